@@ -1,0 +1,23 @@
+/** Why a WebSocket of the gateway was closed, and whether coming back (with jitter) makes sense. */
+export const closeCodes = {
+  replaced: { code: 4000, reason: 'replaced by a newer connection', reconnect: false },
+  protocolError: { code: 4002, reason: 'protocol error', reconnect: false },
+  tooSlow: { code: 4008, reason: 'too slow to read', reconnect: true },
+  robotMoved: { code: 4009, reason: 'robot moved to another gateway', reconnect: true },
+  tooFast: { code: 4029, reason: 'too many frames', reconnect: false },
+  credentialRevoked: { code: 4401, reason: 'credential revoked', reconnect: false },
+  notAllowed: { code: 4403, reason: 'not allowed', reconnect: false },
+  sessionOver: { code: 4410, reason: 'session over', reconnect: false },
+  draining: { code: 4503, reason: 'draining, reconnect', reconnect: true },
+} as const
+
+export type CloseReason = keyof typeof closeCodes
+
+/** 1006: the connection broke without a closing handshake. */
+const ABNORMAL_CLOSURE = 1006
+
+/** Whether a client should connect again after this close code. Unknown codes: no. */
+export function shouldReconnect(code: number): boolean {
+  if (code === ABNORMAL_CLOSURE) return true
+  return Object.values(closeCodes).some((entry) => entry.code === code && entry.reconnect)
+}

@@ -1,0 +1,139 @@
+import { z } from 'zod'
+import { RobotStatus, Role, SessionAction, type SessionStatus } from './status.ts'
+
+const timestamp = z.iso.datetime()
+const seq = z.number().int().min(0)
+
+/** A chat message, the same over REST and over the hub. */
+export const ChatMessage = z.object({
+  id: z.uuid(),
+  session_id: z.uuid(),
+  seq,
+  sender_id: z.uuid(),
+  sender_name: z.string(),
+  sender_role: Role,
+  body: z.string(),
+  created_at: timestamp,
+})
+export type ChatMessage = z.infer<typeof ChatMessage>
+
+/** Everything that can stand in a session's log. */
+export const SessionEventType = z.enum([
+  'session.scheduled',
+  'session.started',
+  'session.paused',
+  'session.resumed',
+  'session.ended',
+  'session.cancelled',
+  'robot.lost',
+  'robot.back',
+  'chat.message',
+])
+export type SessionEventType = z.infer<typeof SessionEventType>
+
+/**
+ * One entry of a session's log. `seq` counts from 1 without gaps, so a client that sees a gap asks for what
+ * it missed. `data` of `chat.message` is the ChatMessage; of the others `{status, actor_id?, reason?}`.
+ */
+export const SessionLogEvent = z.object({
+  session_id: z.uuid(),
+  seq,
+  type: z.string(),
+  data: z.record(z.string(), z.unknown()),
+  at: timestamp,
+})
+export type SessionLogEvent = z.infer<typeof SessionLogEvent>
+
+export const NotificationEvent = z.object({
+  id: z.string(),
+  type: z.string(),
+  data: z.record(z.string(), z.unknown()),
+  created_at: timestamp,
+})
+export type NotificationEvent = z.infer<typeof NotificationEvent>
+
+export const RobotStatusEvent = z.object({
+  robot_id: z.uuid(),
+  status: RobotStatus,
+  last_heartbeat: timestamp.nullable(),
+})
+export type RobotStatusEvent = z.infer<typeof RobotStatusEvent>
+
+export const TypingEvent = z.object({ session_id: z.uuid(), user_id: z.uuid(), display_name: z.string() })
+export type TypingEvent = z.infer<typeof TypingEvent>
+
+export const CHAT_BODY_MAX = 4_000
+export const ChatBody = z
+  .string()
+  .max(CHAT_BODY_MAX)
+  .refine((text) => text.trim() !== '', 'must not be empty')
+  .refine((text) => text.isWellFormed() && !text.includes('\0'), 'must be well-formed text')
+export const ClientMessageId = z
+  .string()
+  .min(1)
+  .max(100)
+  .regex(/^[\x20-\x7e]+$/, 'must be printable ASCII')
+/** Reason of an action, shown to the other side. */
+export const ActionReason = z
+  .string()
+  .max(500)
+  .refine((text) => text.isWellFormed() && !text.includes('\0'), 'must be well-formed text')
+
+/** Commands a client sends, each with an acknowledgement. */
+export const hubCommands = {
+  'session:watch': z.strictObject({ session_id: z.uuid(), after: seq.optional() }),
+  'session:unwatch': z.strictObject({ session_id: z.uuid() }),
+  'chat:send': z.strictObject({ session_id: z.uuid(), body: ChatBody, client_message_id: ClientMessageId }),
+  'chat:typing': z.strictObject({ session_id: z.uuid() }),
+  'session:action': z.strictObject({
+    session_id: z.uuid(),
+    action: SessionAction,
+    reason: ActionReason.optional(),
+  }),
+  'notifications:since': z.strictObject({
+    after: z
+      .string()
+      .regex(/^\d{1,9}$/)
+      .optional(),
+  }),
+  'robots:watch': z.strictObject({}),
+} as const
+export type HubCommandName = keyof typeof hubCommands
+export type HubCommand<N extends HubCommandName> = z.input<(typeof hubCommands)[N]>
+
+/** The session as `session:watch` shows it; the REST session of the caller's view. */
+export interface WatchedSession {
+  readonly id: string
+  readonly status: SessionStatus
+  readonly robot_id: string
+  readonly [field: string]: unknown
+}
+
+/** What each acknowledged command answers beside `ok: true`. */
+export interface HubAnswers {
+  'session:watch': {
+    session: WatchedSession
+    /** Log entries after `after`, oldest first; at most one page. */
+    events: SessionLogEvent[]
+    /** Number of the newest entry; when the last of `events` is below it, ask again with `after`. */
+    head: number
+  }
+  'session:unwatch': object
+  'chat:send': { message: ChatMessage }
+  'chat:typing': object
+  'session:action': { session: WatchedSession }
+  'notifications:since': { notifications: NotificationEvent[]; head: string }
+  'robots:watch': { robots: RobotStatusEvent[] }
+}
+
+export type HubAck<N extends HubCommandName> =
+  | ({ ok: true } & HubAnswers[N])
+  | { ok: false; error: string; status: number }
+
+/** Events the hub pushes, by name. */
+export interface HubEvents {
+  'session:event': SessionLogEvent
+  notification: NotificationEvent
+  'robot:status': RobotStatusEvent
+  'chat:typing': TypingEvent
+}

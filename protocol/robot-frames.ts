@@ -1,0 +1,91 @@
+import { z } from 'zod'
+import { SessionStatus } from './status.ts'
+
+/** Largest frame either side may send, in bytes. */
+export const MAX_FRAME_BYTES = 64 * 1024
+
+const sequence = z.number().int().min(0).max(Number.MAX_SAFE_INTEGER)
+const unixMs = z.number()
+
+/** Owed every `heartbeat_interval_ms`. Robots may add fields of their own. */
+export const Heartbeat = z.looseObject({
+  type: z.literal('heartbeat'),
+  seq: sequence.optional(),
+  /** Charge, 0 to 1. */
+  battery: z.number().min(0).max(1).optional(),
+})
+export const Telemetry = z.looseObject({ type: z.literal('telemetry'), data: z.unknown() })
+export const ControlAck = z.looseObject({ type: z.literal('ack'), seq: sequence })
+/** The robot stands still, and why. */
+export const Stopped = z.looseObject({ type: z.literal('stopped'), reason: z.string().max(200) })
+export const RobotLog = z.looseObject({
+  type: z.literal('log'),
+  level: z.enum(['debug', 'info', 'warn', 'error']),
+  message: z.string().max(4_000),
+})
+
+/** Frames a robot sends. Unknown types are ignored, so that newer robots can talk to older gateways. */
+export const RobotFrame = z.discriminatedUnion('type', [Heartbeat, Telemetry, ControlAck, Stopped, RobotLog])
+export type RobotFrame = z.infer<typeof RobotFrame>
+export const robotFrameTypes: ReadonlySet<string> = new Set([
+  'heartbeat',
+  'telemetry',
+  'ack',
+  'stopped',
+  'log',
+])
+
+/** The open session of a robot as the robot is told of it. */
+export const RobotSession = z.object({
+  session_id: z.uuid(),
+  status: SessionStatus,
+  operator_name: z.string(),
+})
+export type RobotSession = z.infer<typeof RobotSession>
+
+export const Welcome = z.looseObject({
+  type: z.literal('welcome'),
+  robot_id: z.uuid(),
+  epoch: z.number().int(),
+  heartbeat_interval_ms: z.number(),
+  heartbeat_timeout_ms: z.number(),
+  deadman_ms: z.number(),
+  session: RobotSession.nullable(),
+  /** A stop that is in force; the robot must stand until `stop_cleared`. */
+  stop: z.object({ reason: z.string(), latched: z.boolean() }).nullable(),
+})
+export type Welcome = z.infer<typeof Welcome>
+
+export const HeartbeatAck = z.looseObject({
+  type: z.literal('heartbeat_ack'),
+  seq: sequence.nullable(),
+  /** The gateway's clock. */
+  t: unixMs,
+})
+export const SessionChanged = RobotSession.extend({ type: z.literal('session') }).loose()
+export type SessionChanged = z.infer<typeof SessionChanged>
+export const Control = z.looseObject({
+  type: z.literal('control'),
+  session_id: z.uuid(),
+  seq: sequence,
+  t: unixMs,
+  ttl_ms: z.number(),
+  data: z.unknown(),
+})
+export type Control = z.infer<typeof Control>
+export const Stop = z.looseObject({ type: z.literal('stop'), reason: z.string(), latched: z.boolean() })
+export type Stop = z.infer<typeof Stop>
+export const StopCleared = z.looseObject({ type: z.literal('stop_cleared') })
+export const ErrorFrame = z.looseObject({ type: z.literal('error'), message: z.string() })
+
+/** Frames a robot receives. */
+export const ToRobotFrame = z.discriminatedUnion('type', [
+  Welcome,
+  HeartbeatAck,
+  SessionChanged,
+  Control,
+  Stop,
+  StopCleared,
+  ErrorFrame,
+])
+export type ToRobotFrame = z.infer<typeof ToRobotFrame>

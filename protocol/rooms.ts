@@ -1,0 +1,13 @@
+/** Names of Socket.IO rooms; the only place that spells them. */
+export const rooms = {
+  /** Watchers of a session: its log and typing. */
+  session: (sessionId: string) => `session:${sessionId}`,
+  /** Every socket of a user: notifications. */
+  user: (userId: string) => `user:${userId}`,
+  /** A client's sockets that asked for their robots. */
+  ownRobots: (ownerId: string) => `robots:owner:${ownerId}`,
+  /** Operators' sockets that asked for robots, by the types they are certified for. */
+  robotType: (robotType: string) => `robots:type:${robotType}`,
+  /** Sockets opened with an API key; closed when it is revoked. */
+  apiKey: (apiKeyId: string) => `key:${apiKeyId}`,
+} as const

@@ -1,0 +1,24 @@
+import { defineEntity, type InferEntity, p } from '@mikro-orm/core'
+
+/** A person known through the identity provider; created on first sight of an (issuer, subject) pair. */
+export const User = defineEntity({
+  name: 'User',
+  tableName: 'users',
+  uniques: [{ name: 'users_issuer_subject', properties: ['issuer', 'subject'] }],
+  properties: {
+    id: p.uuid().primary(),
+    issuer: p.text(),
+    subject: p.text(),
+    email: p.text().nullable(),
+    emailVerified: p.boolean().default(false),
+    displayName: p.text(),
+    avatarUrl: p.text().nullable(),
+    isClient: p.boolean().default(false),
+    isOperator: p.boolean().default(false),
+    notificationPreferences: p.json<Record<string, boolean>>().defaultRaw(`'{}'::jsonb`),
+    /** Number of the user's newest notification; the next one takes this plus one under the row's lock. */
+    notificationSeq: p.integer().default(0),
+    createdAt: p.datetime(3).defaultRaw('now()'),
+  },
+})
+export type User = InferEntity<typeof User>

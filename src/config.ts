@@ -1,0 +1,139 @@
+import { resolve } from 'node:path'
+import { z } from 'zod'
+
+export const Roles = z.enum(['api', 'hub', 'gateway', 'worker'])
+export type RoleName = z.infer<typeof Roles>
+
+const list = z.string().transform((text) =>
+  text
+    .split(',')
+    .map((part) => part.trim())
+    .filter((part) => part !== ''),
+)
+const port = z.string().regex(/^\d+$/, 'must be a port number').transform(Number).pipe(z.number().max(65_535))
+const milliseconds = (minimum: number) =>
+  z
+    .string()
+    .regex(/^\d+$/, 'must be milliseconds, a whole number')
+    .transform(Number)
+    .pipe(z.number().min(minimum))
+const flag = z.enum(['true', 'false', '1', '0']).transform((text) => text === 'true' || text === '1')
+const urlOf = (protocol: RegExp) => z.url({ protocol })
+const origin = urlOf(/^https?$/).transform((url) => url.replace(/\/+$/, ''))
+
+const Env = z.object({
+  NODE_ENV: z.string().optional(),
+  ROLES: list.pipe(z.array(Roles).min(1)).default([...Roles.options]),
+  DATABASE_URL: urlOf(/^postgres(ql)?$/).optional(),
+  REDIS_URL: urlOf(/^rediss?$/).optional(),
+  DATA_DIR: z.string().default('./.data'),
+  PORT: port.default(3000),
+  HUB_PORT: port.default(3001),
+  GATEWAY_PORT: port.default(3002),
+  WORKER_PORT: port.optional(),
+  HOST: z.string().optional(),
+  BASE_URL: origin.optional(),
+  GATEWAY_URL: urlOf(/^wss?$/)
+    .transform((url) => url.replace(/\/+$/, ''))
+    .optional(),
+  IDP_ISSUER: urlOf(/^https?$/).optional(),
+  IDP_AUDIENCE: z.string().optional(),
+  IDP_JWKS_URL: urlOf(/^https?$/).optional(),
+  IDP_CLIENT_ID: z.string().optional(),
+  IDP_CLIENT_SECRET: z.string().optional(),
+  SECRET_KEY: z.string().min(32, 'must be at least 32 characters').optional(),
+  ADMIN_EMAILS: list.transform((emails) => emails.map((email) => email.toLowerCase())).default([]),
+  CORS_ORIGINS: list.default([]),
+  TRUST_PROXY: flag.default(false),
+  LOG_LEVEL: z.enum(['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent']).default('info'),
+  DEMO: flag.optional(),
+  HEARTBEAT_INTERVAL_MS: milliseconds(100).default(1_000),
+  HEARTBEAT_TIMEOUT_MS: milliseconds(300).default(3_500),
+  DEADMAN_MS: milliseconds(50).default(250),
+  OPERATOR_GRACE_MS: milliseconds(0).default(10_000),
+  ROBOT_GRACE_MS: milliseconds(0).default(120_000),
+})
+type Env = z.infer<typeof Env>
+
+/** What cannot be said of one variable alone; each problem names the variable and the way out. */
+function crossProblems(env: Env): string[] {
+  const problems: string[] = []
+  const production = env.NODE_ENV === 'production'
+  const split = Roles.options.some((role) => !env.ROLES.includes(role))
+  if (split) {
+    const why = `is required when a process runs only some roles (ROLES=${env.ROLES.join(',')})`
+    if (!env.DATABASE_URL) problems.push(`DATABASE_URL ${why}: every process must share one PostgreSQL`)
+    if (!env.REDIS_URL) problems.push(`REDIS_URL ${why}: Redis carries what one process tells another`)
+  }
+  if (production && !env.SECRET_KEY) {
+    problems.push('SECRET_KEY is required in production: set at least 32 random characters')
+  }
+  if (production && !env.IDP_ISSUER) {
+    problems.push('IDP_ISSUER is required in production: the built-in identity provider is for development')
+  }
+  if (env.IDP_ISSUER && !env.IDP_AUDIENCE && !env.IDP_CLIENT_ID) {
+    problems.push('IDP_AUDIENCE or IDP_CLIENT_ID is required with IDP_ISSUER: tokens are checked for it')
+  }
+  if (env.HEARTBEAT_TIMEOUT_MS < 2 * env.HEARTBEAT_INTERVAL_MS) {
+    problems.push(
+      'HEARTBEAT_TIMEOUT_MS must be at least twice HEARTBEAT_INTERVAL_MS: one late beat is no loss',
+    )
+  }
+  if (production && env.DEMO) problems.push('DEMO cannot be on in production: it prints working credentials')
+  return problems
+}
+
+/**
+ * Reads and checks the environment, the only place that does.
+ * @throws Error naming every problem at once.
+ */
+export function loadConfig(source: Record<string, string | undefined> = process.env) {
+  // An empty variable is how compose files and shells say "unset".
+  const given = Object.fromEntries(Object.entries(source).filter(([, value]) => value !== ''))
+  const parsed = Env.safeParse(given)
+  if (!parsed.success) throw new Error(`Invalid environment:\n${z.prettifyError(parsed.error)}`)
+  const env = parsed.data
+  const problems = crossProblems(env)
+  if (problems.length > 0)
+    throw new Error(`Invalid environment:\n${problems.map((p) => `✖ ${p}`).join('\n')}`)
+
+  const production = env.NODE_ENV === 'production'
+  return Object.freeze({
+    production,
+    roles: env.ROLES,
+    databaseUrl: env.DATABASE_URL,
+    redisUrl: env.REDIS_URL,
+    dataDir: resolve(env.DATA_DIR),
+    host: env.HOST ?? (production ? '0.0.0.0' : '127.0.0.1'),
+    port: env.PORT,
+    hubPort: env.HUB_PORT,
+    gatewayPort: env.GATEWAY_PORT,
+    workerPort: env.WORKER_PORT,
+    baseUrl: env.BASE_URL ?? `http://localhost:${env.PORT}`,
+    /** True when BASE_URL was not given, so that port 0 can be filled in once the real port is known. */
+    baseUrlFromPort: env.BASE_URL === undefined,
+    gatewayUrl: env.GATEWAY_URL ?? `ws://localhost:${env.GATEWAY_PORT}`,
+    gatewayUrlFromPort: env.GATEWAY_URL === undefined,
+    idp: env.IDP_ISSUER
+      ? {
+          issuer: env.IDP_ISSUER,
+          audience: (env.IDP_AUDIENCE ?? env.IDP_CLIENT_ID) as string,
+          jwksUrl: env.IDP_JWKS_URL,
+          clientId: env.IDP_CLIENT_ID,
+          clientSecret: env.IDP_CLIENT_SECRET,
+        }
+      : undefined,
+    secretKey: env.SECRET_KEY,
+    adminEmails: env.ADMIN_EMAILS,
+    corsOrigins: env.CORS_ORIGINS,
+    trustProxy: env.TRUST_PROXY,
+    logLevel: env.LOG_LEVEL,
+    demo: env.DEMO ?? (!production && !env.DATABASE_URL && !env.REDIS_URL && !env.IDP_ISSUER),
+    heartbeatIntervalMs: env.HEARTBEAT_INTERVAL_MS,
+    heartbeatTimeoutMs: env.HEARTBEAT_TIMEOUT_MS,
+    deadmanMs: env.DEADMAN_MS,
+    operatorGraceMs: env.OPERATOR_GRACE_MS,
+    robotGraceMs: env.ROBOT_GRACE_MS,
+  })
+}
+export type Config = ReturnType<typeof loadConfig>

@@ -1,0 +1,4 @@
+import { Migration0001Foundation } from './0001-foundation.ts'
+
+/** Every migration in the order in which it is applied. Append; never edit one that has been released. */
+export const migrations = [{ name: '0001_foundation', class: Migration0001Foundation }]

@@ -1,0 +1,57 @@
+import { Migrator } from '@mikro-orm/migrations'
+import { defineConfig, type EntityManager, MikroORM } from '@mikro-orm/postgresql'
+import type { InferKyselyDB } from '@mikro-orm/sql'
+import type { Kysely } from 'kysely'
+import { ApiKey } from '../accounts/api-key.entity.ts'
+import { User } from '../accounts/user.entity.ts'
+import { OutboxEvent } from '../events/outbox.entity.ts'
+import { Notification } from '../notifications/notification.entity.ts'
+import { Certification } from '../operators/certification.entity.ts'
+import { GatewayNode, RobotPresence } from '../presence/presence.entity.ts'
+import { Robot } from '../robots/robot.entity.ts'
+import { Message, Session, SessionEvent } from '../sessions/session.entity.ts'
+import { migrations } from './migrations/index.ts'
+
+export const entities = [
+  User,
+  ApiKey,
+  Robot,
+  RobotPresence,
+  GatewayNode,
+  Certification,
+  Session,
+  SessionEvent,
+  Message,
+  Notification,
+  OutboxEvent,
+] as const
+
+export type Tables = InferKyselyDB<(typeof entities)[number], Record<never, never>>
+
+/** The query builder over the ORM's own connections, typed from the same entities. */
+export type Db = Kysely<Tables>
+
+export type Orm = Awaited<ReturnType<typeof connectOrm>>
+
+/** Opens the ORM. The pool connects lazily, so this succeeds while the database is still away. */
+export async function connectOrm(options: { url: string; poolSize: number; applicationName: string }) {
+  return await MikroORM.init(
+    defineConfig({
+      entities: [...entities],
+      clientUrl: options.url,
+      extensions: [Migrator],
+      migrations: { migrationsList: migrations, tableName: 'migrations', snapshot: false },
+      pool: { max: options.poolSize },
+      driverOptions: {
+        application_name: options.applicationName,
+        connectionTimeoutMillis: 5_000,
+        keepAlive: true,
+      },
+    }),
+  )
+}
+
+/** The query builder of an entity manager; inside a transaction it joins that transaction. */
+export function queries(em: EntityManager): Db {
+  return em.getKysely<Tables>()
+}

@@ -1,0 +1,16 @@
+import { NotificationEvent, RobotStatusEvent, SessionLogEvent } from '@wheelhouse/protocol'
+import { z } from 'zod'
+
+/** A robot's new status with what the hub needs to know whom to tell. */
+export const RobotStatusFact = RobotStatusEvent.extend({ owner_id: z.uuid(), robot_type: z.string() })
+export type RobotStatusFact = z.infer<typeof RobotStatusFact>
+
+/** Durable facts by name, as they stand in the outbox. */
+export const catalog = {
+  'session.event': SessionLogEvent,
+  notification: z.object({ user_id: z.uuid(), notification: NotificationEvent }),
+  /** Many robots in one fact: ten thousand robots that drop together make a handful of rows. */
+  'robots.status': z.object({ robots: z.array(RobotStatusFact) }),
+} as const
+export type EventName = keyof typeof catalog
+export type EventPayload<N extends EventName> = z.infer<(typeof catalog)[N]>

@@ -1,0 +1,45 @@
+import type { Redis } from 'ioredis'
+import { type Bus, type BusTopic, busTopics, createListeners } from './bus.ts'
+
+const CHANNEL_PREFIX = 'wheelhouse:bus:'
+
+/**
+ * The bus of several processes, over Redis publish/subscribe.
+ *
+ * What a process publishes also reaches its own listeners at once and without Redis, so that a process that
+ * holds several roles keeps its speed and keeps working while Redis is away.
+ */
+export async function createRedisBus(parts: {
+  publisher: Redis
+  subscriber: Redis
+  processId: string
+  report: (cause: unknown) => void
+}): Promise<Bus> {
+  const { publisher, subscriber, processId, report } = parts
+  const listeners = createListeners(report)
+
+  subscriber.on('message', (channel: string, text: string) => {
+    const topic = channel.slice(CHANNEL_PREFIX.length) as BusTopic
+    try {
+      const { from, message } = JSON.parse(text)
+      if (from !== processId) listeners.deliver(topic, message)
+    } catch (cause) {
+      report(cause)
+    }
+  })
+  // ioredis subscribes again by itself after a reconnect. While Redis is away at start, hints are just late.
+  subscriber.subscribe(...busTopics.map((topic) => CHANNEL_PREFIX + topic)).catch(report)
+
+  return {
+    publish(topic, message) {
+      queueMicrotask(() => listeners.deliver(topic, message))
+      if (publisher.status !== 'ready') return // a hint is not worth queueing: listeners also poll
+      publisher.publish(CHANNEL_PREFIX + topic, JSON.stringify({ from: processId, message })).catch(report)
+    },
+    subscribe: listeners.add,
+    close: async () => {
+      subscriber.disconnect()
+      publisher.disconnect()
+    },
+  }
+}

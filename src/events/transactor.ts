@@ -1,0 +1,51 @@
+import type { Transaction } from 'kysely'
+import type { Db, Tables } from '../db/orm.ts'
+import type { Bus } from './bus.ts'
+import { catalog, type EventName, type EventPayload } from './catalog.ts'
+
+/** A transaction of the platform: queries, and the facts that exist only if it commits. */
+export interface Tx {
+  readonly db: Transaction<Tables>
+  /** Writes a fact into the outbox as part of this transaction. */
+  record<N extends EventName>(name: N, payload: EventPayload<N>): void
+  /** Lets gateways look these robots up once this transaction has committed. */
+  robotsChanged(...robotIds: string[]): void
+}
+
+export type Transact = <T>(work: (tx: Tx) => Promise<T>) => Promise<T>
+
+/** Deadlock and serialization failures: PostgreSQL undid everything, the same work may be done again. */
+const RETRYABLE = new Set(['40P01', '40001'])
+const MAX_ATTEMPTS = 4
+
+/**
+ * Runs work in one transaction with its outbox rows. After the commit it sends wake-up hints; a crash in
+ * between loses only the hint, the facts are found by polling.
+ */
+export function createTransactor(parts: { db: Db; bus: Bus }): Transact {
+  const { db, bus } = parts
+  return async (work) => {
+    for (let attempt = 1; ; attempt++) {
+      const facts: { name: string; payload: string }[] = []
+      const robotIds: string[] = []
+      try {
+        const result = await db.transaction().execute(async (trx) => {
+          const answer = await work({
+            db: trx,
+            record: (name, payload) =>
+              facts.push({ name, payload: JSON.stringify(catalog[name].parse(payload)) }),
+            robotsChanged: (...ids) => robotIds.push(...ids),
+          })
+          if (facts.length > 0) await trx.insertInto('outbox').values(facts).execute()
+          return answer
+        })
+        if (facts.length > 0) bus.publish('outbox.wake', {})
+        if (robotIds.length > 0) bus.publish('robots.changed', { robotIds })
+        return result
+      } catch (cause) {
+        const code = cause instanceof Error && 'code' in cause ? String(cause.code) : ''
+        if (!RETRYABLE.has(code) || attempt === MAX_ATTEMPTS) throw cause
+      }
+    }
+  }
+}

@@ -1,0 +1,110 @@
+import Router from '@koa/router'
+import type { Role } from '@wheelhouse/protocol'
+import type { Context } from 'koa'
+import { z } from 'zod'
+import { AppError, badRequest } from './errors.ts'
+
+/** Who is calling, as proven by the credential of this request. */
+export interface Caller {
+  readonly userId: string
+  readonly displayName: string
+  readonly roles: readonly Role[]
+  readonly credential:
+    | {
+        readonly kind: 'session'
+        readonly expiresAt: Date
+        readonly token: string
+        readonly fromCookie: boolean
+      }
+    | { readonly kind: 'api_key'; readonly id: string }
+}
+
+/** What a route asks of its caller. `sessionOnly` refuses API keys with 403. */
+export type Access = 'public' | { readonly role?: Role; readonly sessionOnly?: boolean }
+
+export type Method = 'get' | 'post' | 'patch' | 'delete'
+
+type Parsed<S extends z.ZodType | undefined> = S extends z.ZodType ? z.output<S> : undefined
+
+/** One route: what validates it, who may call it, what it answers. The description is made from the same. */
+export interface Endpoint {
+  readonly method: Method
+  /** OpenAPI spelling: `/api/client/robots/{id}`. */
+  readonly path: string
+  readonly summary: string
+  readonly access: Access
+  readonly params?: z.ZodType
+  readonly query?: z.ZodType
+  readonly body?: z.ZodType
+  /** Success status and body; 204 has none. */
+  readonly answer: readonly [status: number, body?: z.ZodType]
+  readonly run: (input: EndpointInput) => Promise<unknown>
+}
+
+interface EndpointInput {
+  readonly caller: Caller | undefined
+  readonly params: unknown
+  readonly query: unknown
+  readonly body: unknown
+  readonly http: Context
+}
+
+/** Declares a route; infers the handler's input from the schemas and checks its answer against its schema. */
+export function endpoint<
+  A extends Access,
+  R extends readonly [status: number, body?: z.ZodType],
+  P extends z.ZodType | undefined = undefined,
+  Q extends z.ZodType | undefined = undefined,
+  B extends z.ZodType | undefined = undefined,
+>(spec: {
+  method: Method
+  path: string
+  summary: string
+  access: A
+  params?: P
+  query?: Q
+  body?: B
+  answer: R
+  run: (input: {
+    caller: A extends 'public' ? Caller | undefined : Caller
+    params: Parsed<P>
+    query: Parsed<Q>
+    body: Parsed<B>
+    http: Context
+  }) => Promise<R[1] extends z.ZodType ? z.input<R[1]> : void>
+}): Endpoint {
+  return spec as unknown as Endpoint // the erased form: `mount` feeds `run` exactly what the schemas produced
+}
+
+export type Authenticate = (http: Context, access: Access) => Promise<Caller | undefined>
+
+/** Builds the router of a set of endpoints: authenticate, validate, run, answer. */
+export function mount(endpoints: readonly Endpoint[], authenticate: Authenticate): Router {
+  const router = new Router()
+  for (const spec of endpoints) {
+    router[spec.method](spec.path.replace(/\{(\w+)\}/g, ':$1'), async (http: Context) => {
+      const caller = await authenticate(http, spec.access)
+      const answer = await spec.run({
+        caller,
+        params: spec.params?.parse(http.params),
+        query: spec.query?.parse(http.query),
+        body: spec.body ? spec.body.parse(jsonBody(http)) : undefined,
+        http,
+      })
+      http.status = spec.answer[0]
+      if (spec.answer[1]) http.body = answer
+    })
+  }
+  return router
+}
+
+/** The parsed JSON body. A body of another type is refused rather than read as an empty object. */
+function jsonBody(http: Context): unknown {
+  const type = http.request.is('json')
+  if (type === false) throw new AppError(415, 'Content-Type must be application/json')
+  if (type === null) throw badRequest('A JSON body is required')
+  return http.request.body
+}
+
+/** Path parameter `id`. Anything that is no UUID cannot exist, so it reads as 400 naming the parameter. */
+export const IdParams = z.strictObject({ id: z.uuid() })

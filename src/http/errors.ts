@@ -1,0 +1,78 @@
+import { z } from 'zod'
+
+/** An error that the caller may read. Anything else becomes a 500 without detail. */
+export class AppError extends Error {
+  readonly status: number
+  readonly headers: Readonly<Record<string, string>>
+
+  constructor(
+    status: number,
+    message: string,
+    options?: ErrorOptions & { headers?: Record<string, string> },
+  ) {
+    super(message, options)
+    this.status = status
+    this.headers = options?.headers ?? {}
+  }
+}
+
+export const badRequest = (why: string) => new AppError(400, why)
+export const unauthorized = (why: string) =>
+  new AppError(401, why, { headers: { 'WWW-Authenticate': 'Bearer' } })
+export const forbidden = (why: string) => new AppError(403, why)
+/** Unknown and not-yours read alike, so that ids cannot be probed. */
+export const notFound = (what: string) => new AppError(404, `${what} not found`)
+export const conflict = (why: string) => new AppError(409, why)
+export const unavailable = (why: string, cause?: unknown) =>
+  new AppError(503, why, { cause, headers: { 'Retry-After': '1' } })
+
+/** Turns whatever was thrown into an error that may be shown. */
+export function toAppError(cause: unknown): AppError {
+  if (cause instanceof AppError) return cause
+  if (cause instanceof z.ZodError) return badRequest(readableIssues(cause))
+  if (isDatabaseAway(cause)) return unavailable('The database is unreachable, try again shortly', cause)
+  if (isHttpError(cause)) return new AppError(cause.status, httpErrorText(cause), { cause })
+  return new AppError(500, 'Internal error', { cause })
+}
+
+function readableIssues(error: z.ZodError): string {
+  return error.issues
+    .slice(0, 5)
+    .map((issue) => (issue.path.length > 0 ? `${issue.path.join('.')}: ${issue.message}` : issue.message))
+    .join('; ')
+}
+
+/** Network failures, and PostgreSQL's classes 08 (connection), 53 (resources) and 57P (shutdown). */
+export function isDatabaseAway(cause: unknown): boolean {
+  for (let error = cause, depth = 0; error instanceof Error && depth < 4; error = error.cause, depth++) {
+    const code = 'code' in error ? String(error.code) : ''
+    if (/^(08|53|57P)/.test(code)) return true
+    if (/^(ECONNREFUSED|ECONNRESET|EPIPE|ETIMEDOUT|ENOTFOUND|EHOSTUNREACH)$/.test(code)) return true
+    if (/Connection terminated|timeout exceeded when trying to connect/.test(error.message)) return true
+  }
+  return false
+}
+
+/** The name of the violated constraint when the error is PostgreSQL's unique violation, else undefined. */
+export function uniqueViolation(cause: unknown): string | undefined {
+  for (let error = cause, depth = 0; error instanceof Error && depth < 4; error = error.cause, depth++) {
+    if ('code' in error && error.code === '23505' && 'constraint' in error) return String(error.constraint)
+  }
+  return undefined
+}
+
+function isHttpError(cause: unknown): cause is Error & { status: number; type?: string } {
+  return (
+    cause instanceof Error &&
+    'status' in cause &&
+    typeof cause.status === 'number' &&
+    cause.status >= 400 &&
+    cause.status < 500
+  )
+}
+
+function httpErrorText(cause: Error & { status: number }): string {
+  if (cause.status === 413) return 'Request body is too large'
+  if (cause.status === 400) return 'Request body is not valid JSON'
+  return cause.message
+}

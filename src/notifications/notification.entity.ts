@@ -1,0 +1,17 @@
+import { defineEntity, type InferEntity, p } from '@mikro-orm/core'
+import { User } from '../accounts/user.entity.ts'
+
+/** Something a user should know. `seq` is gapless per user, so a client can ask for what it missed. */
+export const Notification = defineEntity({
+  name: 'Notification',
+  tableName: 'notifications',
+  properties: {
+    user: () => p.manyToOne(User).mapToPk().primary().deleteRule('cascade'),
+    seq: p.integer().primary(),
+    type: p.text(),
+    data: p.json<Record<string, unknown>>(),
+    createdAt: p.datetime(3).defaultRaw('now()'),
+    readAt: p.datetime(3).nullable(),
+  },
+})
+export type Notification = InferEntity<typeof Notification>

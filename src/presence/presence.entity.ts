@@ -1,0 +1,44 @@
+import { defineEntity, type InferEntity, p } from '@mikro-orm/core'
+import { Robot } from '../robots/robot.entity.ts'
+
+/** A running gateway process. It renews `seenAt`; the worker takes over the robots of one that stops. */
+export const GatewayNode = defineEntity({
+  name: 'GatewayNode',
+  tableName: 'gateway_nodes',
+  properties: {
+    id: p.uuid().primary(),
+    url: p.text(),
+    startedAt: p.datetime(3).defaultRaw('now()'),
+    seenAt: p.datetime(3).defaultRaw('now()'),
+  },
+})
+export type GatewayNode = InferEntity<typeof GatewayNode>
+
+/**
+ * The live side of a robot. `epoch` numbers its connections: every write of a connection is conditional on
+ * its epoch, so what an old socket still has to say never touches a newer one.
+ */
+export const RobotPresence = defineEntity({
+  name: 'RobotPresence',
+  tableName: 'robot_presence',
+  indexes: [
+    {
+      name: 'presence_connected_by_node',
+      expression:
+        'create index "presence_connected_by_node" on "robot_presence" ("node_id") where "connected"',
+    },
+  ],
+  properties: {
+    robot: () => p.oneToOne(Robot).primary().mapToPk().deleteRule('cascade'),
+    epoch: p.integer().default(0),
+    connected: p.boolean().default(false),
+    /** Node of the newest connection. No foreign key: a node's row may be gone before its robots are swept. */
+    nodeId: p.uuid().nullable(),
+    /** Start of the newest connection, or, once it ended, its last sign of life. */
+    lastOnline: p.datetime(3).nullable(),
+    lastHeartbeat: p.datetime(3).nullable(),
+    /** When the newest connection ended; the grace of a robot lost in a session runs from here. */
+    lostAt: p.datetime(3).nullable(),
+  },
+})
+export type RobotPresence = InferEntity<typeof RobotPresence>

@@ -1,0 +1,125 @@
+import { defineEntity, type InferEntity, p } from '@mikro-orm/core'
+import { Role, SessionStatus } from '@wheelhouse/protocol'
+import { User } from '../accounts/user.entity.ts'
+import { Robot } from '../robots/robot.entity.ts'
+
+/** One engagement of one operator with one robot. The two unique indexes are the promise of exclusivity. */
+export const Session = defineEntity({
+  name: 'Session',
+  tableName: 'sessions',
+  indexes: [
+    {
+      name: 'one_open_session_per_operator',
+      expression: `create unique index "one_open_session_per_operator" on "sessions" ("operator_id") where "status" in ('ACTIVE', 'PAUSED')`,
+    },
+    {
+      name: 'one_open_session_per_robot',
+      expression: `create unique index "one_open_session_per_robot" on "sessions" ("robot_id") where "status" in ('ACTIVE', 'PAUSED')`,
+    },
+    {
+      name: 'sessions_by_operator',
+      expression:
+        'create index "sessions_by_operator" on "sessions" ("operator_id", "created_at" desc, "id" desc)',
+    },
+    {
+      name: 'sessions_by_client',
+      expression:
+        'create index "sessions_by_client" on "sessions" ("client_id", "created_at" desc, "id" desc)',
+    },
+    {
+      name: 'sessions_by_operator_status',
+      expression:
+        'create index "sessions_by_operator_status" on "sessions" ("operator_id", "status", "created_at" desc, "id" desc)',
+    },
+    {
+      name: 'sessions_by_client_status',
+      expression:
+        'create index "sessions_by_client_status" on "sessions" ("client_id", "status", "created_at" desc, "id" desc)',
+    },
+    {
+      name: 'sessions_due',
+      expression: `create index "sessions_due" on "sessions" ("scheduled_for") where "status" = 'PENDING'`,
+    },
+    {
+      name: 'sessions_open',
+      expression: `create index "sessions_open" on "sessions" ("status", "robot_id") where "status" in ('ACTIVE', 'PAUSED')`,
+    },
+    { name: 'sessions_by_robot', properties: ['robot'] },
+  ],
+  checks: [
+    {
+      name: 'sessions_times',
+      expression: `"ended_at" is null or "started_at" is null or "ended_at" >= "started_at"`,
+    },
+    { name: 'sessions_rating', expression: '"rating" between 1 and 5' },
+    {
+      name: 'sessions_open_started',
+      expression: `"status" not in ('ACTIVE', 'PAUSED', 'COMPLETED') or "started_at" is not null`,
+    },
+  ],
+  properties: {
+    id: p.uuid().primary(),
+    robot: () => p.manyToOne(Robot).mapToPk(),
+    operator: () => p.manyToOne(User).mapToPk(),
+    /** The robot's owner when the session was made; who may watch, stop and pay. */
+    client: () => p.manyToOne(User).mapToPk(),
+    status: p.enum(SessionStatus.options),
+    scheduledFor: p.datetime(3).nullable(),
+    plannedMinutes: p.integer().nullable(),
+    startedAt: p.datetime(3).nullable(),
+    endedAt: p.datetime(3).nullable(),
+    /** When the present pause began; null unless PAUSED. */
+    pausedAt: p.datetime(3).nullable(),
+    /** Why the present pause began: an action's reason, `robot_lost` …; null unless PAUSED. */
+    pauseReason: p.text().nullable(),
+    /** Milliseconds of the pauses that are over. */
+    pausedMs: p.bigint('number').default(0),
+    endReason: p.text().nullable(),
+    clientChargeCents: p.integer().nullable(),
+    operatorEarningsCents: p.integer().nullable(),
+    episodesCollected: p.integer().default(0),
+    dataCollectedBytes: p.bigint('number').default(0),
+    rating: p.smallint().nullable(),
+    ratingComment: p.text().nullable(),
+    /** Number of the newest entry of the session's log; the next takes this plus one under the row's lock. */
+    eventSeq: p.integer().default(0),
+    createdAt: p.datetime(3).defaultRaw('now()'),
+  },
+})
+export type Session = InferEntity<typeof Session>
+
+/** One entry of a session's ordered log. `seq` counts from 1 without gaps. */
+export const SessionEvent = defineEntity({
+  name: 'SessionEvent',
+  tableName: 'session_events',
+  properties: {
+    session: () => p.manyToOne(Session).mapToPk().primary(),
+    seq: p.integer().primary(),
+    type: p.text(),
+    data: p.json<Record<string, unknown>>(),
+    at: p.datetime(3).defaultRaw('now()'),
+  },
+})
+export type SessionEvent = InferEntity<typeof SessionEvent>
+
+/** A chat message; it shares the numbering of the session's log. */
+export const Message = defineEntity({
+  name: 'Message',
+  tableName: 'messages',
+  uniques: [
+    { name: 'messages_seq', properties: ['session', 'seq'] },
+    { name: 'messages_client_id', properties: ['session', 'sender', 'clientMessageId'] },
+  ],
+  properties: {
+    id: p.uuid().primary(),
+    session: () => p.manyToOne(Session).mapToPk(),
+    seq: p.integer(),
+    sender: () => p.manyToOne(User).mapToPk(),
+    senderName: p.text(),
+    senderRole: p.enum(Role.options),
+    body: p.text(),
+    clientMessageId: p.text().nullable(),
+    createdAt: p.datetime(3).defaultRaw('now()'),
+  },
+})
+export type Message = InferEntity<typeof Message>
