@@ -1,5 +1,5 @@
-import { createHmac, randomBytes, timingSafeEqual } from 'node:crypto'
-import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { createHmac, randomBytes, randomUUID, timingSafeEqual } from 'node:crypto'
+import { linkSync, mkdirSync, readFileSync, unlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 
 /** Signs with keys derived from one root, a different key for each purpose. */
@@ -32,10 +32,14 @@ export function createSecrets(rootKey: string): Secrets {
 export function loadOrCreateRootKey(dataDir: string): string {
   const path = join(dataDir, 'secret-key')
   mkdirSync(dataDir, { recursive: true })
+  const draft = `${path}.${randomUUID()}`
+  writeFileSync(draft, randomBytes(32).toString('base64url'), { mode: 0o600 })
   try {
-    writeFileSync(path, randomBytes(32).toString('base64url'), { flag: 'wx', mode: 0o600 })
+    linkSync(draft, path) // appears whole or not at all; the first process wins
   } catch (cause) {
     if (!(cause instanceof Error && 'code' in cause && cause.code === 'EEXIST')) throw cause
+  } finally {
+    unlinkSync(draft)
   }
   return readFileSync(path, 'utf8')
 }

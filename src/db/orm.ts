@@ -2,6 +2,7 @@ import { Migrator } from '@mikro-orm/migrations'
 import { defineConfig, type EntityManager, MikroORM } from '@mikro-orm/postgresql'
 import type { InferKyselyDB } from '@mikro-orm/sql'
 import type { Kysely } from 'kysely'
+import { type Pool, type TypeOverrides, types } from 'pg'
 import { ApiKey } from '../accounts/api-key.entity.ts'
 import { User } from '../accounts/user.entity.ts'
 import { OutboxEvent } from '../events/outbox.entity.ts'
@@ -40,15 +41,34 @@ export async function connectOrm(options: { url: string; poolSize: number; appli
       entities: [...entities],
       clientUrl: options.url,
       extensions: [Migrator],
-      migrations: { migrationsList: migrations, tableName: 'migrations', snapshot: false },
+      migrations: { migrationsList: migrations, tableName: 'migrations', snapshot: false, silent: true },
       pool: { max: options.poolSize },
       driverOptions: {
         application_name: options.applicationName,
         connectionTimeoutMillis: 5_000,
         keepAlive: true,
+        onPoolCreated: readNativeTypes,
       },
     }),
   )
+}
+
+/** PostgreSQL type ids. */
+const TIMESTAMPTZ = 1184
+const INT8 = 20
+
+/**
+ * Queries return `Date` and `number` where the entities say so. The driver's own default, strings, would make
+ * every typed query lie about its rows.
+ */
+function readNativeTypes(pool: Pool): void {
+  const parsers = (pool as unknown as { options: { types: TypeOverrides } }).options.types
+  parsers.setTypeParser(TIMESTAMPTZ, types.getTypeParser(TIMESTAMPTZ))
+  parsers.setTypeParser(INT8, (text: string) => {
+    const value = Number(text)
+    if (!Number.isSafeInteger(value)) throw new RangeError(`bigint out of range: ${text}`)
+    return value
+  })
 }
 
 /** The query builder of an entity manager; inside a transaction it joins that transaction. */

@@ -18,7 +18,6 @@ export interface Bus {
   publish<T extends BusTopic>(topic: T, message: BusTopics[T]): void
   /** Calls back for every message of a topic; returns how to stop. */
   subscribe<T extends BusTopic>(topic: T, listener: (message: BusTopics[T]) => void): () => void
-  close(): Promise<void>
 }
 
 /** The listeners of one process; both kinds of bus deliver through it. */
@@ -48,6 +47,5 @@ export function createMemoryBus(report: (cause: unknown) => void): Bus {
   return {
     publish: (topic, message) => queueMicrotask(() => listeners.deliver(topic, message)),
     subscribe: listeners.add,
-    close: async () => {},
   }
 }

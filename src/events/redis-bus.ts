@@ -37,9 +37,5 @@ export async function createRedisBus(parts: {
       publisher.publish(CHANNEL_PREFIX + topic, JSON.stringify({ from: processId, message })).catch(report)
     },
     subscribe: listeners.add,
-    close: async () => {
-      subscriber.disconnect()
-      publisher.disconnect()
-    },
   }
 }

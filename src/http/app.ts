@@ -13,6 +13,8 @@ export interface AppParts {
   readonly log: Log
   readonly corsOrigins: readonly string[]
   readonly trustProxy: boolean
+  /** Whether the public origin is https. */
+  readonly https: boolean
   readonly endpoints: readonly Endpoint[]
   readonly authenticate: Authenticate
   /** Middleware that stands before the routes: the login pages and the built-in identity provider. */
@@ -25,7 +27,7 @@ export function createApp(parts: AppParts): Koa {
   app.silent = true // every error is answered and logged by `answerErrors`
   app.use(requestId)
   app.use(answerErrors(parts.log))
-  app.use(helmet())
+  app.use(helmet(parts.https ? {} : plainHttp))
   app.use(cors({ origin: allowedOrigin(parts.corsOrigins), credentials: true, keepHeadersOnError: true }))
   for (const middleware of parts.before) app.use(middleware)
   app.use(bodyParser({ enableTypes: ['json'], jsonLimit: REQUEST_BODY_LIMIT, encoding: 'utf-8' }))
@@ -34,6 +36,12 @@ export function createApp(parts: AppParts): Koa {
   app.use(methodNotAllowed(parts.endpoints))
   return app
 }
+
+/** Over plain http, a browser that is told to upgrade every request finds nothing. */
+const plainHttp = {
+  strictTransportSecurity: false,
+  contentSecurityPolicy: { directives: { upgradeInsecureRequests: null } },
+} as const
 
 const requestId: Middleware = async (ctx, next) => {
   const given = ctx.get('X-Request-Id')

@@ -84,6 +84,7 @@ export function mount(endpoints: readonly Endpoint[], authenticate: Authenticate
   for (const spec of endpoints) {
     router[spec.method](spec.path.replace(/\{(\w+)\}/g, ':$1'), async (http: Context) => {
       const caller = await authenticate(http, spec.access)
+      http.status = spec.answer[0] // a route may still set another itself
       const answer = await spec.run({
         caller,
         params: spec.params?.parse(http.params),
@@ -91,7 +92,6 @@ export function mount(endpoints: readonly Endpoint[], authenticate: Authenticate
         body: spec.body ? spec.body.parse(jsonBody(http)) : undefined,
         http,
       })
-      http.status = spec.answer[0]
       if (spec.answer[1]) http.body = answer
     })
   }

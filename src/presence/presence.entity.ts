@@ -29,7 +29,7 @@ export const RobotPresence = defineEntity({
     },
   ],
   properties: {
-    robot: () => p.oneToOne(Robot).primary().mapToPk().deleteRule('cascade'),
+    robot: () => p.manyToOne(Robot).mapToPk().primary().deleteRule('cascade'),
     epoch: p.integer().default(0),
     connected: p.boolean().default(false),
     /** Node of the newest connection. No foreign key: a node's row may be gone before its robots are swept. */

@@ -74,6 +74,8 @@ export const Session = defineEntity({
     pauseReason: p.text().nullable(),
     /** Milliseconds of the pauses that are over. */
     pausedMs: p.bigint('number').default(0),
+    /** When the robot was found lost; null while it is connected, or not yet known to be lost. */
+    robotLostAt: p.datetime(3).nullable(),
     endReason: p.text().nullable(),
     clientChargeCents: p.integer().nullable(),
     operatorEarningsCents: p.integer().nullable(),

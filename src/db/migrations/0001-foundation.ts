@@ -76,6 +76,7 @@ create table "sessions" (
   "paused_at" timestamptz(3) null,
   "pause_reason" text null,
   "paused_ms" bigint not null default '0',
+  "robot_lost_at" timestamptz(3) null,
   "end_reason" text null,
   "client_charge_cents" int null,
   "operator_earnings_cents" int null,

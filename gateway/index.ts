@@ -1,0 +1,139 @@
+import { alone } from '../src/alone.ts'
+import type { Bus } from '../src/events/bus.ts'
+import type { Log } from '../src/log.ts'
+import type { Presence } from '../src/presence/presence.service.ts'
+import type { PresenceStore } from '../src/presence/presence.store.ts'
+import type { RobotTokens } from '../src/robots/robot.token.ts'
+import { createHeartbeats } from './heartbeats.ts'
+import { createReconciler } from './reconciler.ts'
+import { createRobotFrames } from './robot-frames.ts'
+import type { RobotLink } from './robot-link.ts'
+import { createRobotSync } from './robot-sync.ts'
+import { createRobotConnections, type RobotSettings } from './robots.ts'
+import { closeAll, listenForRobots } from './server.ts'
+import { createTimerWheel } from './timer-wheel.ts'
+
+const WHEEL_TICK_MS = 50
+const HOUSEKEEPING_MS = 1_000
+/** A peer that has not read for so long is closed. */
+const BLOCKED_LIMIT_MS = 10_000
+const RECONCILE_MS = 10_000
+
+export interface GatewayParts {
+  readonly presence: Presence
+  readonly store: PresenceStore
+  readonly tokens: RobotTokens
+  readonly bus: Bus
+  readonly log: Log
+  readonly nodeId: string
+  readonly settings: RobotSettings
+  readonly allowedOrigins: readonly string[]
+  /** Public WebSocket origin of this node, once the port is known. */
+  readonly urlFor: (port: number) => string
+}
+
+export interface Gateway {
+  readonly port: number
+  readonly connections: number
+  /** Refuses newcomers, tells every robot to reconnect elsewhere and writes what is left. Bounded by the caller. */
+  drain(): Promise<void>
+  close(): Promise<void>
+}
+
+/** Starts the gateway: robots connect, their presence is kept. */
+export async function startGateway(parts: GatewayParts, host: string, port: number): Promise<Gateway> {
+  const { presence, store, tokens, bus, log, nodeId, settings } = parts
+  const startedAtMs = Date.now() - 1 // clock readings are above 0, which stands for "never"
+  const clockMs = () => Date.now() - startedAtMs
+
+  const sync = createRobotSync({
+    store,
+    nodeId,
+    bus,
+    log,
+    linkOf: (robotId) => robots.current(robotId),
+    clockMs,
+  })
+  const heartbeats = createHeartbeats({
+    store,
+    log,
+    startedAtMs,
+    onMismatch: (links) => sync.want(links.map((link) => link.robotId)),
+  })
+  const wheel = createTimerWheel<RobotLink>({
+    timeoutMs: settings.heartbeatTimeoutMs,
+    tickMs: WHEEL_TICK_MS,
+    onSilent: (link) => link.cut(),
+  })
+  const frames = createRobotFrames({ noteBeat: heartbeats.note, log, startedAtMs })
+  const robots = createRobotConnections({ presence, frames, wheel, settings, log, startedAtMs, clockMs })
+
+  let draining = false
+  let databaseOk = false
+  const server = await listenForRobots(
+    {
+      robots,
+      tokens,
+      clockMs,
+      allowedOrigins: parts.allowedOrigins,
+      isReady: () => databaseOk && !draining,
+      isDraining: () => draining,
+    },
+    host,
+    port,
+  )
+  const url = parts.urlFor(server.port)
+
+  const closeBlocked = () => {
+    const nowMs = clockMs()
+    for (const link of robots.all()) {
+      if (link.blockedSinceMs !== 0 && nowMs - link.blockedSinceMs > BLOCKED_LIMIT_MS) link.close('tooSlow')
+    }
+  }
+  const housekeep = alone(async () => {
+    closeBlocked()
+    try {
+      await store.renewNode(nodeId, url)
+      await sync.poll()
+      databaseOk = true
+    } catch (cause) {
+      if (databaseOk) log.warn({ err: cause }, 'gateway runs on without the database')
+      databaseOk = false
+    }
+  })
+  const reconciler = createReconciler({ store, nodeId, presence, epochOf: (id) => robots.current(id)?.epoch })
+  const reconcile = alone(() =>
+    reconciler.run().catch((cause) => log.warn({ err: cause }, 'presence not reconciled')),
+  )
+  await housekeep()
+  const stopListening = sync.listen()
+  const timers = [
+    setInterval(() => wheel.advance(clockMs()), WHEEL_TICK_MS),
+    setInterval(() => heartbeats.tick(), heartbeats.sliceMs),
+    setInterval(housekeep, HOUSEKEEPING_MS),
+    setInterval(reconcile, RECONCILE_MS),
+  ]
+
+  return {
+    port: server.port,
+    get connections() {
+      return robots.size
+    },
+    async drain() {
+      draining = true
+      server.stopListening()
+      // First the beats, while the connections that own them still stand.
+      await heartbeats
+        .flush()
+        .catch((cause) => log.error({ err: cause }, 'heartbeats not written at shutdown'))
+      await closeAll(robots, 'draining')
+      await presence.idle()
+    },
+    async close() {
+      for (const timer of timers) clearInterval(timer)
+      stopListening()
+      server.close()
+      await store.forgetNode(nodeId).catch(() => {}) // the sweep finds the row otherwise
+    },
+  }
+}

@@ -1,0 +1,88 @@
+import { MAX_FRAME_BYTES, RobotFrame, robotFrameTypes } from '@wheelhouse/protocol'
+import { z } from 'zod'
+import type { Log } from '../src/log.ts'
+import type { RobotLink } from './robot-link.ts'
+
+/** Frames a robot may send in one second: room for control acknowledgements at 200 Hz and rich telemetry. */
+const MAX_FRAMES_PER_SECOND = 1_000
+const WINDOW_MS = 1_000
+/** After so many malformed frames the peer does not speak this protocol. */
+const MAX_MALFORMED_FRAMES = 5
+
+/** Reads what robots send. Every frame is a sign of life; a heartbeat is also noted for the database. */
+export function createRobotFrames(parts: {
+  noteBeat: (link: RobotLink) => void
+  log: Log
+  startedAtMs: number
+}) {
+  const { noteBeat, log, startedAtMs } = parts
+
+  function malformed(link: RobotLink, why: string, nowMs: number): void {
+    link.malformedFrames++
+    link.sendIfFlowing(JSON.stringify({ type: 'error', message: why }), nowMs)
+    if (link.malformedFrames >= MAX_MALFORMED_FRAMES) link.close('protocolError')
+  }
+
+  function heartbeat(link: RobotLink, seq: unknown, nowMs: number): void {
+    link.lastBeatMs = nowMs
+    noteBeat(link)
+    const echoed = Number.isSafeInteger(seq) ? String(seq) : 'null'
+    link.sendIfFlowing(`{"type":"heartbeat_ack","seq":${echoed},"t":${startedAtMs + nowMs}}`, nowMs)
+  }
+
+  function other(link: RobotLink, value: object & { type: string }, nowMs: number): void {
+    if (!robotFrameTypes.has(value.type)) return // newer robots may say more than this gateway understands
+    const parsed = RobotFrame.safeParse(value)
+    if (!parsed.success) return malformed(link, z.prettifyError(parsed.error), nowMs)
+    const frame = parsed.data
+    if (frame.type === 'heartbeat') heartbeat(link, frame.seq, nowMs)
+    else if (frame.type === 'log') {
+      log.debug({ robotId: link.robotId, level: frame.level, said: frame.message }, 'robot log')
+    }
+  }
+
+  return {
+    /** Handles one frame of a connection that the database has let in. */
+    read(link: RobotLink, text: string, nowMs: number): void {
+      const value = parseObject(text)
+      if (value === undefined) return malformed(link, 'A frame must be a JSON object with a type', nowMs)
+      // The frame that every robot sends all the time takes the short way; any extra field takes the long one.
+      if (value.type === 'heartbeat' && isPlainHeartbeat(value)) return heartbeat(link, value.seq, nowMs)
+      other(link, value, nowMs)
+    },
+
+    /** False when the frame must not be read: too many, or too large. Answers the peer itself. */
+    admit(link: RobotLink, bytes: number, isBinary: boolean, nowMs: number): boolean {
+      if (nowMs - link.frameWindowMs >= WINDOW_MS) {
+        link.frameWindowMs = nowMs
+        link.framesInWindow = 0
+      }
+      if (++link.framesInWindow > MAX_FRAMES_PER_SECOND) {
+        link.close('tooFast')
+        return false
+      }
+      if (bytes > MAX_FRAME_BYTES) {
+        malformed(link, `A frame may have at most ${MAX_FRAME_BYTES} bytes`, nowMs)
+        return false
+      }
+      return !isBinary // binary frames are telemetry for whoever watches; a sign of life and no more so far
+    },
+  }
+}
+export type RobotFrames = ReturnType<typeof createRobotFrames>
+
+function parseObject(text: string): (object & { type: string }) | undefined {
+  try {
+    const value: unknown = JSON.parse(text)
+    if (typeof value !== 'object' || value === null || !('type' in value)) return undefined
+    return typeof value.type === 'string' ? (value as object & { type: string }) : undefined
+  } catch {
+    return undefined
+  }
+}
+
+function isPlainHeartbeat(value: object): value is { type: 'heartbeat'; seq?: number } {
+  const keys = Object.keys(value)
+  if (keys.length === 1) return true
+  return keys.length === 2 && 'seq' in value && Number.isSafeInteger(value.seq) && (value.seq as number) >= 0
+}

@@ -1,0 +1,116 @@
+import type { Log } from '../src/log.ts'
+import type { Presence } from '../src/presence/presence.service.ts'
+import type { Connected } from '../src/presence/presence.store.ts'
+import type { RobotFrames } from './robot-frames.ts'
+import type { RobotLink } from './robot-link.ts'
+import { robotSession } from './robot-sync.ts'
+import type { TimerWheel } from './timer-wheel.ts'
+
+/** Frames kept for a connection that waits for the database. */
+const MAX_EARLY_FRAMES = 32
+
+export interface RobotSettings {
+  readonly heartbeatIntervalMs: number
+  readonly heartbeatTimeoutMs: number
+  readonly deadmanMs: number
+}
+
+/** The robots connected to this gateway, from the open socket to its end. */
+export function createRobotConnections(parts: {
+  presence: Presence
+  frames: RobotFrames
+  wheel: TimerWheel<RobotLink>
+  settings: RobotSettings
+  log: Log
+  startedAtMs: number
+  clockMs: () => number
+}) {
+  const { presence, frames, wheel, settings, log, startedAtMs, clockMs } = parts
+  /** The connection that speaks for its robot. */
+  const current = new Map<string, RobotLink>()
+  /** Every open socket, also those not let in yet. */
+  const sockets = new Set<RobotLink>()
+
+  async function letIn(link: RobotLink): Promise<void> {
+    const connected = await presence.connect({
+      robotId: link.robotId,
+      tokenVersion: link.tokenVersion,
+      atMs: startedAtMs + link.lastSignMs,
+    })
+    if (!connected) return link.close('credentialRevoked')
+    link.epoch = connected.epoch
+    if (!link.open) return farewell(link) // gone while the database answered
+    const before = current.get(link.robotId)
+    // Answers may come in another order than sockets opened; the higher epoch is the newer connection.
+    if (before && before.epoch > link.epoch) return link.close('replaced')
+    current.set(link.robotId, link)
+    before?.close('replaced')
+    welcome(link, connected.session)
+  }
+
+  function welcome(link: RobotLink, open: Connected['session']): void {
+    link.session = robotSession(open)
+    const frame = {
+      type: 'welcome',
+      robot_id: link.robotId,
+      epoch: link.epoch,
+      heartbeat_interval_ms: settings.heartbeatIntervalMs,
+      heartbeat_timeout_ms: settings.heartbeatTimeoutMs,
+      deadman_ms: settings.deadmanMs,
+      session: link.session,
+      stop: null,
+    }
+    link.send(JSON.stringify(frame), clockMs())
+    const early = link.early ?? []
+    link.early = undefined
+    for (const text of early) if (link.open) frames.read(link, text, clockMs())
+  }
+
+  /** Writes the end of a connection that had been let in. */
+  function farewell(link: RobotLink): void {
+    presence
+      .disconnect({
+        robotId: link.robotId,
+        epoch: link.epoch,
+        lastSignMs: startedAtMs + link.lastSignMs,
+        lastHeartbeatMs: link.lastBeatMs === 0 ? 0 : startedAtMs + link.lastBeatMs,
+      })
+      .catch((cause) => log.error({ err: cause, robotId: link.robotId }, 'end of a connection not written'))
+  }
+
+  return {
+    current: (robotId: string) => current.get(robotId),
+    get size() {
+      return sockets.size
+    },
+    all: () => sockets.values(),
+
+    opened(link: RobotLink): void {
+      sockets.add(link)
+      link.early = []
+      wheel.add(link, clockMs())
+      letIn(link).catch((cause) => {
+        log.warn({ err: cause, robotId: link.robotId }, 'robot not let in')
+        link.close('draining')
+      })
+    },
+
+    message(link: RobotLink, data: ArrayBuffer, isBinary: boolean): void {
+      const nowMs = clockMs()
+      link.lastSignMs = nowMs
+      if (!frames.admit(link, data.byteLength, isBinary, nowMs)) return
+      const text = Buffer.from(data).toString() // copied: uWebSockets takes the memory back
+      if (link.early === undefined) return frames.read(link, text, nowMs)
+      if (link.early.length >= MAX_EARLY_FRAMES) return link.close('tooFast')
+      link.early.push(text)
+    },
+
+    closed(link: RobotLink): void {
+      link.detach()
+      sockets.delete(link)
+      if (current.get(link.robotId) === link) current.delete(link.robotId)
+      if (link.epoch > 0) farewell(link)
+    },
+  }
+}
+export type RobotConnections = ReturnType<typeof createRobotConnections>

@@ -1,0 +1,124 @@
+import { type HubAck, type HubAnswers, type HubCommandName, hubCommands, rooms } from '@wheelhouse/protocol'
+import type { Socket } from 'socket.io'
+import type { z } from 'zod'
+import type { Caller } from '../src/http/endpoint.ts'
+import { AppError, toAppError } from '../src/http/errors.ts'
+import type { Log } from '../src/log.ts'
+import type { Notifications } from '../src/notifications/notification.service.ts'
+import type { RobotWatch } from '../src/robots/robot.watch.ts'
+import type { Messages } from '../src/sessions/message.service.ts'
+import type { SessionLifecycle } from '../src/sessions/session.lifecycle.ts'
+import type { SessionQueries } from '../src/sessions/session.queries.ts'
+import { sessionDetail } from '../src/sessions/session.view.ts'
+import { createAllowance } from './allowance.ts'
+
+/** Log entries one answer holds; a client asks again until it has reached `head`. */
+const EVENTS_PER_PAGE = 200
+/** Sessions one socket may watch at a time. */
+const MAX_WATCHES = 100
+
+export interface CommandParts {
+  readonly queries: SessionQueries
+  readonly lifecycle: SessionLifecycle
+  readonly messages: Messages
+  readonly notifications: Notifications
+  readonly robotWatch: RobotWatch
+  /** The caller as of now: roles and credential are looked up again for every command. */
+  readonly currentCaller: (caller: Caller) => Promise<Caller>
+  readonly now: () => Date
+  readonly log: Log
+}
+
+type Handlers = {
+  [N in HubCommandName]: (
+    caller: Caller,
+    input: z.output<(typeof hubCommands)[N]>,
+    socket: Socket,
+  ) => Promise<HubAnswers[N]>
+}
+
+/** What each command does. Every one of them checks anew that the caller may. */
+function createHandlers(parts: CommandParts): Handlers {
+  const { queries, lifecycle, messages, notifications, robotWatch, now } = parts
+  return {
+    async 'session:watch'(caller, { session_id, after }, socket) {
+      await queries.get(caller, session_id)
+      const watched = [...socket.rooms].filter((room) => room.startsWith(rooms.session(''))).length
+      if (watched >= MAX_WATCHES) throw new AppError(429, `A socket watches at most ${MAX_WATCHES} sessions`)
+      // Joined before the log is read: what happens in between arrives live, so nothing falls through.
+      await socket.join(rooms.session(session_id))
+      const events = await queries.events(session_id, after ?? 0, EVENTS_PER_PAGE)
+      const row = await queries.get(caller, session_id)
+      return { session: sessionDetail(row, caller.userId, now()), events, head: row.event_seq }
+    },
+    async 'session:unwatch'(_caller, { session_id }, socket) {
+      await socket.leave(rooms.session(session_id))
+      return {}
+    },
+    async 'chat:send'(caller, { session_id, body, client_message_id }) {
+      return { message: (await messages.send(caller, session_id, body, client_message_id)).message }
+    },
+    async 'chat:typing'(caller, { session_id }, socket) {
+      await queries.get(caller, session_id)
+      socket.to(rooms.session(session_id)).volatile.emit('chat:typing', {
+        session_id,
+        user_id: caller.userId,
+        display_name: caller.displayName,
+      })
+      return {}
+    },
+    async 'session:action'(caller, { session_id, action, reason }) {
+      const row = await lifecycle.act(caller, session_id, action, reason)
+      return { session: sessionDetail(row, caller.userId, now()) }
+    },
+    'notifications:since': (caller, { after }) => notifications.since(caller.userId, Number(after ?? 0)),
+    async 'robots:watch'(caller, _input, socket) {
+      const scope = await robotWatch.scope(caller)
+      await socket.join([
+        ...(scope.ownerId ? [rooms.ownRobots(scope.ownerId)] : []),
+        ...scope.robotTypes.map(rooms.robotType),
+      ])
+      return { robots: await robotWatch.robots(scope) }
+    },
+  }
+}
+
+/** Lets a socket send commands, each answered through its acknowledgement. */
+export function registerCommands(parts: CommandParts) {
+  const handlers = createHandlers(parts)
+  return (socket: Socket, caller: Caller): void => {
+    const allowance = createAllowance()
+    for (const name of Object.keys(hubCommands) as HubCommandName[]) {
+      socket.on(name, (raw: unknown, reply: unknown) => {
+        const answer = typeof reply === 'function' ? (reply as (ack: HubAck<typeof name>) => void) : () => {}
+        perform(name, raw, socket, caller, allowance).then(answer, (cause) =>
+          answer(refusal(cause, parts.log)),
+        )
+      })
+    }
+  }
+
+  async function perform(
+    name: HubCommandName,
+    raw: unknown,
+    socket: Socket,
+    caller: Caller,
+    allowance: ReturnType<typeof createAllowance>,
+  ): Promise<HubAck<HubCommandName>> {
+    if (!allowance.take()) throw new AppError(429, 'Too many commands, slow down')
+    const input = hubCommands[name].parse(raw ?? {})
+    const handler = handlers[name] as (
+      caller: Caller,
+      input: unknown,
+      socket: Socket,
+    ) => Promise<HubAnswers[HubCommandName]>
+    const answer = await handler(await parts.currentCaller(caller), input, socket)
+    return { ok: true, ...answer } as HubAck<HubCommandName>
+  }
+}
+
+function refusal(cause: unknown, log: Log): { ok: false; error: string; status: number } {
+  const error = toAppError(cause)
+  if (error.status >= 500) log.error({ err: cause }, 'hub command failed')
+  return { ok: false, error: error.message, status: error.status }
+}

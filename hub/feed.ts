@@ -1,0 +1,31 @@
+import { rooms } from '@wheelhouse/protocol'
+import type { Server } from 'socket.io'
+import type { EventName, EventPayload } from '../src/events/catalog.ts'
+import type { Fact } from '../src/events/relay.ts'
+
+type Tell = { [N in EventName]: (io: Server, payload: EventPayload<N>) => void }
+
+/** Which rooms hear of a fact, and in which words. */
+const tell: Tell = {
+  'session.event': (io, event) => {
+    io.to(rooms.session(event.session_id)).emit('session:event', event)
+  },
+  notification: (io, { user_id, notification }) => {
+    io.to(rooms.user(user_id)).emit('notification', notification)
+  },
+  'robots.status': (io, { robots }) => {
+    for (const { robot_id, status, last_heartbeat, owner_id, robot_type } of robots) {
+      io.to([rooms.ownRobots(owner_id), rooms.robotType(robot_type)]).emit('robot:status', {
+        robot_id,
+        status,
+        last_heartbeat,
+      })
+    }
+  },
+}
+
+/** Publishes a fact from the outbox to everybody it concerns, on every hub node. */
+export function publishFact(io: Server, fact: Fact): void {
+  const say = tell[fact.name] as ((io: Server, payload: unknown) => void) | undefined
+  say?.(io, fact.payload) // a newer process may write facts that this one does not know
+}

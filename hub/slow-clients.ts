@@ -1,0 +1,25 @@
+import type { Server } from 'socket.io'
+import type { Log } from '../src/log.ts'
+
+const CHECK_MS = 1_000
+/** Packets one client may have waiting: a burst of ten thousand robots fits, an endless backlog does not. */
+const MAX_WAITING_PACKETS = 50_000
+/** How long packets may wait without the transport taking any. */
+const MAX_BLOCKED_CHECKS = 10
+
+/** Cuts off clients that read too slowly; they come back and ask for what they missed. */
+export function guardSlowClients(io: Server, log: Log): NodeJS.Timeout {
+  const blockedChecks = new WeakMap<object, number>()
+  return setInterval(() => {
+    for (const socket of io.sockets.sockets.values()) {
+      const { conn } = socket
+      // Typed as private, yet the only measure there is of what a client has not taken.
+      const waiting = (conn as unknown as { writeBuffer: unknown[] }).writeBuffer.length
+      const blocked = waiting > 0 && !conn.transport.writable ? (blockedChecks.get(conn) ?? 0) + 1 : 0
+      blockedChecks.set(conn, blocked)
+      if (waiting <= MAX_WAITING_PACKETS && blocked < MAX_BLOCKED_CHECKS) continue
+      log.info({ userId: socket.data.caller?.userId, waiting }, 'slow client cut off')
+      conn.close(true) // discards what waits: it would only be late
+    }
+  }, CHECK_MS)
+}

@@ -1,0 +1,32 @@
+/** The hub answered a command with a refusal. */
+export class HubError extends Error {
+  override readonly name = 'HubError'
+  /** HTTP-like: 403 not allowed, 404 not found, 409 conflict, 429 too many, 503 try later … */
+  readonly status: number
+
+  constructor(status: number, message: string) {
+    super(message)
+    this.status = status
+  }
+}
+
+/** A command was not sent, because there is no connection. */
+export class NotConnectedError extends Error {
+  override readonly name = 'NotConnectedError'
+}
+
+/** A command was sent but never acknowledged: it may or may not have taken effect. */
+export class UnacknowledgedError extends Error {
+  override readonly name = 'UnacknowledgedError'
+}
+
+/** The client was closed, or gave up because its credential was refused. */
+export class HubClosedError extends Error {
+  override readonly name = 'HubClosedError'
+}
+
+/** Whether asking the same again cannot help: the hub understood, and refuses. */
+export function isFinalRefusal(cause: unknown): boolean {
+  if (!(cause instanceof HubError)) return cause instanceof HubClosedError
+  return cause.status >= 400 && cause.status < 500 && cause.status !== 408 && cause.status !== 429
+}

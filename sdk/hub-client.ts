@@ -1,0 +1,179 @@
+import { randomUUID } from 'node:crypto'
+import {
+  type ChatMessage,
+  NotificationEvent,
+  type SessionAction,
+  type WatchedSession,
+} from '@wheelhouse/protocol'
+import { ChatOutbox } from './chat-outbox.ts'
+import { HubClosedError } from './errors.ts'
+import { HubConnection, type HubConnectionOptions } from './hub-connection.ts'
+import { OrderedFeed } from './ordered-feed.ts'
+import { RobotBoard, type RobotsUpdate } from './robot-board.ts'
+import { SessionWatches, type WatchHandlers } from './session-watches.ts'
+import { shielded } from './shielded.ts'
+
+export type HubClientOptions = HubConnectionOptions
+
+const CHAT_TIMEOUT_MS = 30_000
+
+/**
+ * A client of the hub: watches sessions, chats, acts on sessions, follows robots and notifications, across
+ * disconnects. Subscriptions may be made before `connect()`; they are renewed on every connection.
+ */
+export class HubClient {
+  readonly #options: HubClientOptions
+  readonly #connection: HubConnection
+  readonly #watches: SessionWatches
+  readonly #chat: ChatOutbox
+  #robots: RobotBoard | undefined
+  #notifications: OrderedFeed<NotificationEvent> | undefined
+
+  constructor(options: HubClientOptions) {
+    this.#options = options
+    this.#connection = new HubConnection({
+      ...options,
+      onConnected: () => {
+        this.#resync()
+        options.onConnected?.()
+      },
+      onClosed: (reason) => {
+        this.#stop(reason)
+        options.onClosed?.(reason)
+      },
+    })
+    this.#chat = new ChatOutbox(this.#connection)
+    this.#watches = new SessionWatches(this.#connection, options.reconnect ?? {}, options.onError)
+    this.#listen()
+  }
+
+  get connected(): boolean {
+    return this.#connection.connected
+  }
+
+  /**
+   * Connects, and stays connected until `close()` or until the credential is refused.
+   * @returns when connected for the first time; rejects with HubClosedError if that will never happen
+   */
+  connect(): Promise<void> {
+    return this.#connection.connect()
+  }
+
+  /** Closes for good; whatever is still waiting is rejected. */
+  close(): void {
+    this.#connection.close()
+  }
+
+  /**
+   * Delivers the log of a session after entry `after` (default 0: from the beginning), exactly once and in order.
+   * @returns when caught up for the first time; rejects with HubError if the hub refuses, which ends the watch
+   * @throws Error if the session is watched already or the client is closed
+   */
+  watch(sessionId: string, handlers: WatchHandlers, { after = 0 }: { after?: number } = {}): Promise<void> {
+    return this.#watches.watch(sessionId, handlers, after)
+  }
+
+  /** Stops watching; no handler is called any more once this was called. */
+  unwatch(sessionId: string): Promise<void> {
+    return this.#watches.unwatch(sessionId)
+  }
+
+  /**
+   * Sends a chat message, again after a disconnect, until it is acknowledged. Repetitions carry the same
+   * `clientMessageId`, so the message appears once.
+   * @throws HubError if refused, UnacknowledgedError after `timeoutMs` (default 30 s)
+   */
+  sendChat(
+    sessionId: string,
+    body: string,
+    clientMessageId: string = randomUUID(),
+    { timeoutMs = CHAT_TIMEOUT_MS }: { timeoutMs?: number } = {},
+  ): Promise<ChatMessage> {
+    const message = { session_id: sessionId, body, client_message_id: clientMessageId }
+    return this.#chat.send(message, timeoutMs)
+  }
+
+  /**
+   * Acts on a session. Sent once: whether to repeat an act of unknown outcome is for the caller to decide.
+   * @throws HubError (refused), NotConnectedError (not sent), UnacknowledgedError (outcome unknown)
+   */
+  async action(sessionId: string, action: SessionAction, reason?: string): Promise<WatchedSession> {
+    const command = { session_id: sessionId, action, ...(reason === undefined ? {} : { reason }) }
+    const answer = await this.#connection.call('session:action', command)
+    return answer.session
+  }
+
+  /** Tells the others that the user types; lost without harm when there is no connection. */
+  typing(sessionId: string): void {
+    this.#connection.call('chat:typing', { session_id: sessionId }).catch(() => {})
+  }
+
+  /**
+   * Follows the robots the caller may see: a list (again after every reconnect), then changes.
+   * @returns with the first list; rejects with HubError if the hub refuses
+   * @throws Error if robots are watched already or the client is closed
+   */
+  watchRobots(handler: (update: RobotsUpdate) => void): Promise<void> {
+    if (this.#connection.closed) throw new HubClosedError('the hub client is closed')
+    if (this.#robots) throw new Error('robots are watched already')
+    const { onError, reconnect } = this.#options
+    this.#robots = new RobotBoard({
+      connection: this.#connection,
+      handler,
+      ...(onError ? { onError } : {}),
+      ...(reconnect ? { retry: reconnect } : {}),
+    })
+    if (this.connected) void this.#robots.resync()
+    return this.#robots.listed
+  }
+
+  /**
+   * Delivers the user's notifications after `after` (default '0': all), exactly once and in order.
+   * @returns when caught up for the first time
+   * @throws Error if a handler is set already or the client is closed
+   */
+  onNotification(
+    handler: (notification: NotificationEvent) => void,
+    { after = '0' }: { after?: string } = {},
+  ): Promise<void> {
+    if (this.#connection.closed) throw new HubClosedError('the hub client is closed')
+    if (this.#notifications) throw new Error('notifications have a handler already')
+    const { onError, reconnect } = this.#options
+    this.#notifications = new OrderedFeed<NotificationEvent>({
+      after: Number(after),
+      numberOf: (notification) => Number(notification.id),
+      ask: async (last) => {
+        const page = await this.#connection.call('notifications:since', { after: String(last) })
+        return { items: page.notifications, head: Number(page.head) }
+      },
+      deliver: handler,
+      isOnline: () => this.connected,
+      ...(onError ? { onError } : {}),
+      ...(reconnect ? { retry: reconnect } : {}),
+    })
+    if (this.connected) this.#notifications.resync()
+    return this.#notifications.caughtUp
+  }
+
+  /** Pushed events; a malformed one goes to `onError` and is made up for by the next catching-up. */
+  #listen(): void {
+    const listen = (name: Parameters<HubConnection['on']>[0], take: (payload: unknown) => void) =>
+      this.#connection.on(name, (payload) => shielded(this.#options.onError, () => take(payload)))
+    listen('session:event', (payload) => this.#watches.pushEvent(payload))
+    listen('chat:typing', (payload) => this.#watches.pushTyping(payload))
+    listen('robot:status', (payload) => this.#robots?.push(payload))
+    listen('notification', (payload) => this.#notifications?.push(NotificationEvent.parse(payload)))
+  }
+
+  #resync(): void {
+    this.#watches.resync()
+    this.#notifications?.resync()
+    void this.#robots?.resync()
+  }
+
+  #stop(reason: Error): void {
+    this.#watches.close(reason)
+    this.#notifications?.close(reason)
+    this.#robots?.close(reason)
+  }
+}

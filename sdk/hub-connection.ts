@@ -1,0 +1,232 @@
+import type { HubAnswers, HubCommand, HubCommandName, HubEvents } from '@wheelhouse/protocol'
+import { io, type Socket } from 'socket.io-client'
+import { Backoff, type BackoffOptions } from './backoff.ts'
+import { HubClosedError, HubError, NotConnectedError, UnacknowledgedError } from './errors.ts'
+import { readAnswer } from './hub-answers.ts'
+import { shielded } from './shielded.ts'
+
+export interface HubConnectionOptions {
+  /** Origin of the hub, such as `https://hub.example`. */
+  readonly url: string
+  /** A session token or API key, or a function that gets a fresh one before every connection attempt. */
+  readonly token: string | (() => Promise<string>)
+  /** Default: `['websocket']`. */
+  readonly transports?: ('websocket' | 'polling')[]
+  readonly reconnect?: BackoffOptions
+  /** From asking for the token to the accepted connection, in milliseconds. Default 10,000. */
+  readonly connectTimeoutMs?: number
+  readonly onConnected?: () => void
+  /** The connection ended, with Socket.IO's reason. Unless it was closed, the client is on its way back. */
+  readonly onDisconnected?: (reason: string) => void
+  /** The hub refused the token. */
+  readonly onAuthError?: (error: HubError) => void
+  /** Given up for good: credential refused, or `close()`. */
+  readonly onClosed?: (reason: HubClosedError) => void
+  /** Failures that are retried, malformed events, and what callbacks throw. */
+  readonly onError?: (cause: unknown) => void
+}
+
+/** A connection that lasted this long was a good one: its loss starts the backoff afresh. */
+const STABLE_MS = 5_000
+/** A token function gets this many refusals in a row before the client gives up. */
+const MAX_REFUSALS = 5
+const MAX_CALLS_IN_FLIGHT = 2_000
+const DEFAULT_CALL_TIMEOUT_MS = 10_000
+
+/**
+ * One Socket.IO connection that keeps coming back. Reconnecting is done here and not by Socket.IO, which stays
+ * away after a refusal by the server's middleware and after a disconnect by the server.
+ */
+export class HubConnection {
+  readonly #options: HubConnectionOptions
+  readonly #backoff: Backoff
+  readonly #socket: Socket
+  readonly #firstConnect = Promise.withResolvers<void>()
+  readonly #waiters = new Set<PromiseWithResolvers<void>>()
+  #phase: 'idle' | 'running' | 'closed' = 'idle'
+  #attempt = 0
+  #refusals = 0
+  #connectedAtMs = 0
+  #callsInFlight = 0
+  #attemptTimer: NodeJS.Timeout | undefined
+  #retryTimer: NodeJS.Timeout | undefined
+
+  constructor(options: HubConnectionOptions) {
+    this.#options = options
+    this.#backoff = new Backoff(options.reconnect)
+    this.#socket = io(options.url, {
+      autoConnect: false,
+      reconnection: false,
+      forceNew: true,
+      transports: options.transports ?? ['websocket'],
+    })
+    this.#socket.on('connect', () => this.#onConnect())
+    this.#socket.on('connect_error', (error) => this.#onRefused(error))
+    this.#socket.on('disconnect', (reason) => this.#onDisconnect(reason))
+    // Whoever ignores the promise of connect() still learns the reason from onClosed.
+    this.#firstConnect.promise.catch(() => {})
+  }
+
+  get connected(): boolean {
+    return this.#socket.connected
+  }
+
+  get closed(): boolean {
+    return this.#phase === 'closed'
+  }
+
+  /**
+   * Starts connecting and goes on until `close()` or until the credential is refused.
+   * @returns once connected for the first time; rejects with HubClosedError when closed before
+   */
+  connect(): Promise<void> {
+    if (this.#phase === 'idle') {
+      this.#phase = 'running'
+      this.#startAttempt()
+    }
+    return this.#firstConnect.promise
+  }
+
+  /** Closes for good. Everything that waits is rejected with `reason`. */
+  close(reason: HubClosedError = new HubClosedError('the hub client was closed')): void {
+    if (this.#phase === 'closed') return
+    this.#phase = 'closed'
+    clearTimeout(this.#attemptTimer)
+    clearTimeout(this.#retryTimer)
+    this.#firstConnect.reject(reason)
+    for (const waiter of this.#waiters) waiter.reject(reason)
+    this.#waiters.clear()
+    this.#socket.disconnect()
+    shielded(this.#options.onError, () => this.#options.onClosed?.(reason))
+  }
+
+  /** Listens to a pushed event. The payload is whatever arrived: check it. */
+  on(name: keyof HubEvents, listener: (payload: unknown) => void): void {
+    this.#socket.on(name, listener)
+  }
+
+  /** Resolves when connected. Rejects with NotConnectedError after `timeoutMs`, with HubClosedError on close. */
+  async whenConnected(timeoutMs: number): Promise<void> {
+    if (this.#socket.connected) return
+    if (this.#phase === 'closed') throw new HubClosedError('the hub client is closed')
+    const waiter = Promise.withResolvers<void>()
+    this.#waiters.add(waiter)
+    const timer = setTimeout(
+      () => waiter.reject(new NotConnectedError('no connection to the hub')),
+      timeoutMs,
+    )
+    try {
+      await waiter.promise
+    } finally {
+      clearTimeout(timer)
+      this.#waiters.delete(waiter)
+    }
+  }
+
+  /**
+   * Sends a command once.
+   * @throws NotConnectedError (not sent), UnacknowledgedError (sent, outcome unknown), HubError (refused)
+   */
+  async call<N extends HubCommandName>(
+    name: N,
+    payload: HubCommand<N>,
+    timeoutMs = DEFAULT_CALL_TIMEOUT_MS,
+  ): Promise<HubAnswers[N]> {
+    if (!this.#socket.connected) throw new NotConnectedError(`${name} was not sent: no connection to the hub`)
+    if (this.#callsInFlight >= MAX_CALLS_IN_FLIGHT) throw new Error(`${name}: too many commands in flight`)
+    this.#callsInFlight += 1
+    try {
+      return readAnswer(name, await this.#emit(name, payload, timeoutMs))
+    } finally {
+      this.#callsInFlight -= 1
+    }
+  }
+
+  async #emit(name: string, payload: unknown, timeoutMs: number): Promise<unknown> {
+    try {
+      return await this.#socket.timeout(timeoutMs).emitWithAck(name, payload)
+    } catch (cause) {
+      throw new UnacknowledgedError(`${name} was not acknowledged`, { cause })
+    }
+  }
+
+  #startAttempt(): void {
+    this.#attempt += 1
+    const timeoutMs = this.#options.connectTimeoutMs ?? 10_000
+    // Covers what Socket.IO does not: a token function that hangs, and a server that never answers the handshake.
+    this.#attemptTimer = setTimeout(() => {
+      this.#attempt += 1
+      this.#socket.disconnect()
+      this.#retry(new NotConnectedError('the hub did not answer in time'))
+    }, timeoutMs)
+    void this.#openWithToken(this.#attempt)
+  }
+
+  async #openWithToken(attempt: number): Promise<void> {
+    const isStale = () => attempt !== this.#attempt || this.#phase !== 'running'
+    const { token } = this.#options
+    try {
+      const value = typeof token === 'string' ? token : await token()
+      if (isStale()) return
+      this.#socket.auth = { token: value }
+      this.#socket.connect()
+    } catch (cause) {
+      if (!isStale()) this.#retry(cause)
+    }
+  }
+
+  #onConnect(): void {
+    clearTimeout(this.#attemptTimer)
+    this.#refusals = 0
+    this.#connectedAtMs = performance.now()
+    this.#firstConnect.resolve()
+    for (const waiter of this.#waiters) waiter.resolve()
+    this.#waiters.clear()
+    shielded(this.#options.onError, () => this.#options.onConnected?.())
+  }
+
+  #onDisconnect(reason: string): void {
+    // Socket.IO would send what stands here after reconnecting, long after its sender was told "unacknowledged".
+    this.#socket.sendBuffer.length = 0
+    shielded(this.#options.onError, () => this.#options.onDisconnected?.(reason))
+    if (this.#phase !== 'running') return
+    // A hub that accepts and then drops us at once must not see a hot loop.
+    if (performance.now() - this.#connectedAtMs >= STABLE_MS) this.#backoff.reset()
+    this.#scheduleAttempt()
+  }
+
+  #onRefused(error: Error & { data?: unknown }): void {
+    clearTimeout(this.#attemptTimer)
+    if (this.#phase !== 'running') return
+    const status = statusOf(error.data)
+    if (status !== 401 && status !== 403) {
+      this.#retry(error)
+      return
+    }
+    this.#refusals += 1
+    const refusal = new HubError(status, error.message)
+    shielded(this.#options.onError, () => this.#options.onAuthError?.(refusal))
+    const another = status === 401 && typeof this.#options.token === 'function'
+    if (another && this.#refusals < MAX_REFUSALS) this.#scheduleAttempt()
+    else
+      this.close(new HubClosedError(`the hub refused the credential: ${error.message}`, { cause: refusal }))
+  }
+
+  #retry(cause: unknown): void {
+    clearTimeout(this.#attemptTimer)
+    shielded(undefined, () => this.#options.onError?.(cause))
+    this.#scheduleAttempt()
+  }
+
+  #scheduleAttempt(): void {
+    // A callback may have closed the client.
+    if (this.#phase !== 'running') return
+    clearTimeout(this.#retryTimer)
+    this.#retryTimer = setTimeout(() => this.#startAttempt(), this.#backoff.nextDelayMs())
+  }
+}
+
+function statusOf(data: unknown): number | undefined {
+  const carriesStatus = typeof data === 'object' && data !== null && 'status' in data
+  return carriesStatus && typeof data.status === 'number' ? data.status : undefined
+}

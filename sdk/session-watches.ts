@@ -1,0 +1,114 @@
+import { SessionLogEvent, TypingEvent, type WatchedSession } from '@wheelhouse/protocol'
+import type { BackoffOptions } from './backoff.ts'
+import { HubClosedError, isFinalRefusal, NotConnectedError, UnacknowledgedError } from './errors.ts'
+import type { HubConnection } from './hub-connection.ts'
+import { OrderedFeed } from './ordered-feed.ts'
+import { shielded } from './shielded.ts'
+import { Turns } from './turns.ts'
+
+export interface WatchHandlers {
+  /** Every entry of the session's log after `after`, exactly once, in order of `seq`. */
+  readonly onEvent: (event: SessionLogEvent) => void
+  /** The session as it stands: on watching, and again on every catching-up. */
+  readonly onSession?: (session: WatchedSession) => void
+  /** The hub's log is shorter than what was delivered. Forget it: delivery starts over at 1. */
+  readonly onReset?: () => void
+  /** Someone types; may be lost. */
+  readonly onTyping?: (typing: TypingEvent) => void
+  /** Default: the client's `onError`. */
+  readonly onError?: (cause: unknown) => void
+}
+
+interface Watch {
+  readonly feed: OrderedFeed<SessionLogEvent>
+  readonly handlers: WatchHandlers
+}
+
+const MAX_WATCHES = 1_000
+
+/** The sessions a client watches, each with its own gapless feed. */
+export class SessionWatches {
+  readonly #connection: HubConnection
+  readonly #retry: BackoffOptions
+  readonly #onError: ((cause: unknown) => void) | undefined
+  readonly #watches = new Map<string, Watch>()
+  /** Keeps `session:watch` and `session:unwatch` of one session from overtaking each other. */
+  readonly #turns = new Turns()
+
+  constructor(connection: HubConnection, retry: BackoffOptions, onError?: (cause: unknown) => void) {
+    this.#connection = connection
+    this.#retry = retry
+    this.#onError = onError
+  }
+
+  /** See `HubClient.watch`. */
+  watch(sessionId: string, handlers: WatchHandlers, after: number): Promise<void> {
+    if (this.#connection.closed) throw new HubClosedError('the hub client is closed')
+    if (this.#watches.has(sessionId)) throw new Error('this session is watched already')
+    if (this.#watches.size >= MAX_WATCHES) throw new Error(`more than ${MAX_WATCHES} sessions watched`)
+    const onError = handlers.onError ?? this.#onError
+    const feed = new OrderedFeed<SessionLogEvent>({
+      after,
+      numberOf: (event) => event.seq,
+      ask: async (last) => {
+        const question = { session_id: sessionId, after: last }
+        const answer = await this.#turns.run(sessionId, () =>
+          this.#connection.call('session:watch', question),
+        )
+        if (this.#watches.get(sessionId)?.feed === feed)
+          shielded(onError, () => handlers.onSession?.(answer.session))
+        return { items: answer.events, head: answer.head }
+      },
+      deliver: handlers.onEvent,
+      isOnline: () => this.#connection.connected,
+      onRefused: () => this.#watches.delete(sessionId),
+      retry: this.#retry,
+      ...(handlers.onReset ? { onReset: handlers.onReset } : {}),
+      ...(onError ? { onError } : {}),
+    })
+    this.#watches.set(sessionId, { feed, handlers })
+    if (this.#connection.connected) feed.resync()
+    return feed.caughtUp
+  }
+
+  /** See `HubClient.unwatch`. */
+  async unwatch(sessionId: string): Promise<void> {
+    const watch = this.#watches.get(sessionId)
+    if (!watch) return
+    this.#watches.delete(sessionId)
+    watch.feed.close()
+    try {
+      await this.#turns.run(sessionId, () =>
+        this.#connection.call('session:unwatch', { session_id: sessionId }),
+      )
+    } catch (cause) {
+      // A connection that is gone has left the room with it.
+      const gone = cause instanceof NotConnectedError || cause instanceof UnacknowledgedError
+      if (!gone && !isFinalRefusal(cause)) throw cause
+    }
+  }
+
+  /** Asks for what was missed; call it on every connection. */
+  resync(): void {
+    for (const { feed } of this.#watches.values()) feed.resync()
+  }
+
+  /** Takes a pushed `session:event`. */
+  pushEvent(payload: unknown): void {
+    const event = SessionLogEvent.parse(payload)
+    this.#watches.get(event.session_id)?.feed.push(event)
+  }
+
+  /** Takes a pushed `chat:typing`. */
+  pushTyping(payload: unknown): void {
+    const typing = TypingEvent.parse(payload)
+    const handlers = this.#watches.get(typing.session_id)?.handlers
+    shielded(handlers?.onError ?? this.#onError, () => handlers?.onTyping?.(typing))
+  }
+
+  /** Stops all of them for good. */
+  close(cause: Error): void {
+    for (const { feed } of this.#watches.values()) feed.close(cause)
+    this.#watches.clear()
+  }
+}

@@ -1,0 +1,156 @@
+import type { Control, Welcome } from '@wheelhouse/protocol'
+import {
+  advance,
+  type DriveLimits,
+  type DriveState,
+  demoLimits,
+  isStanding,
+  velocity,
+} from './differential-drive.ts'
+import { DrivePilot } from './drive-pilot.ts'
+import { RobotLink } from './robot-link.ts'
+import type { RobotLinkOptions } from './robot-link-options.ts'
+import { demoWorld, isFree, nearestSurface, type World } from './world.ts'
+
+type PassedOn = Pick<
+  RobotLinkOptions,
+  'url' | 'token' | 'reconnect' | 'WebSocket' | 'onConnection' | 'onError' | 'onClosed'
+>
+
+export interface SimulatedRobotOptions extends PassedOn {
+  readonly world?: World
+  readonly limits?: DriveLimits
+  /** Where it stands at first; must be free. Default: (1, 1), heading along x, battery at 90 %. */
+  readonly start?: Partial<DriveState>
+  /** Steps of the physics, 1 to 200 a second. Default 50. */
+  readonly stepHz?: number
+  /** Telemetry samples a second. Default 10. */
+  readonly telemetryHz?: number
+  /** Monotonic clock in milliseconds. Default: `performance.now`. */
+  readonly now?: () => number
+}
+
+const BAD_CONTROL_LOG_MS = 1_000
+
+/**
+ * A differential-drive robot in a small room, driven over a RobotLink. Control data is
+ * `{linear_mps, angular_radps}`. It never moves unasked.
+ */
+export class SimulatedRobot {
+  readonly link: RobotLink
+  readonly #pilot = new DrivePilot()
+  readonly #world: World
+  readonly #limits: DriveLimits
+  readonly #now: () => number
+  readonly #stepMs: number
+  readonly #telemetryMs: number
+  #state: DriveState
+  #timer: NodeJS.Timeout | undefined
+  #lastStepMs = 0
+  #nextTelemetryMs = 0
+  #lastComplaintMs = Number.NEGATIVE_INFINITY
+
+  /** @throws RangeError if the start is not free or a rate is out of range; TypeError for a bad url or token */
+  constructor(options: SimulatedRobotOptions) {
+    const { stepHz = 50, telemetryHz = 10 } = options
+    if (!(stepHz >= 1 && stepHz <= 200)) throw new RangeError('stepHz must lie between 1 and 200')
+    if (!(telemetryHz > 0 && telemetryHz <= 200))
+      throw new RangeError('telemetryHz must lie between 0 and 200')
+    this.#world = options.world ?? demoWorld
+    this.#limits = options.limits ?? demoLimits
+    this.#now = options.now ?? (() => performance.now())
+    this.#stepMs = 1000 / stepHz
+    this.#telemetryMs = 1000 / telemetryHz
+    const standing = { xM: 1, yM: 1, headingRad: 0, leftMps: 0, rightMps: 0, battery: 0.9, bumped: false }
+    this.#state = { ...standing, ...options.start }
+    if (!isFree(this.#world, this.#state.xM, this.#state.yM, this.#limits.radiusM))
+      throw new RangeError('the robot would start in a wall or an obstacle')
+    this.link = this.#createLink(options)
+  }
+
+  /** Where it is and how it moves. */
+  get state(): DriveState {
+    return this.#state
+  }
+
+  /** Starts the physics and the link; resolves with the first welcome, rejects if the link gives up before. */
+  start(): Promise<Welcome> {
+    if (this.#timer === undefined) {
+      this.#lastStepMs = this.#now()
+      this.#timer = setInterval(() => this.#step(), this.#stepMs)
+    }
+    return this.link.connect()
+  }
+
+  /** Ends both; resolves when the link is closed. */
+  async close(): Promise<void> {
+    clearInterval(this.#timer)
+    await this.link.close()
+  }
+
+  #createLink(options: PassedOn): RobotLink {
+    const { url, token, reconnect, WebSocket, onError, onClosed } = options
+    return new RobotLink({
+      url,
+      token,
+      ...(reconnect ? { reconnect } : {}),
+      ...(WebSocket ? { WebSocket } : {}),
+      ...(onError ? { onError } : {}),
+      ...(onClosed ? { onClosed } : {}),
+      heartbeat: () => ({ battery: round(this.#state.battery) }),
+      onWelcome: (welcome) => this.#pilot.linkUp(welcome.deadman_ms),
+      onSession: (session) => this.#pilot.session(session),
+      onControl: (control) => this.#onControl(control),
+      onStop: (stop) => this.#pilot.stop(stop),
+      onStopCleared: () => this.#pilot.stopCleared(),
+      onConnection: (state, closeCode) => {
+        if (state === 'offline') this.#pilot.linkDown()
+        options.onConnection?.(state, closeCode)
+      },
+    })
+  }
+
+  #onControl(control: Control): void {
+    const now = this.#now()
+    if (this.#pilot.control(control.session_id, control.data, now)) this.link.ack(control.seq)
+    else if (now - this.#lastComplaintMs >= BAD_CONTROL_LOG_MS) {
+      this.#lastComplaintMs = now
+      this.link.log('warn', `control frame ${control.seq} was not obeyed`)
+    }
+  }
+
+  #step(): void {
+    const now = this.#now()
+    const elapsedS = (now - this.#lastStepMs) / 1000
+    this.#lastStepMs = now
+    this.#state = advance(this.#state, this.#pilot.command(now), elapsedS, this.#world, this.#limits)
+    if (isStanding(this.#state)) {
+      const reason = this.#pilot.takeAnswer()
+      if (reason !== null) this.link.stopped(reason)
+    }
+    if (now >= this.#nextTelemetryMs) {
+      // Missed samples are not made up for.
+      this.#nextTelemetryMs = Math.max(this.#nextTelemetryMs + this.#telemetryMs, now)
+      this.link.telemetry(this.#sample())
+    }
+  }
+
+  #sample(): Record<string, unknown> {
+    const { xM, yM, headingRad, battery, bumped } = this.#state
+    const { linearMps, angularRadps } = velocity(this.#state, this.#limits)
+    const nearest = nearestSurface(this.#world, this.#state, this.#limits.radiusM)
+    return {
+      pose: { x_m: round(xM), y_m: round(yM), heading_rad: round(headingRad) },
+      velocity: { linear_mps: round(linearMps), angular_radps: round(angularRadps) },
+      battery: round(battery),
+      nearest_obstacle: { distance_m: round(nearest.distanceM), bearing_rad: round(nearest.bearingRad) },
+      standing: isStanding(this.#state),
+      bumped,
+    }
+  }
+}
+
+/** Four decimals are a tenth of a millimetre; more would only be bytes. */
+function round(value: number): number {
+  return Math.round(value * 10_000) / 10_000
+}

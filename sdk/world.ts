@@ -1,0 +1,83 @@
+/** An axis-aligned rectangle, in metres; x and y are its lower left corner. */
+export interface Rectangle {
+  readonly xM: number
+  readonly yM: number
+  readonly widthM: number
+  readonly heightM: number
+}
+
+/** A room from (0, 0) to (widthM, heightM) with things standing in it. */
+export interface World {
+  readonly widthM: number
+  readonly heightM: number
+  readonly obstacles: readonly Rectangle[]
+}
+
+/** Distance and direction of something, seen from the robot. */
+export interface Sighting {
+  readonly distanceM: number
+  /** Relative to the heading, counter-clockwise, in (-π, π]. */
+  readonly bearingRad: number
+}
+
+/** A room of 8 by 6 metres with a table, a shelf and a pillar. */
+export const demoWorld: World = {
+  widthM: 8,
+  heightM: 6,
+  obstacles: [
+    { xM: 2, yM: 3.5, widthM: 1.6, heightM: 0.8 },
+    { xM: 5.5, yM: 0.5, widthM: 0.4, heightM: 2 },
+    { xM: 5, yM: 4, widthM: 0.5, heightM: 0.5 },
+  ],
+}
+
+/** The angle brought into (-π, π]. */
+export function normalAngle(angleRad: number): number {
+  const turned = angleRad % (2 * Math.PI)
+  if (turned > Math.PI) return turned - 2 * Math.PI
+  return turned <= -Math.PI ? turned + 2 * Math.PI : turned
+}
+
+/** The point of the rectangle that is nearest to (xM, yM). */
+function nearestPoint(box: Rectangle, xM: number, yM: number): { xM: number; yM: number } {
+  return {
+    xM: Math.min(Math.max(xM, box.xM), box.xM + box.widthM),
+    yM: Math.min(Math.max(yM, box.yM), box.yM + box.heightM),
+  }
+}
+
+/** Whether a disc of `radiusM` around (xM, yM) lies inside the room and touches no obstacle. */
+export function isFree(world: World, xM: number, yM: number, radiusM: number): boolean {
+  const inside =
+    xM >= radiusM && yM >= radiusM && xM <= world.widthM - radiusM && yM <= world.heightM - radiusM
+  return (
+    inside &&
+    world.obstacles.every((box) => {
+      const point = nearestPoint(box, xM, yM)
+      return Math.hypot(point.xM - xM, point.yM - yM) >= radiusM
+    })
+  )
+}
+
+/** The wall or obstacle nearest to a robot of `radiusM`; the distance is from its rim. */
+export function nearestSurface(
+  world: World,
+  pose: { readonly xM: number; readonly yM: number; readonly headingRad: number },
+  radiusM: number,
+): Sighting {
+  const points = world.obstacles.map((box) => nearestPoint(box, pose.xM, pose.yM))
+  points.push(
+    { xM: 0, yM: pose.yM },
+    { xM: world.widthM, yM: pose.yM },
+    { xM: pose.xM, yM: 0 },
+    { xM: pose.xM, yM: world.heightM },
+  )
+  let nearest: Sighting = { distanceM: Number.POSITIVE_INFINITY, bearingRad: 0 }
+  for (const point of points) {
+    const [dx, dy] = [point.xM - pose.xM, point.yM - pose.yM]
+    const distanceM = Math.max(0, Math.hypot(dx, dy) - radiusM)
+    if (distanceM >= nearest.distanceM) continue
+    nearest = { distanceM, bearingRad: normalAngle(Math.atan2(dy, dx) - pose.headingRad) }
+  }
+  return nearest
+}

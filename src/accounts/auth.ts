@@ -1,0 +1,85 @@
+import type { Context } from 'koa'
+import type { Access, Caller } from '../http/endpoint.ts'
+import { forbidden, unauthorized } from '../http/errors.ts'
+import { API_KEY_PREFIX } from './api-key.format.ts'
+import type { ApiKeys } from './api-key.service.ts'
+import { createOriginGuard } from './same-origin.ts'
+import { readCookie, sessionCookieName } from './session-cookie.ts'
+import type { VerifyToken } from './tokens.ts'
+import type { Users } from './user.service.ts'
+
+/** Tells who is calling, over HTTP and over sockets, and whether they may use a route. */
+export function createAuth(parts: {
+  users: Users
+  apiKeys: ApiKeys
+  verifyToken: VerifyToken
+  baseUrl: string
+  corsOrigins: readonly string[]
+}) {
+  const { users, apiKeys, verifyToken } = parts
+  const cookieName = sessionCookieName(parts.baseUrl)
+  const requireOwnOrigin = createOriginGuard(parts)
+
+  /** The session token in a Cookie header, if any. */
+  const readSessionCookie = (cookieHeader: string | undefined) => readCookie(cookieHeader, cookieName)
+
+  /**
+   * The caller behind an API key or a session token; a token's first use creates its user.
+   * @throws 401
+   */
+  async function authenticateToken(raw: string): Promise<Caller> {
+    if (raw.startsWith(API_KEY_PREFIX)) {
+      const holder = await apiKeys.resolveKey(raw)
+      return {
+        userId: holder.userId,
+        displayName: holder.display_name,
+        roles: users.rolesOf(holder),
+        credential: { kind: 'api_key', id: holder.keyId },
+      }
+    }
+    const claims = await verifyToken(raw)
+    const user = await users.forClaims(claims)
+    return {
+      userId: user.id,
+      displayName: user.display_name,
+      roles: users.rolesOf(user),
+      credential: { kind: 'session', expiresAt: claims.expiresAt, token: raw, fromCookie: false },
+    }
+  }
+
+  /** A header decides alone, even a bad one: falling back to the cookie would hide the mistake. */
+  async function identify(http: Context): Promise<Caller> {
+    const header = http.req.headers.authorization
+    if (header !== undefined) return await authenticateToken(bearer(header))
+    const cookie = readSessionCookie(http.req.headers.cookie)
+    if (!cookie) throw unauthorized('Sign in, or send an Authorization: Bearer header')
+    const caller = await authenticateToken(cookie)
+    requireOwnOrigin(http)
+    return caller.credential.kind === 'session'
+      ? { ...caller, credential: { ...caller.credential, fromCookie: true } }
+      : caller
+  }
+
+  /** Authenticates a request for a route; public routes look at no credential. */
+  async function authenticate(http: Context, access: Access): Promise<Caller | undefined> {
+    if (access === 'public') return undefined
+    const caller = await identify(http)
+    http.state.userId = caller.userId
+    if (access.sessionOnly && caller.credential.kind !== 'session') {
+      throw forbidden('This needs a session token; API keys are not accepted here')
+    }
+    if (access.role && !caller.roles.includes(access.role)) {
+      throw forbidden(`This needs the ${access.role} role`)
+    }
+    return caller
+  }
+
+  return { authenticateToken, authenticate, readSessionCookie }
+}
+export type Auth = ReturnType<typeof createAuth>
+
+function bearer(header: string): string {
+  const token = /^Bearer +([\w.~+/=-]+) *$/i.exec(header)?.[1]
+  if (!token) throw unauthorized('The Authorization header must read: Bearer <token>')
+  return token
+}

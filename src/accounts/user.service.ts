@@ -1,0 +1,121 @@
+import { randomUUID } from 'node:crypto'
+import type { Role } from '@wheelhouse/protocol'
+import { type Selectable, sql } from 'kysely'
+import type { Db, Tables } from '../db/orm.ts'
+import { notFound } from '../http/errors.ts'
+import type { UpdateProfile } from './profile.schema.ts'
+import type { TokenClaims } from './tokens.ts'
+
+export type UserRow = Selectable<Tables['users']>
+
+/** The columns that decide what a user may do. */
+export type Standing = Pick<UserRow, 'is_client' | 'is_operator' | 'email' | 'email_verified'>
+
+/** People of the platform, known by the identity provider's (issuer, subject). */
+export function createUsers(parts: { db: Db; adminEmails: readonly string[] }) {
+  const { db } = parts
+  const adminEmails = new Set(parts.adminEmails.map((email) => email.toLowerCase()))
+
+  const find = (claims: TokenClaims): Promise<UserRow | undefined> =>
+    db
+      .selectFrom('users')
+      .selectAll()
+      .where('issuer', '=', claims.issuer)
+      .where('subject', '=', claims.subject)
+      .executeTakeFirst()
+
+  return {
+    /** The user of a verified token, made on first sight. One query for a user who is already known. */
+    async forClaims(claims: TokenClaims): Promise<UserRow> {
+      const known = await find(claims)
+      if (known) return known
+      const made = await db
+        .insertInto('users')
+        .values({
+          id: randomUUID(),
+          issuer: claims.issuer,
+          subject: claims.subject,
+          email: claims.email ?? null,
+          email_verified: claims.emailVerified,
+          display_name: claims.name ?? defaultName(claims.email),
+          avatar_url: claims.picture ?? null,
+        })
+        .onConflict((conflict) => conflict.columns(['issuer', 'subject']).doNothing())
+        .returningAll()
+        .executeTakeFirst()
+      if (made) return made
+      // A request of the same person was faster. The insert waited for its commit, so the row is visible now.
+      const other = await find(claims)
+      if (!other) throw new Error('a user vanished while being created')
+      return other
+    },
+
+    /** Takes over what the identity provider says now; what it does not mention stays. */
+    async refresh(userId: string, claims: Omit<TokenClaims, 'expiresAt'>): Promise<UserRow> {
+      const updated = await db
+        .updateTable('users')
+        .set({
+          ...(claims.email && { email: claims.email, email_verified: claims.emailVerified }),
+          ...(claims.picture && { avatar_url: claims.picture }),
+          display_name: claims.name ?? sql<string>`display_name`,
+        })
+        .where('id', '=', userId)
+        .returningAll()
+        .executeTakeFirst()
+      return updated ?? absent()
+    },
+
+    /** Changes what the user may change; a chosen role is added to those already held. */
+    async updateProfile(userId: string, change: UpdateProfile): Promise<UserRow> {
+      const preferences = JSON.stringify(change.notification_preferences ?? {})
+      const updated = await db
+        .updateTable('users')
+        .set({
+          // Merged by the database, so that two changes at once lose nothing.
+          notification_preferences: sql`notification_preferences || ${preferences}::jsonb`,
+          ...(change.display_name !== undefined && { display_name: change.display_name }),
+          ...(change.role === 'client' && { is_client: true }),
+          ...(change.role === 'operator' && { is_operator: true }),
+        })
+        .where('id', '=', userId)
+        .returningAll()
+        .executeTakeFirst()
+      return updated ?? absent()
+    },
+
+    /** @throws 404 unknown. */
+    async byId(userId: string): Promise<UserRow> {
+      const user = await db.selectFrom('users').selectAll().where('id', '=', userId).executeTakeFirst()
+      return user ?? absent()
+    },
+
+    /** Whether somebody with this id may operate robots. */
+    async isOperator(userId: string): Promise<boolean> {
+      const user = await db
+        .selectFrom('users')
+        .select('is_operator')
+        .where('id', '=', userId)
+        .executeTakeFirst()
+      return user?.is_operator ?? false
+    },
+
+    /** Roles held now. Admin follows from a verified e-mail, so it ends when the address leaves the list. */
+    rolesOf(user: Standing): Role[] {
+      const admin = user.email_verified && adminEmails.has(user.email?.toLowerCase() ?? '')
+      return [
+        ...(user.is_client ? (['client'] as const) : []),
+        ...(user.is_operator ? (['operator'] as const) : []),
+        ...(admin ? (['admin'] as const) : []),
+      ]
+    },
+  }
+}
+export type Users = ReturnType<typeof createUsers>
+
+function absent(): never {
+  throw notFound('User')
+}
+
+function defaultName(email: string | undefined): string {
+  return email?.split('@')[0]?.trim().slice(0, 100).toWellFormed() || 'User'
+}

@@ -1,0 +1,94 @@
+import { existsSync, readFileSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { z } from 'zod'
+import type { Platform } from '../deps.ts'
+import { AppError } from '../http/errors.ts'
+import { demoAccounts } from './accounts.ts'
+
+const ROBOT_TYPE = 'diffdrive-demo'
+const demoRobots = [
+  { name: 'Ronja', hardware_id: 'demo-board-1' },
+  { name: 'Bolt', hardware_id: 'demo-board-2' },
+]
+const [ownerAccount, operatorAccount, adminAccount] = demoAccounts
+
+const StoredKeys = z.record(z.string(), z.string())
+
+export interface Demo {
+  readonly keys: { readonly owner: string; readonly operator: string; readonly admin: string }
+  readonly robots: readonly { readonly id: string; readonly name: string; readonly token: string }[]
+}
+
+/**
+ * Makes the demo's people, keys and robots, or finds them again: everything goes through the same services as
+ * any request. The keys are kept in `DATA_DIR/demo-keys.json`, since the database has only their hashes.
+ */
+export async function seedDemo(platform: Platform): Promise<Demo> {
+  const { users, certifications } = platform
+  const owner = await person(platform, ownerAccount)
+  const operator = await person(platform, operatorAccount)
+  const admin = await person(platform, adminAccount)
+  await users.updateProfile(owner.id, { role: 'client' })
+  await users.updateProfile(operator.id, { role: 'operator' })
+  if (!(await certifications.certifiedTypes(operator.id)).includes(ROBOT_TYPE)) {
+    const request = await certifications.request(operator.id, { robot_type: ROBOT_TYPE })
+    await certifications.decide(admin.id, request.id, 'APPROVED')
+  }
+  const keys = {
+    owner: await workingKey(platform, owner.id, 'owner'),
+    operator: await workingKey(platform, operator.id, 'operator'),
+    admin: await workingKey(platform, admin.id, 'admin'),
+  }
+  return { keys, robots: await Promise.all(demoRobots.map((robot) => demoRobot(platform, owner.id, robot))) }
+}
+
+/** The user that a sign-in with this account at the built-in provider would make. */
+async function person({ users, provider }: Platform, account: (typeof demoAccounts)[number]) {
+  return await users.forClaims({
+    issuer: provider.issuer,
+    subject: account.email,
+    email: account.email,
+    emailVerified: true,
+    name: account.name,
+    expiresAt: new Date(),
+  })
+}
+
+async function workingKey({ apiKeys, config }: Platform, userId: string, name: string): Promise<string> {
+  const path = join(config.dataDir, 'demo-keys.json')
+  const stored = existsSync(path) ? StoredKeys.parse(JSON.parse(readFileSync(path, 'utf8'))) : {}
+  const known = stored[name]
+  if (known && (await holderOf(apiKeys, known)) === userId) return known
+  const made = await apiKeys.create(userId, { name: `demo ${name}` })
+  writeFileSync(path, JSON.stringify({ ...stored, [name]: made.key }), { mode: 0o600 })
+  return made.key
+}
+
+async function holderOf(apiKeys: Platform['apiKeys'], key: string): Promise<string | undefined> {
+  try {
+    return (await apiKeys.resolveKey(key)).userId
+  } catch (cause) {
+    if (cause instanceof AppError && cause.status === 401) return undefined // of another database
+    throw cause
+  }
+}
+
+async function demoRobot(
+  { robots, robotTokens }: Platform,
+  ownerId: string,
+  wanted: (typeof demoRobots)[number],
+) {
+  const known = (await robots.list(ownerId)).find((robot) => robot.hardware_id === wanted.hardware_id)
+  const row =
+    known ??
+    (await robots.register(ownerId, {
+      ...wanted,
+      robot_type: ROBOT_TYPE,
+      stream_url: '',
+      tags: ['demo', 'simulated'],
+      notes: 'A simulated differential-drive robot that runs beside the server.',
+      require_certification: false,
+    }))
+  const token = robotTokens.issue({ robotId: row.id, tokenVersion: row.token_version })
+  return { id: row.id, name: row.name, token }
+}

@@ -1,0 +1,61 @@
+import { SimulatedRobot } from '@wheelhouse/sdk'
+import type { Running } from '../roles.ts'
+import { demoAccounts } from './accounts.ts'
+import { type Demo, seedDemo } from './seed.ts'
+
+export interface RunningDemo {
+  /** Prints who is there and how to play the main job. */
+  introduce(): void
+  stop(): Promise<void>
+}
+
+/** Seeds the demo and lets its simulated robots connect, as any robot would, over their WebSocket. */
+export async function startDemo(running: Running): Promise<RunningDemo | undefined> {
+  const { platform, baseUrl, gatewayUrl } = running
+  if (!platform.config.roles.includes('api')) return undefined
+  const demo = await seedDemo(platform)
+  const robots = demo.robots.map(
+    ({ id, token }) =>
+      new SimulatedRobot({
+        url: `${gatewayUrl}/robots/${id}/control`,
+        token,
+        onError: (cause) => platform.log.debug({ err: cause, robotId: id }, 'demo robot'),
+        onClosed: (end) => platform.log.info({ robotId: id, ...end }, 'demo robot left'),
+      }),
+  )
+  const started = Promise.allSettled(robots.map((robot) => robot.start()))
+  return {
+    introduce: () => void process.stdout.write(introduction(demo, baseUrl)),
+    stop: async () => {
+      await Promise.all(robots.map((robot) => robot.close()))
+      await started
+    },
+  }
+}
+
+function introduction({ keys, robots }: Demo, baseUrl: string): string {
+  const robot = robots[0]
+  const json = `-H "Content-Type: application/json"`
+  return `
+  Wheelhouse runs at ${baseUrl} with two simulated robots online: ${robots.map((one) => one.name).join(' and ')}.
+
+  Sign in at ${baseUrl}/auth/login as
+${demoAccounts.map((one) => `    ${one.email.padEnd(20)} ${one.hint}`).join('\n')}
+
+  Or play the main job from a second terminal. First who is who:
+
+    export API=${baseUrl}/api OWNER=${keys.owner} OPERATOR=${keys.operator}
+
+  then an operator takes a robot, says hello, and the owner looks on and ends it:
+
+    curl -s $API/operator/available-robots -H "Authorization: Bearer $OPERATOR"
+    SESSION=$(curl -s $API/sessions -H "Authorization: Bearer $OPERATOR" ${json} -d '{"robotId":"${robot?.id}"}' | sed 's/.*"sessionId":"\\([^"]*\\)".*/\\1/')
+    curl -s $API/sessions/$SESSION/messages -H "Authorization: Bearer $OPERATOR" ${json} -d '{"body":"Hello, I have your robot."}'
+    curl -s $API/sessions/$SESSION/events -H "Authorization: Bearer $OWNER"
+    curl -s -X PATCH $API/sessions/$SESSION -H "Authorization: Bearer $OWNER" ${json} -d '{"action":"end"}'
+
+  npm run demo plays the same with every side's view. The admin's key: ${keys.admin}
+  Ctrl-C ends it; the data stays for the next start.
+
+`
+}

@@ -1,0 +1,27 @@
+import { z } from 'zod'
+
+/** Text that PostgreSQL can keep: well-formed, without NUL; other control characters are refused as well. */
+export const line = (max: number) =>
+  z
+    .string()
+    .trim()
+    .min(1, 'must not be empty')
+    .max(max)
+    .refine((text) => text.isWellFormed() && !/\p{Cc}/u.test(text), 'must be plain text on one line')
+
+/** Text of several lines. */
+export const prose = (max: number) =>
+  z
+    .string()
+    .max(max)
+    .refine((text) => text.isWellFormed() && !text.includes('\0'), 'must be well-formed text')
+
+/** A whole number in a query string. Empty, signed and fractional ones are refused, never rounded. */
+export const queryInteger = (minimum: number, maximum: number) =>
+  z
+    .string()
+    .regex(/^\d{1,10}$/, 'must be a whole number')
+    .transform(Number)
+    .pipe(z.number().min(minimum).max(maximum))
+
+export const timestamp = z.iso.datetime()

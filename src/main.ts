@@ -1,0 +1,40 @@
+import { loadConfig } from './config.ts'
+import { startDemo } from './demo/start.ts'
+import { createLog } from './log.ts'
+import { startRoles } from './roles.ts'
+
+/** The process: configuration, roles, and an orderly end on SIGTERM or SIGINT. */
+async function main(): Promise<void> {
+  const startedAt = performance.now()
+  const config = loadConfig()
+  const log = createLog({ level: config.logLevel, pretty: process.stdout.isTTY === true })
+  const running = await startRoles(config, log)
+  const demo = config.demo ? await startDemo(running) : undefined
+
+  let stopping = false
+  const stop = async (signal: string) => {
+    if (stopping) return process.exit(1) // asked twice: somebody is in a hurry
+    stopping = true
+    log.info({ signal }, 'stopping')
+    await demo?.stop()
+    await running.stop()
+    log.info('stopped')
+    process.exit(0)
+  }
+  process.on('SIGTERM', stop)
+  process.on('SIGINT', stop)
+
+  const { baseUrl, hubUrl, gatewayUrl } = running
+  log.info(
+    { roles: config.roles, baseUrl, hubUrl, gatewayUrl, ms: Math.round(performance.now() - startedAt) },
+    'Wheelhouse is serving',
+  )
+  demo?.introduce()
+}
+
+main().catch((cause: unknown) => {
+  const message = cause instanceof Error ? cause.message : String(cause)
+  process.stderr.write(`\nWheelhouse did not start.\n${message}\n`)
+  if (process.env.LOG_LEVEL === 'debug') console.error(cause)
+  process.exit(1)
+})

@@ -1,0 +1,38 @@
+import { NotificationEvent } from '@wheelhouse/protocol'
+import { z } from 'zod'
+import { type Endpoint, endpoint } from '../http/endpoint.ts'
+import { queryInteger, timestamp } from '../http/fields.ts'
+import { type Notifications, PAGE_LIMIT } from './notification.service.ts'
+
+const NotificationView = NotificationEvent.extend({ read_at: timestamp.nullable() })
+/** Notifications are numbered per user from 1; the number is the id. */
+const NotificationId = z.string().regex(/^[1-9]\d{0,8}$/, 'must be a notification id')
+
+export function notificationEndpoints(parts: { notifications: Notifications }): Endpoint[] {
+  const { notifications } = parts
+  return [
+    endpoint({
+      method: 'get',
+      path: '/api/notifications',
+      summary: 'Lists your notifications, newest first',
+      access: {},
+      query: z.strictObject({
+        before: NotificationId.transform(Number).optional(),
+        limit: queryInteger(1, PAGE_LIMIT).optional(),
+      }),
+      answer: [200, z.object({ notifications: z.array(NotificationView) })],
+      run: async ({ caller, query }) => ({
+        notifications: await notifications.list(caller.userId, query.before, query.limit ?? 50),
+      }),
+    }),
+    endpoint({
+      method: 'post',
+      path: '/api/notifications/{id}/read',
+      summary: 'Marks a notification as read',
+      access: {},
+      params: z.strictObject({ id: NotificationId.transform(Number) }),
+      answer: [200, NotificationView],
+      run: ({ caller, params }) => notifications.markRead(caller.userId, params.id),
+    }),
+  ]
+}

@@ -1,0 +1,103 @@
+import type { Selectable } from 'kysely'
+import { z } from 'zod'
+import { iso } from '../db/iso.ts'
+import type { Tables } from '../db/orm.ts'
+import { type Endpoint, endpoint, IdParams } from '../http/endpoint.ts'
+import { AvailableRobot } from '../robots/robot.schema.ts'
+import {
+  CertificationRequest,
+  CertificationStatus,
+  CertificationView,
+  RequestCertification,
+} from './certification.schema.ts'
+import type { Certifications } from './certification.service.ts'
+
+type Row = Selectable<Tables['certifications']>
+
+const view = (row: Row): z.infer<typeof CertificationView> => ({
+  id: row.id,
+  robot_type: row.robot_type,
+  status: row.status,
+  note: row.note,
+  requested_at: iso(row.requested_at),
+  decided_at: iso(row.decided_at),
+})
+const requestView = (row: Row & { operator_name: string }): z.infer<typeof CertificationRequest> => ({
+  ...view(row),
+  operator_id: row.operator_id,
+  operator_name: row.operator_name,
+})
+
+/** Certifications: operators ask, admins decide. */
+export function certificationEndpoints(parts: { certifications: Certifications }): Endpoint[] {
+  const { certifications } = parts
+  return [...operatorEndpoints(certifications), ...adminEndpoints(certifications)]
+}
+
+function operatorEndpoints(certifications: Certifications): Endpoint[] {
+  const access = { role: 'operator' } as const
+  return [
+    endpoint({
+      method: 'get',
+      path: '/api/operator/certifications',
+      summary: 'Lists your certification requests and their status',
+      access,
+      answer: [200, z.object({ certifications: z.array(CertificationView) })],
+      run: async ({ caller }) => ({
+        certifications: (await certifications.list(caller.userId)).map(view),
+      }),
+    }),
+    endpoint({
+      method: 'post',
+      path: '/api/operator/certifications',
+      summary: 'Requests certification for a robot type',
+      access,
+      body: RequestCertification,
+      answer: [201, CertificationView],
+      run: async ({ caller, body }) => view(await certifications.request(caller.userId, body)),
+    }),
+    endpoint({
+      method: 'get',
+      path: '/api/operator/available-robots',
+      summary: 'Lists available robots of the types you are certified for',
+      access,
+      answer: [200, z.object({ robots: z.array(AvailableRobot) })],
+      run: async ({ caller }) => ({
+        robots: (await certifications.availableRobots(caller.userId)).map((row) => ({
+          ...row,
+          last_heartbeat: iso(row.last_heartbeat),
+        })),
+      }),
+    }),
+  ]
+}
+
+function adminEndpoints(certifications: Certifications): Endpoint[] {
+  const access = { role: 'admin' } as const
+  const decision = (verb: 'approve' | 'reject', status: 'APPROVED' | 'REJECTED') =>
+    endpoint({
+      method: 'post',
+      path: `/api/admin/certifications/{id}/${verb}`,
+      summary: `Decides a certification request: ${verb}`,
+      access,
+      params: IdParams,
+      answer: [200, CertificationRequest],
+      run: async ({ caller, params }) =>
+        requestView(await certifications.decide(caller.userId, params.id, status)),
+    })
+  return [
+    endpoint({
+      method: 'get',
+      path: '/api/admin/certifications',
+      summary: 'Lists certification requests, longest waiting first',
+      access,
+      query: z.strictObject({ status: CertificationStatus.optional() }),
+      answer: [200, z.object({ certifications: z.array(CertificationRequest) })],
+      run: async ({ query }) => ({
+        certifications: (await certifications.listAll(query.status)).map(requestView),
+      }),
+    }),
+    decision('approve', 'APPROVED'),
+    decision('reject', 'REJECTED'),
+  ]
+}

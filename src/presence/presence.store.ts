@@ -1,0 +1,264 @@
+import type { RobotStatus, SessionStatus } from '@wheelhouse/protocol'
+import { Pool } from 'pg'
+
+/** The open session of a robot. */
+export interface OpenSession {
+  readonly id: string
+  readonly status: SessionStatus
+  readonly operatorName: string
+}
+
+/** A socket that asks to become its robot's connection. Times are Unix milliseconds. */
+export interface Connect {
+  readonly robotId: string
+  readonly tokenVersion: number
+  readonly atMs: number
+}
+export interface Connected {
+  readonly robotId: string
+  readonly epoch: number
+  readonly status: RobotStatus
+  /** Another node held the robot's connection until now. */
+  readonly moved: boolean
+  readonly session: OpenSession | null
+}
+
+/** The end of one connection. Times are Unix milliseconds; `lastHeartbeatMs` 0 = it never sent one. */
+export interface Disconnect {
+  readonly robotId: string
+  readonly epoch: number
+  readonly lastSignMs: number
+  readonly lastHeartbeatMs: number
+}
+
+export interface Beat {
+  readonly robotId: string
+  readonly epoch: number
+  readonly lastHeartbeatMs: number
+}
+
+/** What a gateway must know of a robot it holds. */
+export interface LinkState {
+  readonly robotId: string
+  /** Null once the robot is removed. */
+  readonly tokenVersion: number | null
+  readonly epoch: number
+  readonly connected: boolean
+  readonly session: OpenSession | null
+}
+
+/**
+ * The statements of presence, each for any number of robots at once and each atomic by itself.
+ *
+ * They take `robot_presence` before `robots`, and update the status of every robot they name through a CASE,
+ * not a WHERE: a WHERE would skip a row that a session is just changing, instead of waiting for it, and leave
+ * a robot AVAILABLE that is gone.
+ */
+export function createPresenceStore(options: { databaseUrl: string; poolSize: number }) {
+  const pool = new Pool({
+    connectionString: options.databaseUrl,
+    max: options.poolSize,
+    application_name: 'wheelhouse-presence',
+    connectionTimeoutMillis: 5_000,
+    query_timeout: 30_000,
+    keepAlive: true,
+    // Presence is found again by reconciling after a crash of the database, so it need not wait for the disk.
+    onConnect: (client) => client.query('set synchronous_commit = off').then(() => {}),
+  })
+  // An idle connection that breaks is replaced; the next statement reports the trouble if it lasts.
+  pool.on('error', () => {})
+
+  return {
+    /** Opens an epoch for each socket whose token is current. Who is missing in the answer is not let in. */
+    async connect(nodeId: string, items: readonly Connect[]): Promise<Connected[]> {
+      const { rows } = await pool.query({
+        name: 'presence-connect',
+        text: connectSql,
+        values: [
+          nodeId,
+          items.map((item) => item.robotId),
+          items.map((item) => item.tokenVersion),
+          items.map((item) => item.atMs),
+        ],
+      })
+      return rows.map((row) => ({
+        robotId: row.robot_id,
+        epoch: row.epoch,
+        status: row.status,
+        moved: row.moved,
+        session: openSession(row),
+      }))
+    },
+
+    /** Closes connections, unless a newer epoch has taken over. Returns the robots in an open session. */
+    async disconnect(items: readonly Disconnect[]): Promise<{ lostInSession: string[] }> {
+      const { rows } = await pool.query({
+        name: 'presence-disconnect',
+        text: disconnectSql,
+        values: [
+          items.map((item) => item.robotId),
+          items.map((item) => item.epoch),
+          items.map((item) => item.lastSignMs),
+          items.map((item) => item.lastHeartbeatMs),
+        ],
+      })
+      return { lostInSession: rows.map((row) => row.robot_id) }
+    },
+
+    /** Writes the newest heartbeat of each robot. Returns how many connections still stand. */
+    async saveHeartbeats(items: readonly Beat[]): Promise<number> {
+      const { rowCount } = await pool.query({
+        name: 'presence-heartbeats',
+        text: heartbeatsSql,
+        values: [
+          items.map((item) => item.robotId),
+          items.map((item) => item.epoch),
+          items.map((item) => item.lastHeartbeatMs),
+        ],
+      })
+      return rowCount ?? 0
+    },
+
+    async linkStates(robotIds: readonly string[]): Promise<LinkState[]> {
+      const { rows } = await pool.query({
+        name: 'presence-link-states',
+        text: linkStatesSql,
+        values: [robotIds],
+      })
+      return rows.map((row) => ({
+        robotId: row.id,
+        tokenVersion: row.deleted ? null : row.token_version,
+        epoch: row.epoch,
+        connected: row.connected,
+        session: openSession(row),
+      }))
+    },
+
+    /** Robots of a node that changed within the last `windowMs`, by the database's clock. */
+    async changedWithin(nodeId: string, windowMs: number): Promise<string[]> {
+      const { rows } = await pool.query({
+        name: 'presence-changed',
+        text: `select r.id from robots r join robot_presence p on p.robot_id = r.id
+               where r.link_changed_at > now() - make_interval(secs => $2::float8 / 1000) and p.node_id = $1`,
+        values: [nodeId, windowMs],
+      })
+      return rows.map((row) => row.id)
+    },
+
+    /** Robots the database believes to be connected to a node, with their epochs. */
+    async connectedTo(nodeId: string): Promise<{ robotId: string; epoch: number }[]> {
+      const { rows } = await pool.query({
+        name: 'presence-connected-to',
+        text: 'select robot_id, epoch from robot_presence where node_id = $1 and connected',
+        values: [nodeId],
+      })
+      return rows.map((row) => ({ robotId: row.robot_id, epoch: row.epoch }))
+    },
+
+    /** Says that a gateway node is alive; makes its row on first use. */
+    async renewNode(nodeId: string, url: string): Promise<void> {
+      await pool.query({
+        name: 'presence-renew-node',
+        text: `insert into gateway_nodes (id, url) values ($1, $2)
+               on conflict (id) do update set seen_at = now(), url = excluded.url`,
+        values: [nodeId, url],
+      })
+    },
+
+    /** Every known node and when it was last seen, as an opaque mark that changes with each renewal. */
+    async nodes(): Promise<{ id: string; seenMark: string }[]> {
+      const { rows } = await pool.query('select id, seen_at::text as seen_mark from gateway_nodes')
+      return rows.map((row) => ({ id: row.id, seenMark: row.seen_mark }))
+    },
+
+    /** Nodes that still own connected robots though their own row is gone. */
+    async orphanedNodes(): Promise<string[]> {
+      const { rows } = await pool.query(
+        `select distinct p.node_id from robot_presence p
+         where p.connected and not exists (select from gateway_nodes n where n.id = p.node_id)`,
+      )
+      return rows.map((row) => row.node_id)
+    },
+
+    async forgetNode(nodeId: string): Promise<void> {
+      await pool.query('delete from gateway_nodes where id = $1', [nodeId])
+    },
+
+    close: () => pool.end(),
+  }
+}
+export type PresenceStore = ReturnType<typeof createPresenceStore>
+
+function openSession(row: {
+  session_id: string | null
+  session_status: SessionStatus
+  operator_name: string
+}): OpenSession | null {
+  if (row.session_id === null) return null
+  return { id: row.session_id, status: row.session_status, operatorName: row.operator_name }
+}
+
+/** Tells the hub the new statuses, all robots of one statement in one outbox row. */
+const toldSql = (changed: string) => `
+  insert into outbox (name, payload)
+  select 'robots.status', jsonb_build_object('robots', jsonb_agg(jsonb_build_object(
+    'robot_id', id, 'owner_id', owner_id, 'robot_type', robot_type, 'status', status,
+    'last_heartbeat', to_char(last_heartbeat at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"'))))
+  from ${changed} having count(*) > 0`
+
+const connectSql = `
+with input as (
+  select * from unnest($2::uuid[], $3::int[], $4::float8[]) as i (robot_id, token_version, at_ms)
+), opened as (
+  update robot_presence p
+  set epoch = p.epoch + 1, connected = true, node_id = $1,
+      last_online = to_timestamp(i.at_ms / 1000), lost_at = null
+  from input i
+    join robots r on r.id = i.robot_id
+    join robot_presence before on before.robot_id = i.robot_id
+  where p.robot_id = i.robot_id and r.token_version = i.token_version and r.deleted_at is null
+  returning p.robot_id, p.epoch, p.last_heartbeat,
+    before.connected as was_connected, before.node_id as old_node
+), status as (
+  update robots r set status = case when r.status = 'OFFLINE' then 'AVAILABLE' else r.status end
+  from opened o where r.id = o.robot_id and r.deleted_at is null
+  returning r.id, r.owner_id, r.robot_type, r.status, o.epoch, o.last_heartbeat,
+    (o.was_connected and o.old_node is distinct from $1) as moved
+), told as (${toldSql("(select * from status where status = 'AVAILABLE') available")})
+select o.id as robot_id, o.epoch, o.status, o.moved,
+  s.id as session_id, s.status as session_status, u.display_name as operator_name
+from status o
+  left join sessions s on s.robot_id = o.id and s.status in ('ACTIVE', 'PAUSED')
+  left join users u on u.id = s.operator_id`
+
+const disconnectSql = `
+with input as (
+  select * from unnest($1::uuid[], $2::int[], $3::float8[], $4::float8[])
+    as i (robot_id, epoch, sign_ms, beat_ms)
+), gone as (
+  update robot_presence p
+  set connected = false, lost_at = now(),
+      last_online = greatest(p.last_online, p.last_heartbeat, to_timestamp(i.sign_ms / 1000)),
+      last_heartbeat = case when i.beat_ms > 0 then to_timestamp(i.beat_ms / 1000) else p.last_heartbeat end
+  from input i where p.robot_id = i.robot_id and p.epoch = i.epoch and p.connected
+  returning p.robot_id, p.last_heartbeat
+), status as (
+  update robots r set status = case when r.status = 'AVAILABLE' then 'OFFLINE' else r.status end
+  from gone g where r.id = g.robot_id
+  returning r.id, r.owner_id, r.robot_type, r.status, r.deleted_at, g.last_heartbeat
+), told as (${toldSql("(select * from status where status = 'OFFLINE' and deleted_at is null) offline")})
+select id as robot_id from status where status = 'IN_SESSION'`
+
+const heartbeatsSql = `
+update robot_presence p set last_heartbeat = to_timestamp(i.beat_ms / 1000)
+from unnest($1::uuid[], $2::int[], $3::float8[]) as i (robot_id, epoch, beat_ms)
+where p.robot_id = i.robot_id and p.epoch = i.epoch and p.connected`
+
+const linkStatesSql = `
+select r.id, r.token_version, r.deleted_at is not null as deleted, p.epoch, p.connected,
+  s.id as session_id, s.status as session_status, u.display_name as operator_name
+from robots r
+  join robot_presence p on p.robot_id = r.id
+  left join sessions s on s.robot_id = r.id and s.status in ('ACTIVE', 'PAUSED')
+  left join users u on u.id = s.operator_id
+where r.id = any($1::uuid[])`

@@ -1,0 +1,121 @@
+import { randomUUID } from 'node:crypto'
+import type { Db } from '../db/orm.ts'
+import type { Transact, Tx } from '../events/transactor.ts'
+import { conflict, notFound, uniqueViolation } from '../http/errors.ts'
+import type { RegisterRobot, UpdateRobot } from './robot.schema.ts'
+import type { RobotRow } from './robot.view.ts'
+
+/** Most entries GET /api/client/robots returns (the specification's limit). */
+const LIST_LIMIT = 50
+
+/** Owners' robots: registration, settings, tokens. Live state belongs to presence and sessions. */
+export function createRobots(parts: {
+  db: Db
+  transact: Transact
+  now: () => Date
+  /** Cancels the sessions that were scheduled on a robot, in the same transaction. */
+  cancelScheduled: (tx: Tx, robotId: string) => Promise<void>
+}) {
+  const { db, transact, now, cancelScheduled } = parts
+  const robotsWithPresence = () =>
+    db
+      .selectFrom('robots')
+      .innerJoin('robot_presence', 'robot_presence.robot_id', 'robots.id')
+      .selectAll('robots')
+      .select(['robot_presence.last_online', 'robot_presence.last_heartbeat'])
+      .where('robots.deleted_at', 'is', null)
+
+  /** @throws 404 when it does not exist or belongs to somebody else. */
+  async function get(ownerId: string, id: string): Promise<RobotRow> {
+    const row = await robotsWithPresence()
+      .where('robots.id', '=', id)
+      .where('robots.owner_id', '=', ownerId)
+      .executeTakeFirst()
+    if (!row) throw notFound('Robot')
+    return row
+  }
+
+  return {
+    get,
+
+    /** @throws 409 when the hardware_id already belongs to a robot. */
+    async register(ownerId: string, input: RegisterRobot): Promise<RobotRow> {
+      const id = randomUUID()
+      try {
+        return await transact(async (tx) => {
+          const row = await tx.db
+            .insertInto('robots')
+            .values({ id, owner_id: ownerId, ...input, created_at: now(), link_changed_at: now() })
+            .returningAll()
+            .executeTakeFirstOrThrow()
+          await tx.db.insertInto('robot_presence').values({ robot_id: id }).execute()
+          return { ...row, last_online: null, last_heartbeat: null }
+        })
+      } catch (cause) {
+        if (uniqueViolation(cause) === 'one_robot_per_hardware_id') {
+          throw conflict('hardware_id already belongs to a robot')
+        }
+        throw cause
+      }
+    },
+
+    /** Newest first, at most 50. */
+    list: (ownerId: string): Promise<RobotRow[]> =>
+      robotsWithPresence()
+        .where('robots.owner_id', '=', ownerId)
+        .orderBy('robots.created_at', 'desc')
+        .orderBy('robots.id', 'desc')
+        .limit(LIST_LIMIT)
+        .execute(),
+
+    async update(ownerId: string, id: string, change: UpdateRobot): Promise<RobotRow> {
+      const changed = await db
+        .updateTable('robots')
+        .set(change)
+        .where('id', '=', id)
+        .where('owner_id', '=', ownerId)
+        .where('deleted_at', 'is', null)
+        .executeTakeFirst()
+      if (changed.numUpdatedRows === 0n) throw notFound('Robot')
+      return await get(ownerId, id)
+    },
+
+    /** Makes older tokens useless and closes the socket that was opened with one. Returns the new version. */
+    rotateToken: (ownerId: string, id: string): Promise<number> =>
+      transact(async (tx) => {
+        const row = await tx.db
+          .updateTable('robots')
+          .set((eb) => ({ token_version: eb('token_version', '+', 1), link_changed_at: now() }))
+          .where('id', '=', id)
+          .where('owner_id', '=', ownerId)
+          .where('deleted_at', 'is', null)
+          .returning('token_version')
+          .executeTakeFirst()
+        if (!row) throw notFound('Robot')
+        tx.robotsChanged(id)
+        return row.token_version
+      }),
+
+    /**
+     * Removes a robot from its owner and frees its hardware_id; past sessions keep its name.
+     * @throws 409 while it is in an open session.
+     */
+    async remove(ownerId: string, id: string): Promise<void> {
+      await get(ownerId, id)
+      await transact(async (tx) => {
+        const removed = await tx.db
+          .updateTable('robots')
+          .set({ deleted_at: now(), link_changed_at: now(), status: 'OFFLINE' })
+          .where('id', '=', id)
+          .where('owner_id', '=', ownerId)
+          .where('status', '<>', 'IN_SESSION')
+          .where('deleted_at', 'is', null)
+          .executeTakeFirst()
+        if (removed.numUpdatedRows === 0n) throw conflict('The robot is in an open session')
+        await cancelScheduled(tx, id)
+        tx.robotsChanged(id)
+      })
+    },
+  }
+}
+export type Robots = ReturnType<typeof createRobots>

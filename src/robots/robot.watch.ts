@@ -1,0 +1,49 @@
+import type { RobotStatusEvent } from '@wheelhouse/protocol'
+import { iso } from '../db/iso.ts'
+import type { Db } from '../db/orm.ts'
+import type { Caller } from '../http/endpoint.ts'
+import type { Certifications } from '../operators/certification.service.ts'
+
+/** Robots one answer holds. */
+const LIST_LIMIT = 1_000
+
+/** Whose robots a caller may follow: their own as a client, those of certified types as an operator. */
+export interface RobotScope {
+  readonly ownerId: string | undefined
+  readonly robotTypes: readonly string[]
+}
+
+export function createRobotWatch(parts: { db: Db; certifications: Certifications }) {
+  const { db, certifications } = parts
+  return {
+    async scope(caller: Caller): Promise<RobotScope> {
+      return {
+        ownerId: caller.roles.includes('client') ? caller.userId : undefined,
+        robotTypes: caller.roles.includes('operator')
+          ? await certifications.certifiedTypes(caller.userId)
+          : [],
+      }
+    },
+
+    /** The present status of the robots in a scope, newest robots first. */
+    async robots({ ownerId, robotTypes }: RobotScope): Promise<RobotStatusEvent[]> {
+      if (ownerId === undefined && robotTypes.length === 0) return []
+      const rows = await db
+        .selectFrom('robots')
+        .innerJoin('robot_presence', 'robot_presence.robot_id', 'robots.id')
+        .select(['robots.id as robot_id', 'robots.status', 'robot_presence.last_heartbeat'])
+        .where('robots.deleted_at', 'is', null)
+        .where((eb) =>
+          eb.or([
+            ...(ownerId === undefined ? [] : [eb('robots.owner_id', '=', ownerId)]),
+            ...(robotTypes.length === 0 ? [] : [eb('robots.robot_type', 'in', robotTypes)]),
+          ]),
+        )
+        .orderBy('robots.created_at', 'desc')
+        .limit(LIST_LIMIT)
+        .execute()
+      return rows.map((row) => ({ ...row, last_heartbeat: iso(row.last_heartbeat) }))
+    },
+  }
+}
+export type RobotWatch = ReturnType<typeof createRobotWatch>

@@ -1,0 +1,185 @@
+import { startGateway } from '../gateway/index.ts'
+import { startHub } from '../hub/server.ts'
+import { within } from './alone.ts'
+import { createApi } from './api.ts'
+import type { Config } from './config.ts'
+import { createPlatform, type Platform } from './deps.ts'
+import { type Listener, listen } from './http/listener.ts'
+import type { Log } from './log.ts'
+import { createPresence } from './presence/presence.service.ts'
+import { createPresenceStore } from './presence/presence.store.ts'
+import { createSweep } from './presence/presence.sweep.ts'
+import { createSchedule } from './sessions/session.schedule.ts'
+import { databaseAnswers } from './site/health.ts'
+import { startWorker } from './worker.ts'
+
+/** Longest a step of the shutdown may take; then the next one begins. */
+const SHUTDOWN_STEP_MS = 8_000
+const READINESS_CHECK_MS = 1_000
+const PRESENCE_POOL_SIZE = 3
+
+export interface Running {
+  readonly platform: Platform
+  readonly baseUrl: string
+  readonly hubUrl: string
+  readonly gatewayUrl: string
+  /** Ends in order: readiness off, no newcomers, drain, flush, close. Bounded; safe to call twice. */
+  stop(): Promise<void>
+}
+
+interface Ending {
+  /** Stop taking new work and tell peers to go elsewhere. */
+  drain: (() => Promise<unknown>)[]
+  close: (() => Promise<unknown>)[]
+}
+
+/** Starts the roles of this process. What has been started is closed again when a later part fails. */
+export async function startRoles(
+  config: Config,
+  log: Log,
+  now: () => Date = () => new Date(),
+): Promise<Running> {
+  const ending: Ending = { drain: [], close: [] }
+  let ready = false
+  const isReady = () => ready
+  const stop = stopper(ending, log, () => {
+    ready = false
+  })
+  try {
+    const has = (role: Config['roles'][number]) => config.roles.includes(role)
+    const http = has('api') ? await opened(listen(config.host, config.port, 'PORT'), ending) : undefined
+    const hubHttp = has('hub')
+      ? (http ?? (await opened(listen(config.host, config.hubPort, 'HUB_PORT'), ending)))
+      : undefined
+    const workerHttp =
+      has('worker') && config.workerPort !== undefined
+        ? await opened(listen(config.host, config.workerPort, 'WORKER_PORT'), ending)
+        : undefined
+    const baseUrl = config.baseUrlFromPort && http ? `http://localhost:${http.port}` : config.baseUrl
+    const platform = await createPlatform(config, { log, now, baseUrl })
+    ending.close.push(platform.close)
+
+    const gatewayUrl = has('gateway') ? await runGateway(platform, ending) : config.gatewayUrl
+    if (http) http.serve(createApi(platform, { gatewayUrl: () => gatewayUrl, isReady }))
+    if (hubHttp) {
+      if (hubHttp !== http) hubHttp.serve(probeHandler(isReady))
+      await runHub(platform, hubHttp, ending)
+    }
+    if (has('worker')) runWorker(platform, ending)
+    workerHttp?.serve(probeHandler(isReady))
+
+    ready = true
+    watchReadiness(platform, ending, (ok) => {
+      ready = ok
+    })
+    const hubUrl = hubHttp && hubHttp !== http ? `http://localhost:${hubHttp.port}` : baseUrl
+    return { platform, baseUrl, hubUrl, gatewayUrl, stop }
+  } catch (cause) {
+    await stop()
+    throw cause
+  }
+}
+
+async function opened(opening: Promise<Listener>, ending: Ending): Promise<Listener> {
+  const listener = await opening
+  ending.close.push(() => listener.close(SHUTDOWN_STEP_MS / 2))
+  return listener
+}
+
+async function runGateway(platform: Platform, ending: Ending): Promise<string> {
+  const { config, log, bus, databaseUrl, baseUrl, sessionPresence, robotTokens, processId } = platform
+  const store = createPresenceStore({ databaseUrl, poolSize: PRESENCE_POOL_SIZE })
+  ending.close.push(() => store.close())
+  const presence = createPresence({ store, nodeId: processId, bus, sessions: sessionPresence, log })
+  const urlFor = (port: number) => (config.gatewayUrlFromPort ? `ws://localhost:${port}` : config.gatewayUrl)
+  const gateway = await startGateway(
+    {
+      presence,
+      store,
+      tokens: robotTokens,
+      bus,
+      log,
+      nodeId: processId,
+      settings: config,
+      allowedOrigins: [new URL(baseUrl).origin, ...config.corsOrigins],
+      urlFor,
+    },
+    config.host,
+    config.gatewayPort,
+  )
+  ending.drain.push(gateway.drain)
+  ending.close.push(gateway.close)
+  return urlFor(gateway.port)
+}
+
+async function runHub(platform: Platform, http: Listener, ending: Ending): Promise<void> {
+  const { config, baseUrl, users, sessionQueries, hubRedis } = platform
+  const hub = await startHub(
+    {
+      ...platform,
+      queries: sessionQueries,
+      redis: hubRedis,
+      allowedOrigins: [new URL(baseUrl).origin, ...config.corsOrigins],
+      currentCaller: async (caller) => ({ ...caller, roles: users.rolesOf(await users.byId(caller.userId)) }),
+    },
+    http.server,
+  )
+  ending.drain.push(hub.close)
+}
+
+function runWorker(platform: Platform, ending: Ending): void {
+  const { config, log, db, now, databaseUrl, sessionPresence, lifecycle, starts } = platform
+  const store = createPresenceStore({ databaseUrl, poolSize: 1 })
+  ending.close.push(() => store.close())
+  const sweep = createSweep({
+    store,
+    sessions: sessionPresence,
+    lifecycle,
+    log,
+    nodeTimeoutMs: config.heartbeatTimeoutMs,
+    robotGraceMs: config.robotGraceMs,
+    now,
+    monotonicMs: () => performance.now(),
+  })
+  const schedule = createSchedule({ db, starts, lifecycle, now, log })
+  const worker = startWorker(
+    [
+      { name: 'presence sweep', everyMs: 500, run: sweep.run },
+      { name: 'scheduled starts', everyMs: 1_000, run: schedule.run },
+    ],
+    log,
+  )
+  ending.drain.push(worker.close)
+}
+
+/** Readiness follows the database, so that a load balancer sends nobody to a process that can only say 503. */
+function watchReadiness(platform: Platform, ending: Ending, report: (ok: boolean) => void): void {
+  const timer = setInterval(async () => report(await databaseAnswers(platform.db)), READINESS_CHECK_MS)
+  ending.drain.unshift(async () => clearInterval(timer))
+}
+
+function probeHandler(isReady: () => boolean): Parameters<Listener['serve']>[0] {
+  return (request, response) => {
+    const ready = request.url === '/readyz' ? isReady() : true
+    const known = request.url === '/livez' || request.url === '/readyz'
+    response.writeHead(known ? (ready ? 200 : 503) : 404, { 'Content-Type': 'application/json' })
+    response.end(known ? JSON.stringify({ ready }) : '{"error":"Route not found"}')
+  }
+}
+
+function stopper(ending: Ending, log: Log, unready: () => void): () => Promise<void> {
+  let stopping: Promise<void> | undefined
+  const step = (work: () => Promise<unknown>) =>
+    within(SHUTDOWN_STEP_MS, 'took too long, going on', work()).catch((cause) =>
+      log.error({ err: cause }, 'shutdown step failed'),
+    )
+  const stop = async () => {
+    unready()
+    await Promise.all(ending.drain.map(step))
+    for (const close of ending.close.toReversed()) await step(close)
+  }
+  return () => {
+    stopping ??= stop()
+    return stopping
+  }
+}

@@ -1,0 +1,201 @@
+import type { SessionAction } from '@wheelhouse/protocol'
+import { sql } from 'kysely'
+import type { Transact, Tx } from '../events/transactor.ts'
+import type { Caller } from '../http/endpoint.ts'
+import { conflict, forbidden } from '../http/errors.ts'
+import {
+  announce,
+  isConnected,
+  lockRobot,
+  move,
+  type RobotRecord,
+  type SessionRecord,
+  tellRobotStatus,
+  withoutPause,
+} from './session.changes.ts'
+import type { SessionQueries } from './session.queries.ts'
+import type { SessionStarts } from './session.start.ts'
+import type { SessionRow } from './session.view.ts'
+
+/** Who may do what. Admins look on; they are no party to a session. */
+const allowed: Record<SessionAction, readonly ('operator' | 'client')[]> = {
+  start: ['operator'],
+  pause: ['operator', 'client'],
+  resume: ['operator'],
+  end: ['operator', 'client'],
+  cancel: ['operator', 'client'],
+}
+
+interface Act {
+  readonly at: Date
+  readonly actorId?: string
+  readonly reason?: string
+}
+
+/** The moves of a session that exists. Each is one transaction: state, log, notification, outbox. */
+export function createSessionLifecycle(parts: {
+  transact: Transact
+  now: () => Date
+  queries: SessionQueries
+  starts: SessionStarts
+}) {
+  const { transact, now, queries, starts } = parts
+
+  async function apply(session: SessionRow, action: SessionAction, act: Act): Promise<void> {
+    if (action === 'start') {
+      await starts.startScheduled(session)
+      return
+    }
+    await transact(async (tx) => {
+      const robot = await lockRobot(tx, session.robot_id)
+      await moves[action](tx, session, robot, act)
+    })
+  }
+
+  return {
+    /**
+     * Performs an action for its caller and returns the session after it.
+     * @throws 404 not theirs to see, 403 not theirs to do, 409 not possible in the session's state.
+     */
+    async act(
+      caller: Caller,
+      sessionId: string,
+      action: SessionAction,
+      reason?: string,
+    ): Promise<SessionRow> {
+      const session = await queries.get(caller, sessionId)
+      const sides = [
+        ...(session.operator_id === caller.userId ? (['operator'] as const) : []),
+        ...(session.client_id === caller.userId ? (['client'] as const) : []),
+      ]
+      if (!sides.some((side) => allowed[action].includes(side))) {
+        throw forbidden(`Only the ${allowed[action].join(' or the ')} of the session may ${action} it`)
+      }
+      await apply(session, action, {
+        at: now(),
+        actorId: caller.userId,
+        ...(reason !== undefined && { reason }),
+      })
+      return await queries.get(caller, sessionId)
+    },
+
+    /** Ends an open session without anybody asking for it, e.g. `robot_lost`. False when it is over already. */
+    endBySystem: (session: Pick<SessionRecord, 'id' | 'robot_id'>, reason: string): Promise<boolean> =>
+      transact(async (tx) => {
+        const robot = await lockRobot(tx, session.robot_id)
+        return await end(tx, session, robot, { at: now(), reason })
+      }),
+
+    /** Cancels a scheduled session without anybody asking for it. False when it is not PENDING any more. */
+    cancelBySystem: (session: Pick<SessionRecord, 'id' | 'robot_id'>, reason: string): Promise<boolean> =>
+      transact(async (tx) => {
+        const robot = await lockRobot(tx, session.robot_id)
+        return await cancel(tx, session, robot, { at: now(), reason })
+      }),
+
+    /** Cancels what was scheduled on a robot that goes away, inside the transaction that removes it. */
+    async cancelScheduled(tx: Tx, robotId: string): Promise<void> {
+      const robot = await lockRobot(tx, robotId)
+      const pending = await tx.db
+        .selectFrom('sessions')
+        .select('id')
+        .where('robot_id', '=', robotId)
+        .where('status', '=', 'PENDING')
+        .orderBy('id')
+        .execute()
+      for (const session of pending) await cancel(tx, session, robot, { at: now(), reason: 'robot_removed' })
+    },
+  }
+}
+export type SessionLifecycle = ReturnType<typeof createSessionLifecycle>
+
+type Move = (tx: Tx, session: SessionRow, robot: RobotRecord, act: Act) => Promise<void>
+
+const moves: Record<Exclude<SessionAction, 'start'>, Move> = {
+  async pause(tx, session, robot, act) {
+    const paused = await move(tx, session.id, ['ACTIVE'], {
+      status: 'PAUSED',
+      paused_at: act.at,
+      pause_reason: act.reason ?? 'requested',
+    })
+    if (!paused) throw conflict('Only an ACTIVE session can be paused')
+    await announce(tx, paused, robot, {
+      ...act,
+      type: 'session.paused',
+      notifyUserIds: otherSide(paused, act.actorId),
+    })
+  },
+
+  async resume(tx, session, robot, act) {
+    if (!(await isConnected(tx, robot.id))) throw conflict('The robot is offline')
+    const resumed = await move(tx, session.id, ['PAUSED'], {
+      status: 'ACTIVE',
+      ...withoutPause(act.at),
+    })
+    if (!resumed) throw conflict('Only a PAUSED session can be resumed')
+    await announce(tx, resumed, robot, {
+      ...act,
+      type: 'session.resumed',
+      notifyUserIds: otherSide(resumed, act.actorId),
+    })
+  },
+
+  async end(tx, session, robot, act) {
+    if (!(await end(tx, session, robot, act))) throw conflict('Only an ACTIVE or PAUSED session can be ended')
+  },
+
+  async cancel(tx, session, robot, act) {
+    if (!(await cancel(tx, session, robot, act))) throw conflict('Only a PENDING session can be cancelled')
+  },
+}
+
+async function end(tx: Tx, session: { id: string }, robot: RobotRecord, act: Act): Promise<boolean> {
+  const ended = await move(tx, session.id, ['ACTIVE', 'PAUSED'], {
+    status: 'COMPLETED',
+    // Processes' clocks may differ a little; a session never ends before it began.
+    ended_at: sql<Date>`greatest(${act.at}::timestamptz, started_at)`,
+    end_reason: act.reason ?? 'ended',
+    ...withoutPause(act.at),
+  })
+  if (!ended) return false
+  const closed = await releaseRobot(tx, ended, robot)
+  await tellRobotStatus(tx, closed)
+  await announce(tx, ended, robot, {
+    ...act,
+    type: 'session.ended',
+    notifyUserIds: [ended.client_id, ended.operator_id],
+  })
+  return true
+}
+
+/** The robot is free again, or OFFLINE when it is gone; its hours grow by the session's length. */
+async function releaseRobot(tx: Tx, ended: SessionRecord, robot: RobotRecord): Promise<RobotRecord> {
+  const connected = await isConnected(tx, robot.id)
+  const lengthMs = (ended.ended_at?.getTime() ?? 0) - (ended.started_at?.getTime() ?? 0)
+  return await tx.db
+    .updateTable('robots')
+    .set((eb) => ({
+      status: connected ? 'AVAILABLE' : 'OFFLINE',
+      session_seconds: eb('session_seconds', '+', Math.round(lengthMs / 1_000)),
+    }))
+    .where('id', '=', robot.id)
+    .returningAll()
+    .executeTakeFirstOrThrow()
+}
+
+async function cancel(tx: Tx, session: { id: string }, robot: RobotRecord, act: Act): Promise<boolean> {
+  const cancelled = await move(tx, session.id, ['PENDING'], {
+    status: 'CANCELLED',
+    ended_at: act.at,
+    end_reason: act.reason ?? 'cancelled',
+  })
+  if (!cancelled) return false
+  const told = act.actorId ? otherSide(cancelled, act.actorId) : [cancelled.client_id, cancelled.operator_id]
+  await announce(tx, cancelled, robot, { ...act, type: 'session.cancelled', notifyUserIds: told })
+  return true
+}
+
+/** Who did not do it themselves. */
+function otherSide(session: SessionRecord, actorId: string | undefined): string[] {
+  return [session.client_id, session.operator_id].filter((userId) => userId !== actorId)
+}

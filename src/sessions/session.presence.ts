@@ -1,0 +1,110 @@
+import type { Db } from '../db/orm.ts'
+import type { Transact } from '../events/transactor.ts'
+import { announce, isConnected, lockRobot, type SessionRecord } from './session.changes.ts'
+
+/** What the coming and going of a robot means for its open session. */
+export function createSessionPresence(parts: { db: Db; transact: Transact; now: () => Date }) {
+  const { db, transact, now } = parts
+
+  const openSession = (robotId: string) =>
+    db
+      .selectFrom('sessions')
+      .selectAll()
+      .where('robot_id', '=', robotId)
+      .where('status', 'in', ['ACTIVE', 'PAUSED'])
+      .executeTakeFirst()
+
+  return {
+    /**
+     * The robot of an open session is gone: the session pauses, both sides are told. Says nothing twice, and
+     * nothing at all when the robot is back by now.
+     */
+    async robotLost(robotId: string): Promise<void> {
+      if (!(await openSession(robotId))) return
+      await transact(async (tx) => {
+        const at = now()
+        const robot = await lockRobot(tx, robotId)
+        if (await isConnected(tx, robotId)) return
+        const lost = await tx.db
+          .updateTable('sessions')
+          .set((eb) => ({
+            status: 'PAUSED' as const,
+            robot_lost_at: at,
+            paused_at: eb.fn.coalesce('paused_at', eb.val(at)),
+            pause_reason: eb.fn.coalesce('pause_reason', eb.val('robot_lost')),
+            event_seq: eb('event_seq', '+', 1),
+          }))
+          .where('robot_id', '=', robotId)
+          .where('status', 'in', ['ACTIVE', 'PAUSED'])
+          .where('robot_lost_at', 'is', null)
+          .returningAll()
+          .executeTakeFirst()
+        if (!lost) return
+        await announce(tx, lost, robot, {
+          type: 'robot.lost',
+          at,
+          reason: 'robot_lost',
+          notifyUserIds: [lost.client_id, lost.operator_id],
+        })
+      })
+    },
+
+    /** The robot is back in its open session: both are told. The operator resumes, nobody else. */
+    async robotBack(robotId: string): Promise<void> {
+      if (!(await openSession(robotId))) return
+      await transact(async (tx) => {
+        const at = now()
+        const robot = await lockRobot(tx, robotId)
+        if (!(await isConnected(tx, robotId))) return
+        const back = await tx.db
+          .updateTable('sessions')
+          .set((eb) => ({ robot_lost_at: null, event_seq: eb('event_seq', '+', 1) }))
+          .where('robot_id', '=', robotId)
+          .where('status', 'in', ['ACTIVE', 'PAUSED'])
+          .where('robot_lost_at', 'is not', null)
+          .returningAll()
+          .executeTakeFirst()
+        if (!back) return
+        await announce(tx, back, robot, {
+          type: 'robot.back',
+          at,
+          notifyUserIds: [back.client_id, back.operator_id],
+        })
+      })
+    },
+
+    /** Open sessions whose log does not yet say what presence says: a process died in between. */
+    async outOfStep(limit: number): Promise<{ lost: string[]; back: string[] }> {
+      const rows = await db
+        .selectFrom('sessions')
+        .innerJoin('robot_presence', 'robot_presence.robot_id', 'sessions.robot_id')
+        .select(['sessions.robot_id', 'robot_presence.connected'])
+        .where('sessions.status', 'in', ['ACTIVE', 'PAUSED'])
+        .where((eb) =>
+          eb.or([
+            eb('robot_presence.connected', '=', true).and('sessions.robot_lost_at', 'is not', null),
+            eb('robot_presence.connected', '=', false).and('sessions.robot_lost_at', 'is', null),
+          ]),
+        )
+        .limit(limit)
+        .execute()
+      return {
+        lost: rows.filter((row) => !row.connected).map((row) => row.robot_id),
+        back: rows.filter((row) => row.connected).map((row) => row.robot_id),
+      }
+    },
+
+    /** Open sessions whose robot has been lost since before `before`. */
+    lostSince: (before: Date, limit: number): Promise<Pick<SessionRecord, 'id' | 'robot_id'>[]> =>
+      db
+        .selectFrom('sessions')
+        .innerJoin('robot_presence', 'robot_presence.robot_id', 'sessions.robot_id')
+        .select(['sessions.id', 'sessions.robot_id'])
+        .where('sessions.status', 'in', ['ACTIVE', 'PAUSED'])
+        .where('sessions.robot_lost_at', '<', before)
+        .where('robot_presence.connected', '=', false)
+        .limit(limit)
+        .execute(),
+  }
+}
+export type SessionPresence = ReturnType<typeof createSessionPresence>

@@ -1,0 +1,144 @@
+import { ChatMessage } from '@wheelhouse/protocol'
+import { z } from 'zod'
+import { type Caller, type Endpoint, endpoint, IdParams } from '../http/endpoint.ts'
+import { badRequest, forbidden } from '../http/errors.ts'
+import type { Messages } from './message.service.ts'
+import type { SessionLifecycle } from './session.lifecycle.ts'
+import type { SessionQueries } from './session.queries.ts'
+import {
+  ActOnSession,
+  AfterSeq,
+  CreatedSession,
+  CreateSession,
+  EventList,
+  ListSessions,
+  MessageList,
+  SendMessage,
+  SessionDetail,
+  SessionView,
+} from './session.schema.ts'
+import type { SessionStarts } from './session.start.ts'
+import { sessionDetail, sessionView } from './session.view.ts'
+
+export interface SessionRouteParts {
+  readonly queries: SessionQueries
+  readonly starts: SessionStarts
+  readonly lifecycle: SessionLifecycle
+  readonly messages: Messages
+  readonly isOperator: (userId: string) => Promise<boolean>
+  readonly now: () => Date
+}
+
+export function sessionEndpoints(parts: SessionRouteParts): Endpoint[] {
+  return [...lifecycleEndpoints(parts), ...logEndpoints(parts)]
+}
+
+/** The operator a new session is for: the caller, or, for an admin, whoever they name. */
+async function operatorFor(parts: SessionRouteParts, caller: Caller, operatorId: string | undefined) {
+  const admin = caller.roles.includes('admin')
+  if (!admin && !caller.roles.includes('operator')) throw forbidden('This needs the operator role')
+  if (operatorId === undefined || operatorId === caller.userId) {
+    if (!caller.roles.includes('operator')) throw badRequest('operatorId: name the operator of the session')
+    return caller.userId
+  }
+  if (!admin) throw forbidden('operatorId must be your own')
+  if (!(await parts.isOperator(operatorId))) throw badRequest('operatorId: is not an operator')
+  return operatorId
+}
+
+function lifecycleEndpoints(parts: SessionRouteParts): Endpoint[] {
+  const { queries, starts, lifecycle, now } = parts
+  return [
+    endpoint({
+      method: 'get',
+      path: '/api/sessions',
+      summary: 'Lists your sessions, newest first',
+      access: {},
+      query: ListSessions,
+      answer: [200, z.object({ sessions: z.array(SessionView) })],
+      run: async ({ caller, query }) => {
+        const rows = await queries.list(caller, query)
+        return { sessions: rows.map((row) => sessionView(row, caller.userId, now())) }
+      },
+    }),
+    endpoint({
+      method: 'post',
+      path: '/api/sessions',
+      summary: 'Starts or schedules a session on an available robot',
+      access: {}, // operators, and admins on behalf of one: see operatorFor
+      body: CreateSession,
+      answer: [201, CreatedSession],
+      run: async ({ caller, body }) => {
+        const operatorId = await operatorFor(parts, caller, body.operatorId)
+        const session = body.scheduledFor
+          ? await starts.schedule(operatorId, body.robotId, new Date(body.scheduledFor))
+          : await starts.startNow(operatorId, body.robotId)
+        return { sessionId: session.id, status: session.status }
+      },
+    }),
+    endpoint({
+      method: 'get',
+      path: '/api/sessions/{id}',
+      summary: 'Returns one session with its details',
+      access: {},
+      params: IdParams,
+      answer: [200, SessionDetail],
+      run: async ({ caller, params }) =>
+        sessionDetail(await queries.get(caller, params.id), caller.userId, now()),
+    }),
+    endpoint({
+      method: 'patch',
+      path: '/api/sessions/{id}',
+      summary: 'Starts, pauses, resumes, ends or cancels a session',
+      access: {},
+      params: IdParams,
+      body: ActOnSession,
+      answer: [200, SessionDetail],
+      run: async ({ caller, params, body }) => {
+        const row = await lifecycle.act(caller, params.id, body.action, body.reason)
+        return sessionDetail(row, caller.userId, now())
+      },
+    }),
+  ]
+}
+
+function logEndpoints({ queries, messages }: SessionRouteParts): Endpoint[] {
+  return [
+    endpoint({
+      method: 'get',
+      path: '/api/sessions/{id}/messages',
+      summary: 'Lists the chat messages of a session, oldest first',
+      access: {},
+      params: IdParams,
+      query: AfterSeq,
+      answer: [200, MessageList],
+      run: async ({ caller, params, query }) => ({
+        messages: await messages.list(caller, params.id, query.after, query.limit),
+      }),
+    }),
+    endpoint({
+      method: 'post',
+      path: '/api/sessions/{id}/messages',
+      summary: 'Sends a chat message; repeating a clientMessageId answers with the first message',
+      access: {},
+      params: IdParams,
+      body: SendMessage,
+      answer: [201, ChatMessage],
+      run: async ({ caller, params, body }) =>
+        (await messages.send(caller, params.id, body.body, body.clientMessageId)).message,
+    }),
+    endpoint({
+      method: 'get',
+      path: '/api/sessions/{id}/events',
+      summary: 'Lists the log of a session, oldest first',
+      access: {},
+      params: IdParams,
+      query: AfterSeq,
+      answer: [200, EventList],
+      run: async ({ caller, params, query }) => {
+        await queries.get(caller, params.id)
+        return { events: await queries.events(params.id, query.after, query.limit) }
+      },
+    }),
+  ]
+}

@@ -1,0 +1,54 @@
+import type { Db } from '../db/orm.ts'
+import { AppError } from '../http/errors.ts'
+import type { Log } from '../log.ts'
+import type { SessionRecord } from './session.changes.ts'
+import type { SessionLifecycle } from './session.lifecycle.ts'
+import type { SessionStarts } from './session.start.ts'
+
+/** How long after its time a scheduled session may still start. */
+const START_WINDOW_MS = 15 * 60_000
+const SESSIONS_PER_RUN = 200
+
+/**
+ * Starts scheduled sessions when their time comes. The rows are the schedule, so a worker that dies loses
+ * nothing, and two workers start nothing twice: the start itself is a conditional update.
+ */
+export function createSchedule(parts: {
+  db: Db
+  starts: SessionStarts
+  lifecycle: SessionLifecycle
+  now: () => Date
+  log: Log
+}) {
+  const { db, starts, lifecycle, now, log } = parts
+
+  async function attempt(session: Pick<SessionRecord, 'id' | 'robot_id' | 'operator_id' | 'scheduled_for'>) {
+    try {
+      await starts.startScheduled(session)
+    } catch (cause) {
+      // Not possible yet (robot or operator busy, robot offline) is no error; it is tried again.
+      if (!(cause instanceof AppError) || cause.status >= 500) throw cause
+      const lateMs = now().getTime() - (session.scheduled_for?.getTime() ?? 0)
+      if (lateMs < START_WINDOW_MS) return
+      if (await lifecycle.cancelBySystem(session, 'not_started')) {
+        log.info({ sessionId: session.id, why: cause.message }, 'scheduled session not started in time')
+      }
+    }
+  }
+
+  return {
+    /** Handles every session that is due now. */
+    async run(): Promise<void> {
+      const due = await db
+        .selectFrom('sessions')
+        .select(['id', 'robot_id', 'operator_id', 'scheduled_for'])
+        .where('status', '=', 'PENDING')
+        .where('scheduled_for', '<=', now())
+        .orderBy('scheduled_for', 'desc') // old ones that cannot start must not keep new ones waiting
+        .limit(SESSIONS_PER_RUN)
+        .execute()
+      for (const session of due) await attempt(session)
+    },
+  }
+}
+export type Schedule = ReturnType<typeof createSchedule>

@@ -1,0 +1,196 @@
+import { randomUUID } from 'node:crypto'
+import type { Transact, Tx } from '../events/transactor.ts'
+import { type AppError, badRequest, conflict, forbidden, notFound, uniqueViolation } from '../http/errors.ts'
+import {
+  announce,
+  lockRobot,
+  move,
+  type RobotRecord,
+  type SessionRecord,
+  tellRobotStatus,
+} from './session.changes.ts'
+
+const MAX_SCHEDULE_AHEAD_MS = 90 * 24 * 3_600_000
+
+/** Starting and scheduling sessions. */
+export function createSessionStarts(parts: { transact: Transact; now: () => Date }) {
+  const { transact, now } = parts
+
+  return {
+    /**
+     * Takes a robot at once.
+     * @throws 404 unknown robot; 403 not certified where the owner asks for it; 409 the robot is not AVAILABLE
+     *   or the operator already has an open session.
+     */
+    startNow: (operatorId: string, robotId: string): Promise<SessionRecord> =>
+      asConflict(() =>
+        transact(async (tx) => {
+          const at = now()
+          const robot = await claimRobot(tx, robotId)
+          await requireCertification(tx, robot, operatorId)
+          const session = await insertSession(tx, {
+            robot,
+            operatorId,
+            createdAt: at,
+            state: { status: 'ACTIVE', started_at: at },
+          })
+          await announce(tx, session, robot, {
+            type: 'session.started',
+            at,
+            actorId: operatorId,
+            notifyUserIds: [session.client_id],
+          })
+          return session
+        }),
+      ),
+
+    /** Plans a session for later, under the same preconditions as an immediate start. */
+    schedule: (operatorId: string, robotId: string, scheduledFor: Date): Promise<SessionRecord> =>
+      transact(async (tx) => {
+        const at = now()
+        const aheadMs = scheduledFor.getTime() - at.getTime()
+        if (aheadMs <= 0) throw badRequest('scheduledFor: must lie in the future')
+        if (aheadMs > MAX_SCHEDULE_AHEAD_MS) throw badRequest('scheduledFor: must lie within 90 days')
+        const robot = await availableRobot(tx, robotId)
+        await requireCertification(tx, robot, operatorId)
+        await requireNoOpenSession(tx, operatorId)
+        const session = await insertSession(tx, {
+          robot,
+          operatorId,
+          createdAt: at,
+          state: { status: 'PENDING', scheduled_for: scheduledFor },
+        })
+        await announce(tx, session, robot, {
+          type: 'session.scheduled',
+          at,
+          actorId: operatorId,
+          notifyUserIds: [session.client_id],
+        })
+        return session
+      }),
+
+    /**
+     * Starts a scheduled session, under the preconditions of any start.
+     * @throws 409 when it is not PENDING, the robot is not AVAILABLE or the operator is busy.
+     */
+    startScheduled: (
+      session: Pick<SessionRecord, 'id' | 'robot_id' | 'operator_id'>,
+    ): Promise<SessionRecord> =>
+      asConflict(() =>
+        transact(async (tx) => {
+          const at = now()
+          const robot = await claimRobot(tx, session.robot_id)
+          await requireCertification(tx, robot, session.operator_id)
+          const started = await move(tx, session.id, ['PENDING'], { status: 'ACTIVE', started_at: at })
+          if (!started) throw conflict('The session is not PENDING')
+          await announce(tx, started, robot, {
+            type: 'session.started',
+            at,
+            actorId: session.operator_id,
+            notifyUserIds: [started.client_id, started.operator_id],
+          })
+          return started
+        }),
+      ),
+  }
+}
+export type SessionStarts = ReturnType<typeof createSessionStarts>
+
+/** Takes the robot with one conditional update: of any number of callers exactly one gets it. */
+async function claimRobot(tx: Tx, robotId: string): Promise<RobotRecord> {
+  const robot = await tx.db
+    .updateTable('robots')
+    .set({ status: 'IN_SESSION' })
+    .where('id', '=', robotId)
+    .where('status', '=', 'AVAILABLE')
+    .where('deleted_at', 'is', null)
+    .returningAll()
+    .executeTakeFirst()
+  if (!robot) throw await whyNotAvailable(tx, robotId)
+  await tellRobotStatus(tx, robot)
+  return robot
+}
+
+async function availableRobot(tx: Tx, robotId: string): Promise<RobotRecord> {
+  const known = await tx.db
+    .selectFrom('robots')
+    .select('id')
+    .where('id', '=', robotId)
+    .where('deleted_at', 'is', null)
+    .executeTakeFirst()
+  if (!known) throw notFound('Robot')
+  const robot = await lockRobot(tx, robotId)
+  if (robot.deleted_at !== null || robot.status !== 'AVAILABLE') throw await whyNotAvailable(tx, robotId)
+  return robot
+}
+
+async function whyNotAvailable(tx: Tx, robotId: string): Promise<AppError> {
+  const robot = await tx.db
+    .selectFrom('robots')
+    .select('status')
+    .where('id', '=', robotId)
+    .where('deleted_at', 'is', null)
+    .executeTakeFirst()
+  return robot ? conflict(`The robot is not AVAILABLE (it is ${robot.status})`) : notFound('Robot')
+}
+
+/** Owners may ask for a certified operator; by default they do not. */
+async function requireCertification(tx: Tx, robot: RobotRecord, operatorId: string): Promise<void> {
+  if (!robot.require_certification) return
+  const approved = await tx.db
+    .selectFrom('certifications')
+    .select('id')
+    .where('operator_id', '=', operatorId)
+    .where('robot_type', '=', robot.robot_type)
+    .where('status', '=', 'APPROVED')
+    .executeTakeFirst()
+  if (!approved) throw forbidden(`This robot asks for an approved certification for ${robot.robot_type}`)
+}
+
+async function requireNoOpenSession(tx: Tx, operatorId: string): Promise<void> {
+  const open = await tx.db
+    .selectFrom('sessions')
+    .select('id')
+    .where('operator_id', '=', operatorId)
+    .where('status', 'in', ['ACTIVE', 'PAUSED'])
+    .executeTakeFirst()
+  if (open) throw conflict('The operator already has an open session')
+}
+
+async function insertSession(
+  tx: Tx,
+  input: {
+    robot: RobotRecord
+    operatorId: string
+    createdAt: Date
+    state: { status: 'ACTIVE'; started_at: Date } | { status: 'PENDING'; scheduled_for: Date }
+  },
+): Promise<SessionRecord> {
+  return await tx.db
+    .insertInto('sessions')
+    .values({
+      id: randomUUID(),
+      robot_id: input.robot.id,
+      operator_id: input.operatorId,
+      client_id: input.robot.owner_id,
+      created_at: input.createdAt,
+      event_seq: 1,
+      ...input.state,
+    })
+    .returningAll()
+    .executeTakeFirstOrThrow()
+}
+
+/** The unique indexes are the last guard; what they refuse is an ordinary conflict to the caller. */
+async function asConflict<T>(work: () => Promise<T>): Promise<T> {
+  try {
+    return await work()
+  } catch (cause) {
+    const constraint = uniqueViolation(cause)
+    if (constraint === 'one_open_session_per_operator') {
+      throw conflict('The operator already has an open session')
+    }
+    if (constraint === 'one_open_session_per_robot') throw conflict('The robot is already in a session')
+    throw cause
+  }
+}

@@ -1,0 +1,87 @@
+import type { ChatMessage, SessionLogEvent } from '@wheelhouse/protocol'
+import type { Selectable } from 'kysely'
+import { iso } from '../db/iso.ts'
+import type { Tables } from '../db/orm.ts'
+import type { SessionDetail, SessionView } from './session.schema.ts'
+
+const MS_PER_MINUTE = 60_000
+const BYTES_PER_MB = 1_000_000
+
+export type SessionRow = Selectable<Tables['sessions']> & {
+  robot_name: string
+  robot_type: string
+  operator_name: string
+}
+
+/** Minutes from start to end, or to now, begun minutes counted whole. Null before the start. */
+function durationMinutes(row: SessionRow, now: Date): number | null {
+  if (row.started_at === null) return null
+  return Math.ceil(((row.ended_at ?? now).getTime() - row.started_at.getTime()) / MS_PER_MINUTE)
+}
+
+/** The session for one viewer: its operator sees earnings, everybody else sees what was collected. */
+export function sessionView(row: SessionRow, viewerId: string, now: Date): SessionView {
+  const shared = {
+    id: row.id,
+    status: row.status,
+    started_at: iso(row.started_at),
+    ended_at: iso(row.ended_at),
+    duration_minutes: durationMinutes(row, now),
+    client_charge_cents: row.client_charge_cents,
+    rating: row.rating,
+    created_at: iso(row.created_at),
+    robot_id: row.robot_id,
+    robot_name: row.robot_name,
+    robot_type: row.robot_type,
+    operator_name: row.operator_name,
+  }
+  // An owner who drives their own robot pays for it, so the client view comes first.
+  if (viewerId === row.operator_id && viewerId !== row.client_id) {
+    return { ...shared, operator_earnings_cents: row.operator_earnings_cents }
+  }
+  return {
+    ...shared,
+    episodes_collected: row.episodes_collected,
+    data_collected_mb: row.data_collected_bytes / BYTES_PER_MB,
+  }
+}
+
+export function sessionDetail(row: SessionRow, viewerId: string, now: Date): SessionDetail {
+  const presentPauseMs = row.paused_at === null ? 0 : now.getTime() - row.paused_at.getTime()
+  return {
+    ...sessionView(row, viewerId, now),
+    scheduled_for: iso(row.scheduled_for),
+    planned_minutes: row.planned_minutes,
+    paused_seconds: Math.floor((row.paused_ms + Math.max(0, presentPauseMs)) / 1_000),
+    pause_reason: row.pause_reason,
+    rating_comment: row.rating_comment,
+    end_reason: row.end_reason,
+  }
+}
+
+export function messageView(row: Selectable<Tables['messages']>): ChatMessage {
+  return {
+    id: row.id,
+    session_id: row.session_id,
+    seq: row.seq,
+    sender_id: row.sender_id,
+    sender_name: row.sender_name,
+    sender_role: row.sender_role,
+    body: row.body,
+    created_at: iso(row.created_at),
+  }
+}
+
+/** A log entry. An entry of a chat message is stored as a reference and shown with the message itself. */
+export function eventView(
+  row: Selectable<Tables['session_events']>,
+  message: Selectable<Tables['messages']> | undefined,
+): SessionLogEvent {
+  return {
+    session_id: row.session_id,
+    seq: row.seq,
+    type: row.type,
+    data: message ? messageView(message) : row.data,
+    at: iso(row.at),
+  }
+}

@@ -1,0 +1,50 @@
+import type { Middleware } from 'koa'
+import { sql } from 'kysely'
+import { z } from 'zod'
+import { within } from '../alone.ts'
+import type { Db } from '../db/orm.ts'
+import { type Endpoint, endpoint } from '../http/endpoint.ts'
+import { timestamp } from '../http/fields.ts'
+
+const CHECK_LIMIT_MS = 2_000
+
+const Health = z.object({ status: z.enum(['ok', 'error']), db: z.enum(['ok', 'error']), timestamp })
+
+/** Whether the database answers within two seconds. */
+export async function databaseAnswers(db: Db): Promise<boolean> {
+  try {
+    await within(CHECK_LIMIT_MS, 'database check timed out', sql`select 1`.execute(db))
+    return true
+  } catch {
+    return false
+  }
+}
+
+/** GET /api/health: 200, or 503 with the same shape when the database does not answer. */
+export function healthEndpoint(parts: { db: Db; now: () => Date }): Endpoint {
+  return endpoint({
+    method: 'get',
+    path: '/api/health',
+    summary: 'Health of the API and its database connection',
+    access: 'public',
+    answer: [200, Health],
+    run: async ({ http }) => {
+      const ok = await databaseAnswers(parts.db)
+      if (!ok) http.status = 503
+      http.set('Cache-Control', 'no-store')
+      const word = ok ? ('ok' as const) : ('error' as const)
+      return { status: word, db: word, timestamp: parts.now().toISOString() }
+    },
+  })
+}
+
+/** For load balancers: `/livez` says that the process runs, `/readyz` that it should get traffic. */
+export function probes(isReady: () => boolean): Middleware {
+  return async (http, next) => {
+    if (http.path === '/livez') http.body = 'ok'
+    else if (http.path === '/readyz') {
+      http.status = isReady() ? 200 : 503
+      http.body = isReady() ? 'ready' : 'not ready'
+    } else await next()
+  }
+}

@@ -1,0 +1,433 @@
+import { once } from 'node:events'
+import { createServer, type Server } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { closeCodes, shouldReconnect, type Welcome } from '@wheelhouse/protocol'
+import fc from 'fast-check'
+import { afterEach, expect, test, vi } from 'vitest'
+import { WebSocket, WebSocketServer } from 'ws'
+import { RobotLink } from '../sdk/robot-link.ts'
+import type { RobotLinkEnd, RobotLinkOptions } from '../sdk/robot-link-options.ts'
+import { readFrame } from '../sdk/robot-socket.ts'
+
+const robotId = '0b0e7a5e-2f0e-4d51-8a9b-0d6a3c1f2e10'
+const sessionId = '2c1f0a52-6d5c-4a87-9a0e-0f6c5d1b7e11'
+const session = { session_id: sessionId, status: 'ACTIVE', operator_name: 'Ada' } as const
+const quick = { baseMs: 2, maxMs: 10 }
+
+const cleanups: (() => Promise<unknown>)[] = []
+afterEach(async () => {
+  for (const cleanup of cleanups.splice(0).reverse()) await cleanup()
+})
+
+type Frame = { type: string; [field: string]: unknown }
+
+/** Stands in for a gateway: accepts or refuses upgrades, sends the welcome it is told to, records frames. */
+class Gateway {
+  readonly sockets: WebSocket[] = []
+  readonly frames: Frame[] = []
+  readonly authorizations: (string | undefined)[] = []
+  /** Statuses with which the next upgrades are refused. */
+  readonly refusals: number[] = []
+  upgrades = 0
+  acknowledges = true
+  welcome: Partial<Welcome> | null = {}
+  readonly #http: Server = createServer()
+  readonly #wss = new WebSocketServer({ noServer: true })
+
+  async listen(port = 0): Promise<this> {
+    this.#http.on('upgrade', (request, socket, head) => {
+      this.upgrades += 1
+      this.authorizations.push(request.headers.authorization)
+      const status = this.refusals.shift()
+      if (status !== undefined)
+        socket.end(`HTTP/1.1 ${status} No\r\nConnection: close\r\nContent-Length: 0\r\n\r\n`)
+      else this.#wss.handleUpgrade(request, socket, head, (accepted) => this.#accept(accepted))
+    })
+    this.#http.listen(port, '127.0.0.1')
+    await once(this.#http, 'listening')
+    cleanups.push(() => this.close())
+    return this
+  }
+
+  get port(): number {
+    return (this.#http.address() as AddressInfo).port
+  }
+
+  get url(): string {
+    return `ws://127.0.0.1:${this.port}/robots/${robotId}/control`
+  }
+
+  get newest(): WebSocket {
+    return this.sockets.at(-1)!
+  }
+
+  #accept(socket: WebSocket): void {
+    this.sockets.push(socket)
+    socket.on('message', (data) => {
+      const frame = JSON.parse(String(data)) as Frame
+      this.frames.push(frame)
+      if (frame.type === 'heartbeat' && this.acknowledges)
+        this.send({ type: 'heartbeat_ack', seq: frame.seq, t: 1 })
+    })
+    if (!this.welcome) return
+    this.send({
+      type: 'welcome',
+      robot_id: robotId,
+      epoch: this.sockets.length,
+      heartbeat_interval_ms: 20,
+      heartbeat_timeout_ms: 5_000,
+      deadman_ms: 250,
+      session: null,
+      stop: null,
+      ...this.welcome,
+    })
+  }
+
+  send(frame: Frame): void {
+    this.newest.send(JSON.stringify(frame))
+  }
+
+  async close(): Promise<void> {
+    for (const socket of this.sockets) socket.terminate()
+    if (!this.#http.listening) return
+    this.#http.close()
+    await once(this.#http, 'close')
+  }
+}
+
+function robot(gateway: { url: string }, options: Partial<RobotLinkOptions> = {}): RobotLink {
+  const link = new RobotLink({ url: gateway.url, token: 'robot-token', reconnect: quick, ...options })
+  cleanups.push(() => link.close())
+  return link
+}
+
+test('a robot presents its token as a bearer, waits for the welcome and then sends heartbeats', async () => {
+  const gateway = await new Gateway().listen()
+  gateway.welcome = { session }
+  const heard: unknown[] = []
+  const link = robot(gateway, {
+    heartbeat: () => ({ battery: 0.5, type: 'mine', seq: -1 }),
+    onConnection: (state) => heard.push(state),
+    onWelcome: (welcome) => heard.push(welcome.epoch),
+    onSession: (now) => heard.push(now?.operator_name),
+  })
+  expect(link.state).toBe('idle')
+  expect(link.telemetry({})).toBe(false)
+  await link.connect()
+  expect(heard).toEqual(['connecting', 'online', 1, 'Ada'])
+  expect(link).toMatchObject({ state: 'online', epoch: 1, robotId, session: { session_id: sessionId } })
+  expect(gateway.authorizations).toEqual(['Bearer robot-token'])
+  await vi.waitFor(() => expect(gateway.frames.length).toBeGreaterThanOrEqual(3))
+  expect(gateway.frames.slice(0, 3)).toEqual(
+    [1, 2, 3].map((seq) => ({ type: 'heartbeat', battery: 0.5, seq })),
+  )
+  expect(link.ack(7)).toBe(true)
+  expect(link.stopped('x'.repeat(300))).toBe(true)
+  expect(link.log('warn', 'low battery')).toBe(true)
+  expect(link.telemetry({ x: 1 })).toBe(true)
+  await vi.waitFor(() => {
+    const others = gateway.frames.filter((frame) => frame.type !== 'heartbeat')
+    expect(others).toEqual([
+      { type: 'ack', seq: 7 },
+      { type: 'stopped', reason: 'x'.repeat(200) },
+      { type: 'log', level: 'warn', message: 'low battery' },
+      { type: 'telemetry', data: { x: 1 } },
+    ])
+  })
+})
+
+test('a heartbeat whose extra fields fail or cannot be sent still goes out', async () => {
+  const gateway = await new Gateway().listen()
+  const circular: Record<string, unknown> = {}
+  circular.self = circular
+  const errors: unknown[] = []
+  let beats = 0
+  const link = robot(gateway, {
+    heartbeat: () => {
+      beats += 1
+      if (beats === 1) throw new Error('sensor')
+      return circular
+    },
+    onError: (cause) => errors.push(cause),
+  })
+  await link.connect()
+  await vi.waitFor(() => expect(gateway.frames.length).toBeGreaterThanOrEqual(2))
+  expect(gateway.frames.slice(0, 2)).toEqual([1, 2].map((seq) => ({ type: 'heartbeat', seq })))
+  expect(errors[0]).toMatchObject({ message: 'sensor' })
+})
+
+const codes = [...Object.values(closeCodes).map(({ code }) => code), 1000, 1001, 1011, 3000, 4999]
+test.each(codes)('after close code %i it comes back only if the protocol says so', async (code) => {
+  const gateway = await new Gateway().listen()
+  const closed = vi.fn<(end: RobotLinkEnd) => void>()
+  const states: string[] = []
+  const link = robot(gateway, {
+    onClosed: closed,
+    onConnection: (state, closeCode) =>
+      states.push(closeCode === undefined ? state : `${state} ${closeCode}`),
+  })
+  await link.connect()
+  gateway.newest.close(code)
+  if (shouldReconnect(code)) {
+    await vi.waitFor(() => expect(link.epoch).toBe(2))
+    expect(states).toEqual(['connecting', 'online', `offline ${code}`, 'connecting', 'online'])
+    expect(closed).not.toHaveBeenCalled()
+  } else {
+    await vi.waitFor(() => expect(closed).toHaveBeenCalledOnce())
+    expect(closed.mock.calls[0]?.[0]).toMatchObject({ closeCode: code })
+    expect(link.state).toBe('closed')
+    expect(gateway.upgrades).toBe(1)
+  }
+})
+
+test('a connection that breaks without a handshake comes back', async () => {
+  const gateway = await new Gateway().listen()
+  const link = robot(gateway)
+  await link.connect()
+  gateway.newest.terminate()
+  await vi.waitFor(() => expect(link).toMatchObject({ state: 'online', epoch: 2 }))
+})
+
+test.each([401, 403, 404])('an upgrade refused with %i is final', async (status) => {
+  const gateway = await new Gateway().listen()
+  gateway.refusals.push(status)
+  const closed = vi.fn<(end: RobotLinkEnd) => void>()
+  const link = robot(gateway, { onClosed: closed })
+  await expect(link.connect()).rejects.toThrow(String(status))
+  await vi.waitFor(() => expect(closed).toHaveBeenCalledOnce())
+  expect(closed.mock.calls[0]?.[0]).toMatchObject({ httpStatus: status })
+  expect(gateway.upgrades).toBe(1)
+})
+
+test('a busy gateway, a silent one and one that is not there yet are tried again', async () => {
+  const gateway = await new Gateway().listen()
+  gateway.refusals.push(503, 502, 429)
+  const link = robot(gateway)
+  await link.connect()
+  expect(gateway.upgrades).toBe(4)
+
+  const silent = await new Gateway().listen()
+  silent.welcome = null
+  const patient = robot(silent, { connectTimeoutMs: 50 })
+  void patient.connect()
+  await vi.waitFor(() => expect(silent.upgrades).toBeGreaterThanOrEqual(2))
+  silent.welcome = {}
+  await patient.connect()
+
+  const first = await new Gateway().listen()
+  const { port, url } = first
+  await first.close()
+  const attempts: string[] = []
+  const early = robot({ url }, { onConnection: (state) => attempts.push(state) })
+  void early.connect()
+  await vi.waitFor(() => expect(attempts.filter((state) => state === 'offline').length).toBeGreaterThan(2))
+  await new Gateway().listen(port)
+  await early.connect()
+  expect(early.state).toBe('online')
+})
+
+test('a link on which nothing arrives is ended by the robot itself, and replaced', async () => {
+  const gateway = await new Gateway().listen()
+  gateway.acknowledges = false
+  gateway.welcome = { heartbeat_timeout_ms: 60 }
+  const offline: (number | undefined)[] = []
+  const link = robot(gateway, {
+    onConnection: (state, code) => {
+      if (state === 'offline') offline.push(code)
+    },
+  })
+  await link.connect()
+  await vi.waitFor(() => expect(link.epoch).toBeGreaterThanOrEqual(2))
+  expect(offline[0]).toBe(1006)
+})
+
+test('acknowledged heartbeats keep a quiet link alive beyond its timeout', async () => {
+  const gateway = await new Gateway().listen()
+  gateway.welcome = { heartbeat_interval_ms: 40, heartbeat_timeout_ms: 400 }
+  const link = robot(gateway)
+  await link.connect()
+  await vi.waitFor(() => expect(gateway.frames.length).toBeGreaterThan(15), { timeout: 10_000 })
+  expect(link).toMatchObject({ state: 'online', epoch: 1 })
+})
+
+test('the backoff grows while there is no welcome and starts over after one', async () => {
+  const gateway = await new Gateway().listen()
+  gateway.refusals.push(503, 503, 503)
+  const draws: number[] = []
+  // Every delay is 0; what matters is how often one was asked for between welcomes.
+  const random = () => {
+    draws.push(gateway.upgrades)
+    return 0
+  }
+  const link = robot(gateway, { reconnect: { baseMs: 100_000, maxMs: 100_000, random } })
+  await link.connect()
+  gateway.newest.terminate()
+  await vi.waitFor(() => expect(link.epoch).toBe(2))
+  expect(draws).toEqual([1, 2, 3, 4])
+})
+
+test('telemetry is dropped, not queued, while the gateway does not read', async () => {
+  const gateway = await new Gateway().listen()
+  const opened: WebSocket[] = []
+  class Observed extends WebSocket {
+    constructor(...args: ConstructorParameters<typeof WebSocket>) {
+      super(...args)
+      opened.push(this)
+    }
+  }
+  const link = robot(gateway, { WebSocket: Observed, maxBufferedBytes: 100_000 })
+  await link.connect()
+  gateway.newest.pause()
+  const sample = 'x'.repeat(60_000)
+  let dropped = 0
+  let mostBuffered = 0
+  for (let attempt = 0; attempt < 2_000; attempt += 1) {
+    if (!link.telemetry(sample)) dropped += 1
+    mostBuffered = Math.max(mostBuffered, opened[0]?.bufferedAmount ?? 0)
+  }
+  expect(dropped).toBeGreaterThan(1_000)
+  expect(mostBuffered).toBeLessThan(100_000 + 61_000)
+  expect(link.stopped('still told')).toBe(true)
+  gateway.newest.resume()
+  await vi.waitFor(() => expect(link.telemetry('again')).toBe(true))
+  await vi.waitFor(() => expect(gateway.frames.some((frame) => frame.data === 'again')).toBe(true))
+  expect(gateway.frames.some((frame) => frame.reason === 'still told')).toBe(true)
+})
+
+test('a frame over the protocol limit is refused here instead of costing the connection', async () => {
+  const gateway = await new Gateway().listen()
+  const errors: unknown[] = []
+  const link = robot(gateway, { onError: (cause) => errors.push(cause) })
+  await link.connect()
+  expect(link.telemetry('x'.repeat(70_000))).toBe(false)
+  await vi.waitFor(() => expect(errors[0]).toBeInstanceOf(RangeError))
+  expect(link.state).toBe('online')
+})
+
+test('control, session and stop arrive in order; a latched stop bars control until it is cleared', async () => {
+  const gateway = await new Gateway().listen()
+  const heard: unknown[] = []
+  const errors: unknown[] = []
+  const link = robot(gateway, {
+    onSession: (now) => heard.push(now?.status ?? null),
+    onControl: (control) => heard.push(control.seq),
+    onStop: (stop) => heard.push(stop),
+    onStopCleared: () => heard.push('cleared'),
+    onError: (cause) => errors.push(cause),
+  })
+  await link.connect()
+  const control = (seq: number) =>
+    gateway.send({ type: 'control', session_id: sessionId, seq, t: 1, ttl_ms: 250, data: {} })
+  gateway.send({ type: 'session', ...session })
+  control(1)
+  gateway.send({ type: 'stop', reason: 'deadman', latched: false })
+  control(2)
+  gateway.send({ type: 'something_new', field: 1 })
+  gateway.send({ type: 'stop' })
+  gateway.send({ type: 'control', seq: 'bad' })
+  gateway.newest.send('not json')
+  gateway.newest.send(Buffer.from([1, 2, 3]))
+  control(3)
+  gateway.send({ type: 'error', message: 'slow down' })
+  gateway.send({ type: 'stop_cleared' })
+  control(4)
+  gateway.send({ type: 'session', ...session, status: 'COMPLETED' })
+  await vi.waitFor(() => expect(heard.at(-1)).toBe('COMPLETED'))
+  expect(heard).toEqual([
+    null,
+    'ACTIVE',
+    1,
+    { reason: 'deadman', latched: false },
+    2,
+    { reason: 'unreadable stop', latched: true },
+    'cleared',
+    4,
+    'COMPLETED',
+  ])
+  expect(link.session).toBeNull()
+  expect(errors).toHaveLength(3)
+})
+
+test('a stop survives a reconnect, and so does its clearing', async () => {
+  const gateway = await new Gateway().listen()
+  const heard: unknown[] = []
+  const link = robot(gateway, {
+    onStop: ({ reason }) => heard.push(reason),
+    onStopCleared: () => heard.push('cleared'),
+  })
+  gateway.welcome = { stop: { reason: 'emergency', latched: true } }
+  await link.connect()
+  expect(link.stop).toEqual({ reason: 'emergency', latched: true })
+  gateway.newest.terminate()
+  await vi.waitFor(() => expect(heard).toEqual(['emergency', 'emergency']))
+  gateway.welcome = { stop: null }
+  gateway.newest.terminate()
+  await vi.waitFor(() => expect(heard).toEqual(['emergency', 'emergency', 'cleared']))
+  expect(link.stop).toBeNull()
+})
+
+test('a callback that throws is reported and does not cost the connection', async () => {
+  const gateway = await new Gateway().listen()
+  const errors: unknown[] = []
+  const link = robot(gateway, {
+    onWelcome: () => {
+      throw new Error('mine')
+    },
+    onError: (cause) => errors.push(cause),
+  })
+  await link.connect()
+  await vi.waitFor(() => expect(errors).toMatchObject([{ message: 'mine' }]))
+  expect(link.state).toBe('online')
+})
+
+test('close() is final in every state, also from inside a callback', async () => {
+  const gateway = await new Gateway().listen()
+  const idle = robot(gateway)
+  await idle.close()
+  await expect(idle.connect()).rejects.toThrow('closed')
+
+  for (const when of ['connecting', 'online', 'offline'] as const) {
+    const ends: RobotLinkEnd[] = []
+    const link: RobotLink = robot(gateway, {
+      onConnection: (state) => {
+        if (state === when) void link.close()
+      },
+      onClosed: (end) => ends.push(end),
+    })
+    link.connect().catch(() => {})
+    if (when === 'offline') {
+      await link.connect()
+      gateway.newest.terminate()
+    }
+    await vi.waitFor(() => expect(link.state).toBe('closed'))
+    await link.close()
+    expect(ends).toHaveLength(1)
+  }
+})
+
+test('addresses and tokens that could never work are refused at once', () => {
+  expect(() => new RobotLink({ url: 'http://127.0.0.1', token: 't' })).toThrow(TypeError)
+  expect(() => new RobotLink({ url: 'ws://127.0.0.1', token: 'a\r\nb' })).toThrow(TypeError)
+})
+
+test('no text from the network breaks the reader', () => {
+  fc.assert(
+    fc.property(
+      fc.oneof(
+        fc.string(),
+        fc.json(),
+        fc.json().map((json) => `{"type":"stop","x":${json}}`),
+      ),
+      (text) => {
+        try {
+          const frame = readFrame(text)
+          if (text.startsWith('{"type":"stop","x"'))
+            expect(frame).toMatchObject({ type: 'stop', latched: true })
+        } catch (cause) {
+          expect(cause).toBeInstanceOf(Error)
+        }
+      },
+    ),
+    { seed: 20_261_105 },
+  )
+})

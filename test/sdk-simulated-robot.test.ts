@@ -1,0 +1,148 @@
+import { once } from 'node:events'
+import type { AddressInfo } from 'node:net'
+import { afterEach, expect, test, vi } from 'vitest'
+import { type WebSocket, WebSocketServer } from 'ws'
+import { SimulatedRobot } from '../sdk/simulated-robot.ts'
+
+const sessionId = '2c1f0a52-6d5c-4a87-9a0e-0f6c5d1b7e11'
+const active = { session_id: sessionId, status: 'ACTIVE', operator_name: 'Ada' }
+
+const cleanups: (() => Promise<unknown>)[] = []
+afterEach(async () => {
+  for (const cleanup of cleanups.splice(0).reverse()) await cleanup()
+})
+
+type Frame = { type: string; [field: string]: unknown }
+
+/** One simulated robot on a stand-in gateway. Deadman long unless told otherwise: tests drive by single frames. */
+async function createStage(deadmanMs = 60_000) {
+  const server = new WebSocketServer({ port: 0, host: '127.0.0.1' })
+  await once(server, 'listening')
+  const stage = { frames: [] as Frame[], socket: null as WebSocket | null, seq: 0 }
+  const send = (frame: Frame) => stage.socket?.send(JSON.stringify(frame))
+  server.on('connection', (socket) => {
+    stage.socket = socket
+    socket.on('message', (data) => {
+      stage.frames.push(JSON.parse(String(data)) as Frame)
+      send({ type: 'heartbeat_ack', seq: null, t: 1 })
+    })
+    send({
+      type: 'welcome',
+      robot_id: '0b0e7a5e-2f0e-4d51-8a9b-0d6a3c1f2e10',
+      epoch: 1,
+      heartbeat_interval_ms: 50,
+      heartbeat_timeout_ms: 10_000,
+      deadman_ms: deadmanMs,
+      session: active,
+      stop: null,
+    })
+  })
+  const { port } = server.address() as AddressInfo
+  const robot = new SimulatedRobot({
+    url: `ws://127.0.0.1:${port}/r`,
+    token: 'token',
+    reconnect: { baseMs: 1 },
+  })
+  cleanups.push(async () => {
+    await robot.close()
+    for (const client of server.clients) client.terminate()
+    server.close()
+    await once(server, 'close')
+  })
+  await robot.start()
+  const drive = (linear: number, angular = 0) => {
+    stage.seq += 1
+    const data = { linear_mps: linear, angular_radps: angular }
+    send({ type: 'control', session_id: sessionId, seq: stage.seq, t: 1, ttl_ms: 250, data })
+  }
+  const speed = () => Math.abs(robot.state.leftMps) + Math.abs(robot.state.rightMps)
+  const moving = () => vi.waitFor(() => expect(speed()).toBeGreaterThan(0.2), { timeout: 5_000 })
+  const still = () => vi.waitFor(() => expect(speed()).toBe(0), { timeout: 5_000 })
+  const received = (type: string) => stage.frames.filter((frame) => frame.type === type)
+  return { ...stage, stage, send, robot, drive, moving, still, received, speed }
+}
+
+test('it drives where it is told, acknowledges, and shows it in its telemetry', async () => {
+  const { drive, moving, received, robot } = await createStage()
+  await vi.waitFor(() => expect(received('telemetry').length).toBeGreaterThan(0))
+  expect(received('telemetry')[0]?.data).toMatchObject({ pose: { x_m: 1, y_m: 1 }, standing: true })
+  expect(robot.state.leftMps).toBe(0)
+  drive(0.5)
+  await moving()
+  await vi.waitFor(() => {
+    const sample = received('telemetry').at(-1)?.data as { pose: { x_m: number } }
+    expect(sample.pose.x_m).toBeGreaterThan(1.02)
+    expect(sample).toMatchObject({ standing: false, nearest_obstacle: { distance_m: expect.any(Number) } })
+  })
+  expect(received('ack')).toEqual([{ type: 'ack', seq: 1 }])
+  expect(received('heartbeat')[0]).toMatchObject({ battery: 0.9 })
+})
+
+test('a latched stop brakes it, is answered once it stands, and holds until cleared', async () => {
+  const { drive, moving, still, send, received, robot } = await createStage()
+  drive(0.5)
+  await moving()
+  send({ type: 'stop', reason: 'emergency', latched: true })
+  await vi.waitFor(() => expect(received('stopped')).toEqual([{ type: 'stopped', reason: 'emergency' }]))
+  expect(robot.state).toMatchObject({ leftMps: 0, rightMps: 0 })
+  drive(0.5)
+  // The gateway repeats its stop: the answer to it proves that the control frame before it was handled.
+  send({ type: 'stop', reason: 'emergency', latched: true })
+  await vi.waitFor(() => expect(received('stopped')).toHaveLength(2))
+  await still()
+  expect(received('ack')).toHaveLength(1)
+  send({ type: 'stop_cleared' })
+  drive(0.5)
+  await moving()
+})
+
+test('after an unlatched stop the next control frame moves it again', async () => {
+  const { drive, moving, send, received } = await createStage()
+  drive(0.5)
+  await moving()
+  send({ type: 'stop', reason: 'deadman', latched: false })
+  await vi.waitFor(() => expect(received('stopped')).toEqual([{ type: 'stopped', reason: 'deadman' }]))
+  drive(0.5)
+  await moving()
+})
+
+test('it brakes by itself when control falls silent, the session pauses, or the link is lost', async () => {
+  const silent = await createStage(100)
+  silent.drive(1, 0)
+  await silent.moving()
+  await silent.still()
+  expect(silent.received('stopped')).toEqual([])
+
+  const paused = await createStage()
+  paused.drive(0.5)
+  await paused.moving()
+  paused.send({ type: 'session', ...active, status: 'PAUSED' })
+  await paused.still()
+
+  const lost = await createStage()
+  lost.drive(0.5)
+  await lost.moving()
+  const before = lost.stage.socket
+  lost.stage.socket?.terminate()
+  await lost.still()
+  await vi.waitFor(() => expect(lost.stage.socket).not.toBe(before))
+  await vi.waitFor(() => expect(lost.robot.link.state).toBe('online'))
+  lost.drive(0.5)
+  await lost.moving()
+})
+
+test('control it cannot read brakes it and is not acknowledged', async () => {
+  const { drive, moving, still, send, received } = await createStage()
+  drive(0.5)
+  await moving()
+  send({ type: 'control', session_id: sessionId, seq: 2, t: 1, ttl_ms: 250, data: { linear_mps: 'fast' } })
+  await still()
+  await vi.waitFor(() => expect(received('log')).toHaveLength(1))
+  expect(received('ack')).toHaveLength(1)
+})
+
+test('a start inside a wall or a rate out of range is refused', () => {
+  const options = { url: 'ws://127.0.0.1:1', token: 't' }
+  expect(() => new SimulatedRobot({ ...options, start: { xM: 0 } })).toThrow(RangeError)
+  expect(() => new SimulatedRobot({ ...options, stepHz: 0 })).toThrow(RangeError)
+})

@@ -1,0 +1,119 @@
+import { mkdtemp, rm } from 'node:fs/promises'
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import type { Middleware } from 'koa'
+import { pino } from 'pino'
+import { z } from 'zod'
+import { createApiKeys } from '../../src/accounts/api-key.service.ts'
+import { createAuth } from '../../src/accounts/auth.ts'
+import { createDiscovery } from '../../src/accounts/discovery.ts'
+import { accountEndpoints } from '../../src/accounts/profile.routes.ts'
+import { createTokenVerifier, type KeySource } from '../../src/accounts/tokens.ts'
+import { createUsers } from '../../src/accounts/user.service.ts'
+import { createUserinfo } from '../../src/accounts/userinfo.ts'
+import { connectOrm, queries } from '../../src/db/orm.ts'
+import { createMemoryBus } from '../../src/events/bus.ts'
+import { createApp } from '../../src/http/app.ts'
+import { endpoint } from '../../src/http/endpoint.ts'
+import { loginRoutes } from '../../src/idp/login.routes.ts'
+import { createIdentityProvider } from '../../src/idp/provider.ts'
+import { createSecrets } from '../../src/secrets.ts'
+import { createTestDatabase } from './database.ts'
+
+/** Another identity provider than the built-in one. */
+export interface OutsideProvider {
+  readonly issuer: string
+  readonly audience: string
+  readonly jwks: KeySource
+  readonly clientId?: string
+  readonly clientSecret?: string
+}
+
+export const ALLOWED_ORIGIN = 'https://console.example'
+export const ADMIN = 'root@example.com'
+
+/** The api's accounts and login over real HTTP and a real database, and nothing else of the platform. */
+export async function createIdentityWorld(options: { provider?: (baseUrl: string) => OutsideProvider } = {}) {
+  const problems: unknown[] = []
+  const report = (cause: unknown) => void problems.push(cause)
+  const database = await createTestDatabase()
+  const orm = await connectOrm({ url: database.url, poolSize: 10, applicationName: 'identity-test' })
+  const db = queries(orm.em.fork())
+  const dataDir = await mkdtemp(join(tmpdir(), 'identity-'))
+  const bus = createMemoryBus(report)
+
+  const server = createServer()
+  await new Promise<void>((done) => server.listen(0, 'localhost', done))
+  const baseUrl = `http://localhost:${(server.address() as AddressInfo).port}`
+
+  const secrets = createSecrets('a root key for tests, 32 characters or more')
+  const idp = await createIdentityProvider({
+    ...{ baseUrl, dataDir, secrets, report, production: false },
+    accounts: [
+      { email: 'ada@example.com', name: 'Ada <Owner>', hint: 'client' },
+      { email: 'grace@example.com', name: 'Grace', hint: 'operator' },
+    ],
+  })
+  const outside = options.provider?.(baseUrl)
+  const provider = outside
+    ? { clientId: undefined, ...outside }
+    : { issuer: idp.issuer, audience: idp.audience, clientId: idp.clientId, jwks: idp.localJwks }
+  const verifyToken = createTokenVerifier(provider)
+  const users = createUsers({ db, adminEmails: [ADMIN] })
+  const apiKeys = createApiKeys({ db, bus, report })
+  const corsOrigins = [ALLOWED_ORIGIN]
+  const auth = createAuth({ users, apiKeys, verifyToken, baseUrl, corsOrigins })
+  const userinfo = createUserinfo({ discover: createDiscovery({ issuer: provider.issuer }) })
+  const login = loginRoutes({ baseUrl, corsOrigins, provider, secrets, verifyToken, users, report })
+  const before: Middleware[] = [login, idp.middleware]
+  const app = createApp({
+    ...{ corsOrigins, before, trustProxy: false, log: pino({ level: 'silent' }) },
+    endpoints: [...accountEndpoints({ users, apiKeys, verifyToken, userinfo }), ...probes],
+    authenticate: auth.authenticate,
+  })
+  server.on('request', app.callback())
+
+  return {
+    ...{ baseUrl, db, bus, idp, auth, users, apiKeys, problems, dataDir },
+    tokenOf: (name: string) => idp.issueDevToken({ email: `${name}@example.com` }),
+    as: (token: string) => caller(baseUrl, { Authorization: `Bearer ${token}` }),
+    with: (headers: Record<string, string>) => caller(baseUrl, headers),
+    async [Symbol.asyncDispose]() {
+      server.closeAllConnections()
+      await new Promise((done) => server.close(done))
+      await apiKeys.settled()
+      await orm.close(true)
+      await database.drop()
+      await rm(dataDir, { recursive: true })
+    },
+  }
+}
+export type IdentityWorld = Awaited<ReturnType<typeof createIdentityWorld>>
+
+/** Routes that ask for nothing but a role, to see the role checks alone. */
+const probes = (['client', 'operator', 'admin'] as const).map((role) =>
+  endpoint({
+    method: 'get',
+    path: `/probe/${role}`,
+    summary: `Answers ${role}s`,
+    access: { role },
+    answer: [200, z.object({ roles: z.array(z.string()) })],
+    run: async ({ caller }) => ({ roles: [...caller.roles] }),
+  }),
+)
+
+/** Calls routes with fixed headers. */
+function caller(baseUrl: string, headers: Record<string, string>) {
+  const call = (method: string) => async (path: string, body?: unknown) => {
+    const reply = await fetch(baseUrl + path, {
+      method,
+      headers: { ...headers, ...(body !== undefined && { 'Content-Type': 'application/json' }) },
+      ...(body !== undefined && { body: JSON.stringify(body) }),
+    })
+    const text = await reply.text()
+    return { status: reply.status, headers: reply.headers, body: text ? JSON.parse(text) : undefined }
+  }
+  return { get: call('GET'), post: call('POST'), delete: call('DELETE') }
+}
