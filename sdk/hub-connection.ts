@@ -77,9 +77,11 @@ export class HubConnection {
 
   /**
    * Starts connecting and goes on until `close()` or until the credential is refused.
-   * @returns once connected for the first time; rejects with HubClosedError when closed before
+   * @returns once connected for the first time
+   * @throws HubClosedError when closed, or given up, before that
    */
-  connect(): Promise<void> {
+  async connect(): Promise<void> {
+    if (this.#phase === 'closed') throw new HubClosedError('the hub client is closed')
     if (this.#phase === 'idle') {
       this.#phase = 'running'
       this.#startAttempt()

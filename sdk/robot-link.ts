@@ -80,6 +80,7 @@ export class RobotLink {
    * @returns the first welcome; rejects if the link is closed or gives up before it
    */
   connect(): Promise<Welcome> {
+    if (this.#state === 'closed') return Promise.reject(new Error('this robot link is closed'))
     if (this.#state === 'idle') this.#dial()
     return this.#firstWelcome.promise
   }

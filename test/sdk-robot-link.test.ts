@@ -4,7 +4,8 @@ import type { AddressInfo } from 'node:net'
 import { closeCodes, shouldReconnect, type Welcome } from '@wheelhouse/protocol'
 import fc from 'fast-check'
 import { afterEach, expect, test, vi } from 'vitest'
-import { WebSocket, WebSocketServer } from 'ws'
+import { type ClientOptions, WebSocket, WebSocketServer } from 'ws'
+import { Backoff } from '../sdk/backoff.ts'
 import { RobotLink } from '../sdk/robot-link.ts'
 import type { RobotLinkEnd, RobotLinkOptions } from '../sdk/robot-link-options.ts'
 import { readFrame } from '../sdk/robot-socket.ts'
@@ -253,25 +254,26 @@ test('acknowledged heartbeats keep a quiet link alive beyond its timeout', async
 test('the backoff grows while there is no welcome and starts over after one', async () => {
   const gateway = await new Gateway().listen()
   gateway.refusals.push(503, 503, 503)
-  const draws: number[] = []
-  // Every delay is 0; what matters is how often one was asked for between welcomes.
-  const random = () => {
-    draws.push(gateway.upgrades)
-    return 0
-  }
-  const link = robot(gateway, { reconnect: { baseMs: 100_000, maxMs: 100_000, random } })
+  const attempts: number[] = []
+  const nextDelayMs = Backoff.prototype.nextDelayMs
+  vi.spyOn(Backoff.prototype, 'nextDelayMs').mockImplementation(function (this: Backoff) {
+    attempts.push(this.attempts)
+    return nextDelayMs.call(this)
+  })
+  cleanups.push(async () => vi.restoreAllMocks())
+  const link = robot(gateway)
   await link.connect()
   gateway.newest.terminate()
   await vi.waitFor(() => expect(link.epoch).toBe(2))
-  expect(draws).toEqual([1, 2, 3, 4])
+  expect(attempts).toEqual([0, 1, 2, 0])
 })
 
 test('telemetry is dropped, not queued, while the gateway does not read', async () => {
   const gateway = await new Gateway().listen()
   const opened: WebSocket[] = []
   class Observed extends WebSocket {
-    constructor(...args: ConstructorParameters<typeof WebSocket>) {
-      super(...args)
+    constructor(url: string, options: ClientOptions) {
+      super(url, options)
       opened.push(this)
     }
   }

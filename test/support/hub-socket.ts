@@ -1,0 +1,61 @@
+import { io, type Socket } from 'socket.io-client'
+import { expect, vi } from 'vitest'
+
+// biome-ignore lint/suspicious/noExplicitAny: a test reads whatever came over the wire and asserts on it
+type Wire = any
+
+/** A plain socket.io-client that remembers everything it was sent. */
+export class TestHubSocket {
+  readonly socket: Socket
+  readonly events: { name: string; data: Wire }[] = []
+
+  constructor(url: string, token: string) {
+    this.socket = io(url, {
+      auth: { token },
+      transports: ['websocket'],
+      forceNew: true,
+      reconnectionDelay: 20,
+      reconnectionDelayMax: 100,
+    })
+    this.socket.onAny((name, data) => this.events.push({ name, data }))
+  }
+
+  connected(): Promise<void> {
+    return new Promise((resolve, reject) => {
+      if (this.socket.connected) return resolve()
+      this.socket.once('connect', resolve)
+      this.socket.once('connect_error', (cause) => {
+        if (!this.socket.active) reject(cause)
+      })
+    })
+  }
+
+  /** Sends a command and answers with its acknowledgement. */
+  send(name: string, data: unknown = {}): Promise<Wire> {
+    return this.socket.timeout(10_000).emitWithAck(name, data)
+  }
+
+  of(name: string): Wire[] {
+    return this.events.filter((event) => event.name === name).map((event) => event.data)
+  }
+
+  /** Waits until an event of this name that looks like this has come, at any time since the start. */
+  async saw(name: string, like: Record<string, unknown>): Promise<Wire> {
+    return await vi.waitFor(
+      () => {
+        const found = this.of(name).find((data) => matches(data, like))
+        expect(found, `${name} ${JSON.stringify(like)} in ${JSON.stringify(this.of(name))}`).toBeDefined()
+        return found
+      },
+      { timeout: 10_000, interval: 5 },
+    )
+  }
+
+  close(): void {
+    this.socket.close()
+  }
+}
+
+function matches(data: Wire, like: Record<string, unknown>): boolean {
+  return expect.objectContaining(like).asymmetricMatch(data)
+}

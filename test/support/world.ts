@@ -1,0 +1,138 @@
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { pino } from 'pino'
+import { expect, inject, vi } from 'vitest'
+import { loadConfig } from '../../src/config.ts'
+import { type Running, startRoles } from '../../src/roles.ts'
+import { createTestDatabase } from './database.ts'
+import { createPerson, type Person } from './person.ts'
+import { TestRobot } from './robot-socket.ts'
+
+export interface WorldOptions {
+  /** `redis` joins the nodes through a real Redis; `memory` is for one process. Default: memory. */
+  readonly bus?: 'memory' | 'redis'
+  /** Environment of the first node, over the defaults of tests. */
+  readonly env?: Record<string, string>
+  readonly now?: () => Date
+}
+
+export type World = Awaited<ReturnType<typeof createWorld>>
+
+/** Short enough to wait for, long enough for a busy machine. */
+const testTimes = { HEARTBEAT_INTERVAL_MS: '200', HEARTBEAT_TIMEOUT_MS: '1000', ROBOT_GRACE_MS: '60000' }
+
+/**
+ * The whole platform over a database of its own, on free ports, with people and robots to play it. Ending it
+ * checks that nothing was left behind: no open connection, no unsent fact, no error in the log.
+ */
+export async function createWorld(options: WorldOptions = {}) {
+  const database = await createTestDatabase()
+  const dataDir = await mkdtemp(join(tmpdir(), 'wheelhouse-test-'))
+  const errors: string[] = []
+  const log = pino({ level: 'error' }, { write: (line: string) => void errors.push(line) })
+  const closers: (() => Promise<unknown> | unknown)[] = []
+  const now = options.now ?? (() => new Date())
+  const common = {
+    DATABASE_URL: database.url,
+    ...(options.bus === 'redis' && { REDIS_URL: inject('redisUrl') }),
+    DATA_DIR: dataDir,
+    SECRET_KEY: 'a key for tests only, at least 32 characters',
+    ADMIN_EMAILS: 'admin@test.local',
+    PORT: '0',
+    HUB_PORT: '0',
+    GATEWAY_PORT: '0',
+    DEMO: 'false',
+    ...testTimes,
+    ...options.env,
+  }
+  const nodes: Running[] = []
+  const start = async (env: Record<string, string>) => {
+    const node = await startRoles(loadConfig({ ...common, ...env }), log, now)
+    nodes.push(node)
+    return node
+  }
+  const first = await start({})
+  const { platform, baseUrl, gatewayUrl, hubUrl } = first
+  let people = 0
+  const person = async (email: string, role?: 'client' | 'operator'): Promise<Person> => {
+    const token = await platform.builtIn!.issueDevToken({ email, name: email.split('@')[0] as string })
+    const made = await createPerson({ baseUrl, hubUrl, token, onClose: (close) => closers.push(close) })
+    if (role) await made.post('/api/auth/profile', { role }).then((reply) => expect(reply.status).toBe(200))
+    return made
+  }
+
+  const world = {
+    ...{ platform, baseUrl, gatewayUrl, hubUrl, database, errors },
+    node: first,
+
+    /** Another process's worth of roles beside the first; needs `bus: 'redis'`. */
+    addNode: (roles: string, env: Record<string, string> = {}) =>
+      start({ ROLES: roles, BASE_URL: baseUrl, ...env }),
+
+    client: () => person(`client${++people}@test.local`, 'client'),
+    operator: () => person(`operator${++people}@test.local`, 'operator'),
+    admin: () => person('admin@test.local'),
+    somebody: () => person(`somebody${++people}@test.local`),
+
+    /** Registers a robot; it is OFFLINE until it connects. */
+    async robot(owner: Person, input: Record<string, unknown> = {}) {
+      const id = `board-${++people}`
+      const reply = await owner.post('/api/client/robots', {
+        ...{ name: `Robot ${id}`, robot_type: 'testbot', hardware_id: id },
+        ...input,
+      })
+      expect(reply.status, JSON.stringify(reply.body)).toBe(201)
+      return { id: reply.body.id as string, token: reply.body.robot_token as string }
+    },
+
+    /** A robot's connection, open and welcomed; sends no heartbeats by itself. */
+    async connect(robot: { id: string; token: string }, gateway = gatewayUrl): Promise<TestRobot> {
+      const link = new TestRobot(`${gateway}/robots/${robot.id}/control`, robot.token)
+      closers.push(() => link.close())
+      await link.next('welcome')
+      return link
+    },
+
+    /** Settles when every fact has left the outbox. */
+    drained: () =>
+      vi.waitFor(async () => {
+        const left = await platform.db.selectFrom('outbox').select('name').execute()
+        expect(left).toEqual([])
+      }, 10_000),
+
+    async [Symbol.asyncDispose]() {
+      for (const close of closers.reverse()) await close()
+      try {
+        await world.drained()
+        for (const node of nodes.toReversed()) await node.stop()
+        const left = await leftovers(database.url)
+        expect(left, 'connections and nodes left over').toEqual({ connected: 0, nodes: 0, backends: 0 })
+        expect(errors, 'errors in the log').toEqual([])
+      } finally {
+        for (const node of nodes) await node.stop()
+        await database.drop()
+        await rm(dataDir, { recursive: true, force: true })
+      }
+    },
+  }
+  return world
+}
+
+async function leftovers(url: string) {
+  const { Client } = await import('pg')
+  const client = new Client({ connectionString: url })
+  await client.connect()
+  try {
+    const count = async (sql: string) => Number((await client.query(sql)).rows[0].count)
+    return {
+      connected: await count('select count(*) from robot_presence where connected'),
+      nodes: await count('select count(*) from gateway_nodes'),
+      backends: await count(
+        'select count(*) from pg_stat_activity where datname = current_database() and pid <> pg_backend_pid()',
+      ),
+    }
+  } finally {
+    await client.end()
+  }
+}
