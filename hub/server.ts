@@ -65,7 +65,7 @@ export async function startHub(parts: HubParts, http: HttpServer): Promise<Hub> 
     const caller = socket.data.caller as Caller
     socket.join(rooms.user(caller.userId))
     if (caller.credential.kind === 'api_key') socket.join(rooms.apiKey(caller.credential.id))
-    else disconnectAt(socket, caller.credential.expiresAt)
+    if (caller.credential.expiresAt) disconnectAt(socket, caller.credential.expiresAt)
     commands(socket, caller)
   })
 

@@ -90,7 +90,7 @@ export class SessionWatches {
 
   /** Asks for what was missed; call it on every connection. */
   resync(): void {
-    
+    for (const { feed } of this.#watches.values()) feed.resync()
   }
 
   /** Takes a pushed `session:event`. */

@@ -1,3 +1,4 @@
+import { inspect } from 'node:util'
 import { loadConfig } from './config.ts'
 import { startDemo } from './demo/start.ts'
 import { createLog } from './log.ts'
@@ -33,8 +34,8 @@ async function main(): Promise<void> {
 }
 
 main().catch((cause: unknown) => {
-  const message = cause instanceof Error ? cause.message : String(cause)
-  process.stderr.write(`\nWheelhouse did not start.\n${message}\n`)
-  if (process.env.LOG_LEVEL === 'debug') console.error(cause)
+  // Errors of the environment are plain `Error`s that say what to do; others are bugs and show where.
+  const expected = cause instanceof Error && cause.constructor === Error
+  process.stderr.write(`\nWheelhouse did not start.\n${expected ? cause.message : inspect(cause)}\n`)
   process.exit(1)
 })

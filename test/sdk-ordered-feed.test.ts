@@ -203,3 +203,27 @@ test('a handler that throws is reported and does not stop the feed', async () =>
   expect(delivered).toEqual([1, 2])
   expect(errors).toMatchObject([{ message: 'handler' }])
 })
+
+test('a live entry that the log does not show yet is asked for until it does; a repeated one is not', async () => {
+  let asked = 0
+  const delivered: number[] = []
+  const feed = new OrderedFeed<number>({
+    after: 0,
+    numberOf: (item) => item,
+    ask: () => {
+      asked += 1
+      return Promise.resolve(asked < 5 ? { items: [], head: 0 } : { items: [1, 2], head: 2 })
+    },
+    deliver: (item) => delivered.push(item),
+    isOnline: () => true,
+    retry: { baseMs: 1 },
+  })
+  feed.push(2)
+  await feed.caughtUp
+  expect(delivered).toEqual([1, 2])
+  feed.push(1)
+  feed.push(2)
+  await settle()
+  expect(asked).toBe(5)
+  feed.close()
+})

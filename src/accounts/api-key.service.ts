@@ -113,7 +113,12 @@ export function createApiKeys(parts: { db: Db; bus: Bus; report: (cause: unknown
       const found = await db
         .selectFrom('api_keys')
         .innerJoin('users', 'users.id', 'api_keys.user_id')
-        .select(['api_keys.id as keyId', 'api_keys.last_used_at', 'api_keys.revoked_at'])
+        .select([
+          'api_keys.id as keyId',
+          'api_keys.last_used_at',
+          'api_keys.revoked_at',
+          'api_keys.expires_at',
+        ])
         .select(['users.id as userId', 'users.display_name', 'users.email', 'users.email_verified'])
         .select(['users.is_client', 'users.is_operator'])
         .select(sql<boolean>`api_keys.expires_at <= now()`.as('expired'))

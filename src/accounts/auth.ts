@@ -34,7 +34,7 @@ export function createAuth(parts: {
         userId: holder.userId,
         displayName: holder.display_name,
         roles: users.rolesOf(holder),
-        credential: { kind: 'api_key', id: holder.keyId },
+        credential: { kind: 'api_key', id: holder.keyId, expiresAt: holder.expires_at },
       }
     }
     const claims = await verifyToken(raw)

@@ -50,6 +50,15 @@ export function startRelay(parts: {
     })
   }
 
+  /** One fact that cannot be told must not keep all others back. */
+  function tell(fact: Fact): void {
+    try {
+      publish(fact)
+    } catch (cause) {
+      log.error({ err: cause, fact: fact.name }, 'fact not published')
+    }
+  }
+
   async function drain(client: Client): Promise<void> {
     for (;;) {
       const { rows } = await client.query({
@@ -57,7 +66,7 @@ export function startRelay(parts: {
         text: `select id, name, payload from outbox order by id limit ${BATCH_LIMIT}`,
       })
       if (rows.length === 0) return
-      for (const { name, payload } of rows) publish({ name, payload } as Fact)
+      for (const { name, payload } of rows) tell({ name, payload } as Fact)
       await client.query({
         name: 'relay-done',
         text: 'delete from outbox where id = any($1::bigint[])',

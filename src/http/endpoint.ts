@@ -16,7 +16,7 @@ export interface Caller {
         readonly token: string
         readonly fromCookie: boolean
       }
-    | { readonly kind: 'api_key'; readonly id: string }
+    | { readonly kind: 'api_key'; readonly id: string; readonly expiresAt: Date | null }
 }
 
 /** What a route asks of its caller. `sessionOnly` refuses API keys with 403. */
