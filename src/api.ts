@@ -10,6 +10,7 @@ import { robotEndpoints } from './robots/robot.routes.ts'
 import { createRobotViews } from './robots/robot.view.ts'
 import { sessionEndpoints } from './sessions/session.routes.ts'
 import { healthEndpoint, probes } from './site/health.ts'
+import { homePage } from './site/home.page.ts'
 
 /** Every route of the REST API. */
 export function apiEndpoints(platform: Platform, gatewayUrl: () => string): Endpoint[] {
@@ -46,6 +47,7 @@ export function createApi(
     authenticate: auth.authenticate,
     before: [
       probes(parts.isReady),
+      homePage(platform),
       loginRoutes({ ...platform, corsOrigins: config.corsOrigins }),
       ...(platform.builtIn ? [platform.builtIn.middleware] : []),
     ],

@@ -4,11 +4,11 @@ import { readCookie, sessionCookieName, setCookie } from '../accounts/session-co
 import type { VerifyToken } from '../accounts/tokens.ts'
 import type { Users } from '../accounts/user.service.ts'
 import { AppError, badRequest } from '../http/errors.ts'
+import { problemPages } from '../http/page.ts'
 import type { Secrets } from '../secrets.ts'
 import { createLoginClient, type LoginProvider } from './login.client.ts'
 import { LOGIN_STATE_SECONDS, openLoginState, safeReturnTo, sealLoginState } from './login.state.ts'
 import { isLoopback } from './loopback.ts'
-import { problemPages } from './page.ts'
 
 /** Browsers keep 4096 bytes of a cookie's name and value, and drop a longer one without a word. */
 const COOKIE_VALUE_LIMIT = 4_000

@@ -1,6 +1,6 @@
 import { type Configuration, interactionPolicy, type KoaContextWithOIDC } from 'oidc-provider'
+import { html, sendPage } from '../http/page.ts'
 import { type DevAccount, personOf } from './dev-account.ts'
-import { html, sendPage } from './page.ts'
 import { SIGNING_ALGORITHM, type SigningKey } from './provider.keys.ts'
 import { createProviderStore } from './provider.store.ts'
 

@@ -5,10 +5,10 @@ import koaMount from 'koa-mount'
 import { Provider } from 'oidc-provider'
 import type { KeySource } from '../accounts/tokens.ts'
 import { forbidden } from '../http/errors.ts'
+import { problemPages } from '../http/page.ts'
 import type { Secrets } from '../secrets.ts'
 import { type DevAccount, DevEmail, personOf } from './dev-account.ts'
 import { isLoopback } from './loopback.ts'
-import { problemPages } from './page.ts'
 import { loadOrCreateSigningKey, publicPart, SIGNING_ALGORITHM } from './provider.keys.ts'
 import {
   DASHBOARD_CLIENT_ID,

@@ -1,8 +1,8 @@
 import type { Context, Middleware } from 'koa'
 import type { Provider } from 'oidc-provider'
 import { AppError, badRequest } from '../http/errors.ts'
+import { type Html, html, sendPage } from '../http/page.ts'
 import { type DevAccount, DevEmail } from './dev-account.ts'
-import { type Html, html, sendPage } from './page.ts'
 
 const FORM_LIMIT_BYTES = 4_096
 

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
 import type { Context, Middleware } from 'koa'
-import { toAppError } from '../http/errors.ts'
+import { toAppError } from './errors.ts'
 
 const STYLE = `
 :root{color-scheme:light dark;font-family:system-ui,sans-serif;line-height:1.5}

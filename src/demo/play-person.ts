@@ -1,0 +1,129 @@
+import type { NotificationEvent, SessionLogEvent } from '@wheelhouse/protocol'
+import { HubClient } from '@wheelhouse/sdk'
+import { z } from 'zod'
+import { type Cable, layCable } from './play-cable.ts'
+import { type Transcript, Unmet } from './play-transcript.ts'
+
+const Refusal = z.object({ error: z.string() })
+const NewestNotification = z.object({ notifications: z.array(z.object({ id: z.string() })) })
+
+/** One request of a person over REST. */
+export interface RestCall<T> {
+  readonly method: 'GET' | 'POST' | 'PATCH' | 'DELETE'
+  readonly path: string
+  readonly body?: object
+  readonly answer: z.ZodType<T>
+  /** Default: 200, and 201 for a POST. */
+  readonly status?: number
+  /** What the person reads in the answer. */
+  readonly reads: (answer: T) => string
+}
+
+/** Somebody with an API key: acts over REST and hears over the hub, on a cable that can be cut. */
+export interface Person {
+  readonly side: 'OWNER' | 'OPERATOR'
+  readonly cable: Cable
+  readonly hub: HubClient
+  /** Numbers of the session's log entries, as they were delivered. */
+  readonly heard: readonly number[]
+  /** Makes a request and tells it. @throws Unmet when it is answered otherwise */
+  ask<T>(call: RestCall<T>): Promise<T>
+  /** From now on tells the notifications to come. */
+  followNotifications(): Promise<void>
+  /** Watches a session's log from its beginning. */
+  watch(sessionId: string): Promise<void>
+  /** Sends a chat message over the hub and waits until it is stored. Returns its number in the log. */
+  chat(sessionId: string, body: string): Promise<number>
+  leave(): Promise<void>
+}
+
+export async function createPerson(
+  { side, baseUrl, key }: { side: Person['side']; baseUrl: string; key: string },
+  transcript: Transcript,
+): Promise<Person> {
+  const { sends, sees, patienceMs } = transcript
+  const cable = await layCable(new URL(baseUrl))
+  const heard: number[] = []
+  const fetchAnswer = createFetch({ baseUrl, key, transcript })
+  const hub = new HubClient({
+    url: `http://127.0.0.1:${cable.port}`,
+    token: key,
+    reconnect: { maxMs: 500 },
+    onConnected: () => sees(side, 'hub connected'),
+    onDisconnected: (reason) => sees(side, `hub disconnected: ${reason}`),
+  })
+
+  return {
+    side,
+    cable,
+    hub,
+    heard,
+    async ask(call) {
+      sends(side, `${call.method} ${call.path}${call.body ? ` ${JSON.stringify(call.body)}` : ''}`)
+      const { status, content } = await fetchAnswer(call.method, call.path, call.body)
+      const wanted = call.status ?? (call.method === 'POST' ? 201 : 200)
+      if (status !== wanted) {
+        const said = Refusal.safeParse(content).data?.error ?? ''
+        throw new Unmet(`${call.method} ${call.path} answered ${status} instead of ${wanted}: ${said}`)
+      }
+      const answer = call.answer.parse(content)
+      sees(side, `${status} ${call.reads(answer)}`)
+      return answer
+    },
+    async followNotifications() {
+      const { content } = await fetchAnswer('GET', '/api/notifications?limit=1')
+      const newest = NewestNotification.parse(content).notifications[0]
+      const tell = (one: NotificationEvent) => sees(side, `notification ${one.type}`)
+      await hub.onNotification(tell, { after: newest?.id ?? '0' })
+    },
+    async watch(sessionId) {
+      sends(side, `hub session:watch ${sessionId}`)
+      const onEvent = (event: SessionLogEvent) => {
+        heard.push(event.seq)
+        sees(side, describe(event))
+      }
+      await hub.watch(sessionId, { onEvent })
+    },
+    async chat(sessionId, body) {
+      sends(side, `hub chat:send "${body}"`)
+      const { seq } = await hub.sendChat(sessionId, body, undefined, { timeoutMs: patienceMs })
+      sees(side, `acknowledged, stored as #${seq}`)
+      return seq
+    },
+    async leave() {
+      hub.close()
+      await cable.close()
+    },
+  }
+}
+
+function createFetch(parts: { baseUrl: string; key: string; transcript: Transcript }) {
+  const { baseUrl, key, transcript } = parts
+  return async (method: string, path: string, body?: object) => {
+    const timeout = AbortSignal.timeout(transcript.patienceMs)
+    const response = await fetch(`${baseUrl}${path}`, {
+      method,
+      headers: { Authorization: `Bearer ${key}`, ...(body && { 'Content-Type': 'application/json' }) },
+      ...(body && { body: JSON.stringify(body) }),
+      signal: AbortSignal.any([transcript.signal, timeout]),
+    }).catch((cause: unknown) => {
+      transcript.signal.throwIfAborted()
+      const why = timeout.aborted ? 'in time' : `(${reasonOf(cause)})`
+      throw new Unmet(`${baseUrl} did not answer ${method} ${path} ${why}`, { cause })
+    })
+    const text = await response.text()
+    const content: unknown = text === '' ? undefined : JSON.parse(text)
+    return { status: response.status, content }
+  }
+}
+
+function reasonOf(cause: unknown): string {
+  const inner = cause instanceof Error ? (cause.cause ?? cause) : cause
+  return inner instanceof Error ? ('code' in inner && String(inner.code)) || inner.message : String(inner)
+}
+
+/** An entry of a session's log in one line. Its number comes last: what the story waits for is the rest. */
+function describe({ type, seq, data }: SessionLogEvent): string {
+  if (type === 'chat.message') return `log chat.message "${data.body}" from ${data.sender_name}, #${seq}`
+  return `log ${type} ${data.status}${data.reason ? ` (${data.reason})` : ''}, #${seq}`
+}

@@ -1,0 +1,128 @@
+import { setTimeout as delay } from 'node:timers/promises'
+import { styleText } from 'node:util'
+
+export type Side = 'ROBOT' | 'OPERATOR' | 'OWNER'
+
+/** Something the story promises did not happen. */
+export class Unmet extends Error {
+  override readonly name = 'Unmet'
+}
+
+/** Between two steps on a terminal, so that a person can follow. */
+const READING_PAUSE_MS = 700
+const UUID_TAIL = /\b([0-9a-f]{8})(-[0-9a-f]{4}){3}-[0-9a-f]{12}\b/g
+const colours = { ROBOT: 'cyan', OPERATOR: 'yellow', OWNER: 'magenta' } as const
+
+interface Sighting {
+  readonly side: Side
+  readonly text: string
+  readonly afterMs: number
+  /** Each sighting meets one expectation only. */
+  taken: boolean
+}
+
+export interface TranscriptOptions {
+  readonly write: (text: string) => void
+  readonly coloured: boolean
+  /** Somebody reads along: pause between steps. */
+  readonly paced: boolean
+  /** How long an expectation waits, in milliseconds. */
+  readonly patienceMs: number
+  /** Ends all waiting when the demo is interrupted. */
+  readonly signal: AbortSignal
+}
+
+/** What every side sends and sees, line by line as it happens, and what the story waits for in it. */
+export function createTranscript({ write, coloured, paced, patienceMs, signal }: TranscriptOptions) {
+  let stepNumber = 0
+  let sentAtMs = performance.now()
+  let sightings: Sighting[] = []
+  let wake = Promise.withResolvers<void>()
+  const latencies: { label: string; ms: number }[] = []
+
+  const paint = (style: Parameters<typeof styleText>[0], text: string) =>
+    coloured ? styleText(style, text, { validateStream: false }) : text
+  const line = (side: Side, sign: string, text: string, afterMs?: number) => {
+    const time = afterMs === undefined ? '' : `${afterMs.toFixed(1)} ms`
+    const short = text.replace(UUID_TAIL, '$1…')
+    write(`${paint('dim', time.padStart(12))}  ${paint(colours[side], side.padEnd(8))} ${sign} ${short}\n`)
+  }
+
+  return {
+    /** Opens the next step; what was seen before it meets no expectation any more. */
+    async step(title: string): Promise<void> {
+      if (paced && stepNumber > 0) await delay(READING_PAUSE_MS, undefined, { signal })
+      signal.throwIfAborted()
+      stepNumber += 1
+      sightings = []
+      write(`\n${paint('bold', `Step ${stepNumber}  ${title}`)}\n`)
+    },
+
+    /** A side acts; the times of what is seen count from here. */
+    sends(side: Side, text: string): void {
+      line(side, '→', text)
+      sentAtMs = performance.now()
+    },
+
+    /** A side sees something, `afterMs` after the last act unless told otherwise. */
+    sees(side: Side, text: string, afterMs = performance.now() - sentAtMs): void {
+      line(side, '←', text, afterMs)
+      sightings.push({ side, text, afterMs, taken: false })
+      wake.resolve()
+      wake = Promise.withResolvers()
+    },
+
+    /** A fact that was checked. */
+    confirms: (side: Side, text: string): void => line(side, '✓', text),
+
+    /**
+     * Waits until this side has seen a line that begins with `text` in the present step.
+     * @returns after how many milliseconds it was seen
+     * @throws Unmet when the patience ends
+     */
+    async until(side: Side, text: string): Promise<number> {
+      const givenUp = AbortSignal.any([signal, AbortSignal.timeout(patienceMs)])
+      for (;;) {
+        const found = sightings.find((one) => !one.taken && one.side === side && one.text.startsWith(text))
+        if (found) {
+          found.taken = true
+          return found.afterMs
+        }
+        signal.throwIfAborted()
+        if (givenUp.aborted) throw new Unmet(`${side} did not see "${text}" within ${patienceMs} ms`)
+        await Promise.race([wake.promise, aborted(givenUp)])
+      }
+    },
+
+    /** Keeps a latency for the summary. */
+    measured: (label: string, ms: number) => void latencies.push({ label, ms }),
+
+    table(rows: readonly (readonly string[])[]): void {
+      const widths = (rows[0] ?? []).map((_, column) => Math.max(...rows.map((row) => row[column]!.length)))
+      for (const [index, row] of rows.entries()) {
+        const text = row.map((cell, column) => cell.padEnd(widths[column]!)).join('  ')
+        write(`${' '.repeat(14)}${paint(index === 0 ? 'underline' : 'reset', text)}\n`)
+      }
+    },
+
+    summary(): void {
+      write(`\n${paint('bold', 'Latencies, as each side saw them')}\n`)
+      for (const { label, ms } of latencies) write(`${`${ms.toFixed(1)} ms`.padStart(12)}  ${label}\n`)
+    },
+
+    say: (text: string): void => write(`${text}\n`),
+    get stepNumber() {
+      return stepNumber
+    },
+    patienceMs,
+    signal,
+  }
+}
+export type Transcript = ReturnType<typeof createTranscript>
+
+function aborted(signal: AbortSignal): Promise<void> {
+  return new Promise((resolve) => {
+    if (signal.aborted) resolve()
+    else signal.addEventListener('abort', () => resolve(), { once: true })
+  })
+}
