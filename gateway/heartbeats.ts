@@ -49,8 +49,9 @@ export function createHeartbeats(parts: {
   function note(link: RobotLink): void {
     if (link.beatUnsaved) return
     link.beatUnsaved = true
-    // Spread by arrival, not by robot: beats that come together still leave spread over the second.
-    slices[nextRobot++ % SLICES]?.push(link)
+    // A robot keeps its slice, so that however often it beats it is written once a second.
+    if (link.slice < 0) link.slice = nextRobot++ % SLICES
+    slices[link.slice]?.push(link)
   }
 
   async function flushSlice(index: number): Promise<void> {

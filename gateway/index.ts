@@ -11,9 +11,10 @@ import type { RobotLink } from './robot-link.ts'
 import { createRobotSync } from './robot-sync.ts'
 import { createRobotConnections, type RobotSettings } from './robots.ts'
 import { closeAll, listenForRobots } from './server.ts'
-import { createTimerWheel } from './timer-wheel.ts'
+import { createTimerWheel, type TimerWheel } from './timer-wheel.ts'
 
 const WHEEL_TICK_MS = 50
+const STALL_MS = 200
 const HOUSEKEEPING_MS = 1_000
 /** A peer that has not read for so long is closed. */
 const BLOCKED_LIMIT_MS = 10_000
@@ -108,7 +109,7 @@ export async function startGateway(parts: GatewayParts, host: string, port: numb
   await housekeep()
   const stopListening = sync.listen()
   const timers = [
-    setInterval(() => wheel.advance(clockMs()), WHEEL_TICK_MS),
+    setInterval(turnWheel(wheel, clockMs), WHEEL_TICK_MS),
     setInterval(() => heartbeats.tick(), heartbeats.sliceMs),
     setInterval(housekeep, HOUSEKEEPING_MS),
     setInterval(reconcile, RECONCILE_MS),
@@ -135,5 +136,19 @@ export async function startGateway(parts: GatewayParts, host: string, port: numb
       server.close()
       await store.forgetNode(nodeId).catch(() => {}) // the sweep finds the row otherwise
     },
+  }
+}
+
+/**
+ * After a stall of this process the frames that came meanwhile are still unread, and every robot would look
+ * silent. Such a turn is left out; the frames are read before the next one.
+ */
+function turnWheel(wheel: TimerWheel<RobotLink>, clockMs: () => number): () => void {
+  let turnedMs = clockMs()
+  return () => {
+    const nowMs = clockMs()
+    const stalled = nowMs - turnedMs > STALL_MS
+    turnedMs = nowMs
+    if (!stalled) wheel.advance(nowMs)
   }
 }

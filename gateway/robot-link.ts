@@ -17,6 +17,8 @@ export class RobotLink {
   lastSignMs: number
   /** 0 until the first heartbeat. */
   lastBeatMs = 0
+  /** Which part of the second its heartbeat is written in; -1 until the first. */
+  slice = -1
   /** Its newest heartbeat is not in the database yet. */
   beatUnsaved = false
   /** Since when the socket has not drained; 0 while it flows. */

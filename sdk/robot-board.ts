@@ -54,6 +54,7 @@ export class RobotBoard {
   /** Asks for the list; call it on every connection. */
   async resync(): Promise<void> {
     clearTimeout(this.#retryTimer)
+    this.#current = false
     if (this.#asking || this.#closed) return
     this.#asking = true
     try {
