@@ -145,10 +145,12 @@ export async function startGateway(parts: GatewayParts, host: string, port: numb
  */
 function turnWheel(wheel: TimerWheel<RobotLink>, clockMs: () => number): () => void {
   let turnedMs = clockMs()
+  let leftOut = false
   return () => {
     const nowMs = clockMs()
-    const stalled = nowMs - turnedMs > STALL_MS
+    // Only one turn: a process that is always late must still find the silent ones.
+    leftOut = nowMs - turnedMs > STALL_MS && !leftOut
     turnedMs = nowMs
-    if (!stalled) wheel.advance(nowMs)
+    if (!leftOut) wheel.advance(nowMs)
   }
 }

@@ -1,5 +1,5 @@
-import type { NotificationEvent, SessionLogEvent } from '@wheelhouse/protocol'
-import { HubClient } from '@wheelhouse/sdk'
+import type { NotificationEvent, SessionAction, SessionLogEvent } from '@wheelhouse/protocol'
+import { HubClient, HubError } from '@wheelhouse/sdk'
 import { z } from 'zod'
 import { type Cable, layCable } from './play-cable.ts'
 import { type Transcript, Unmet } from './play-transcript.ts'
@@ -28,29 +28,39 @@ export interface Person {
   readonly heard: readonly number[]
   /** Makes a request and tells it. @throws Unmet when it is answered otherwise */
   ask<T>(call: RestCall<T>): Promise<T>
-  /** From now on tells the notifications to come. */
-  followNotifications(): Promise<void>
+  /** Connects to the hub and tells the notifications that come from now on. */
+  connect(): Promise<void>
   /** Watches a session's log from its beginning. */
-  watch(sessionId: string): Promise<void>
+  watch(sessionId: string): void
   /** Sends a chat message over the hub and waits until it is stored. Returns its number in the log. */
   chat(sessionId: string, body: string): Promise<number>
+  /** Acts on a session over the hub. */
+  act(sessionId: string, action: SessionAction, reason: string): Promise<void>
+  /** A request to clean up, which nobody is told of and no interruption stops. */
+  tidy(method: string, path: string, body?: object): Promise<void>
   leave(): Promise<void>
 }
+
+const TIDY_LIMIT_MS = 2_000
 
 export async function createPerson(
   { side, baseUrl, key }: { side: Person['side']; baseUrl: string; key: string },
   transcript: Transcript,
 ): Promise<Person> {
-  const { sends, sees, patienceMs } = transcript
+  const { sends, sees, until, patienceMs, signal } = transcript
   const cable = await layCable(new URL(baseUrl))
   const heard: number[] = []
-  const fetchAnswer = createFetch({ baseUrl, key, transcript })
+  const request = createRequest(baseUrl, key)
+  const patience = () => AbortSignal.any([signal, AbortSignal.timeout(patienceMs)])
   const hub = new HubClient({
     url: `http://127.0.0.1:${cable.port}`,
     token: key,
     reconnect: { maxMs: 500 },
     onConnected: () => sees(side, 'hub connected'),
     onDisconnected: (reason) => sees(side, `hub disconnected: ${reason}`),
+    // Attempts on a cut cable fail too; only what the hub itself refuses is news.
+    onError: (cause) => cause instanceof HubError && sees(side, `hub refused: ${cause.message}`),
+    onClosed: ({ message }) => sees(side, `hub closed: ${message}`),
   })
 
   return {
@@ -60,7 +70,7 @@ export async function createPerson(
     heard,
     async ask(call) {
       sends(side, `${call.method} ${call.path}${call.body ? ` ${JSON.stringify(call.body)}` : ''}`)
-      const { status, content } = await fetchAnswer(call.method, call.path, call.body)
+      const { status, content } = await request(call.method, call.path, call.body, patience())
       const wanted = call.status ?? (call.method === 'POST' ? 201 : 200)
       if (status !== wanted) {
         const said = Refusal.safeParse(content).data?.error ?? ''
@@ -70,25 +80,36 @@ export async function createPerson(
       sees(side, `${status} ${call.reads(answer)}`)
       return answer
     },
-    async followNotifications() {
-      const { content } = await fetchAnswer('GET', '/api/notifications?limit=1')
+    async connect() {
+      sends(side, 'hub connect')
+      void hub.connect()
+      await until(side, 'hub connected')
+      const { content } = await request('GET', '/api/notifications?limit=1', undefined, patience())
       const newest = NewestNotification.parse(content).notifications[0]
       const tell = (one: NotificationEvent) => sees(side, `notification ${one.type}`)
-      await hub.onNotification(tell, { after: newest?.id ?? '0' })
+      void hub.onNotification(tell, { after: newest?.id ?? '0' })
     },
-    async watch(sessionId) {
+    watch(sessionId) {
       sends(side, `hub session:watch ${sessionId}`)
       const onEvent = (event: SessionLogEvent) => {
         heard.push(event.seq)
         sees(side, describe(event))
       }
-      await hub.watch(sessionId, { onEvent })
+      void hub.watch(sessionId, { onEvent })
     },
     async chat(sessionId, body) {
       sends(side, `hub chat:send "${body}"`)
       const { seq } = await hub.sendChat(sessionId, body, undefined, { timeoutMs: patienceMs })
       sees(side, `acknowledged, stored as #${seq}`)
       return seq
+    },
+    async act(sessionId, action, reason) {
+      sends(side, `hub session:action ${action} "${reason}"`)
+      const session = await hub.action(sessionId, action, reason)
+      sees(side, `acknowledged, session ${session.status}`)
+    },
+    async tidy(method, path, body) {
+      await request(method, path, body, AbortSignal.timeout(TIDY_LIMIT_MS))
     },
     async leave() {
       hub.close()
@@ -97,19 +118,15 @@ export async function createPerson(
   }
 }
 
-function createFetch(parts: { baseUrl: string; key: string; transcript: Transcript }) {
-  const { baseUrl, key, transcript } = parts
-  return async (method: string, path: string, body?: object) => {
-    const timeout = AbortSignal.timeout(transcript.patienceMs)
+function createRequest(baseUrl: string, key: string) {
+  return async (method: string, path: string, body: object | undefined, signal: AbortSignal) => {
     const response = await fetch(`${baseUrl}${path}`, {
       method,
       headers: { Authorization: `Bearer ${key}`, ...(body && { 'Content-Type': 'application/json' }) },
       ...(body && { body: JSON.stringify(body) }),
-      signal: AbortSignal.any([transcript.signal, timeout]),
+      signal,
     }).catch((cause: unknown) => {
-      transcript.signal.throwIfAborted()
-      const why = timeout.aborted ? 'in time' : `(${reasonOf(cause)})`
-      throw new Unmet(`${baseUrl} did not answer ${method} ${path} ${why}`, { cause })
+      throw new Unmet(`${baseUrl} did not answer ${method} ${path}: ${reasonOf(cause)}`, { cause })
     })
     const text = await response.text()
     const content: unknown = text === '' ? undefined : JSON.parse(text)

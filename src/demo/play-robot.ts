@@ -31,6 +31,7 @@ export async function createPlayRobot(
       if (state === 'offline' && online) transcript.sees('ROBOT', `offline, close code ${closeCode}`)
       if (state !== 'connecting') online = state === 'online'
     },
+    onClosed: ({ reason }) => transcript.sees('ROBOT', `link closed: ${reason}`),
   })
   return { cable, robot }
 }

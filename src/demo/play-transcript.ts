@@ -64,6 +64,12 @@ export function createTranscript({ write, coloured, paced, patienceMs, signal }:
       sentAtMs = performance.now()
     },
 
+    /** Something happens to a side's connection; the times of what is seen count from here. */
+    befalls(side: Side, text: string): void {
+      line(side, '×', text)
+      sentAtMs = performance.now()
+    },
+
     /** A side sees something, `afterMs` after the last act unless told otherwise. */
     sees(side: Side, text: string, afterMs = performance.now() - sentAtMs): void {
       line(side, '←', text, afterMs)
