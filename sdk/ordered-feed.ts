@@ -58,6 +58,11 @@ export class OrderedFeed<T> {
     return this.#last
   }
 
+  /** Live entries that wait for what lies before them. */
+  get buffered(): number {
+    return this.#buffer.size
+  }
+
   /** Resolves when the head was reached for the first time; rejects when the feed is refused or closed before. */
   get caughtUp(): Promise<void> {
     return this.#caughtUp.promise

@@ -1,3 +1,4 @@
+import { existsSync } from 'node:fs'
 import { resolve } from 'node:path'
 import { z } from 'zod'
 
@@ -83,11 +84,17 @@ function crossProblems(env: Env): string[] {
   return problems
 }
 
+/** The process's environment; a file `.env` in the working directory fills in what is not set. */
+function environment(): NodeJS.ProcessEnv {
+  if (existsSync('.env')) process.loadEnvFile('.env')
+  return process.env
+}
+
 /**
  * Reads and checks the environment, the only place that does.
  * @throws Error naming every problem at once.
  */
-export function loadConfig(source: Record<string, string | undefined> = process.env) {
+export function loadConfig(source: Record<string, string | undefined> = environment()) {
   // An empty variable is how compose files and shells say "unset".
   const given = Object.fromEntries(Object.entries(source).filter(([, value]) => value !== ''))
   const parsed = Env.safeParse(given)

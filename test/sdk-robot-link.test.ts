@@ -326,6 +326,7 @@ test('control, session and stop arrive in order; a latched stop bars control unt
   control(2)
   gateway.send({ type: 'something_new', field: 1 })
   gateway.send({ type: 'stop' })
+  gateway.send({ type: 'stop', reason: 'deadman', latched: false })
   gateway.send({ type: 'control', seq: 'bad' })
   gateway.newest.send('not json')
   gateway.newest.send(Buffer.from([1, 2, 3]))
@@ -342,6 +343,7 @@ test('control, session and stop arrive in order; a latched stop bars control unt
     { reason: 'deadman', latched: false },
     2,
     { reason: 'unreadable stop', latched: true },
+    { reason: 'deadman', latched: true },
     'cleared',
     4,
     'COMPLETED',

@@ -32,7 +32,7 @@ export interface Person {
   connect(): Promise<void>
   /** Watches a session's log from its beginning. */
   watch(sessionId: string): void
-  /** Sends a chat message over the hub and waits until it is stored. Returns its number in the log. */
+  /** Sends a chat message over the hub until it is stored and in the sender's own log. Returns its number. */
   chat(sessionId: string, body: string): Promise<number>
   /** Acts on a session over the hub. */
   act(sessionId: string, action: SessionAction, reason: string): Promise<void>
@@ -76,9 +76,11 @@ export async function createPerson(
         const said = Refusal.safeParse(content).data?.error ?? ''
         throw new Unmet(`${call.method} ${call.path} answered ${status} instead of ${wanted}: ${said}`)
       }
-      const answer = call.answer.parse(content)
-      sees(side, `${status} ${call.reads(answer)}`)
-      return answer
+      const answer = call.answer.safeParse(content)
+      if (!answer.success)
+        throw new Unmet(`${call.method} ${call.path} answered with\n${z.prettifyError(answer.error)}`)
+      sees(side, `${status} ${call.reads(answer.data)}`)
+      return answer.data
     },
     async connect() {
       sends(side, 'hub connect')
@@ -101,6 +103,7 @@ export async function createPerson(
       sends(side, `hub chat:send "${body}"`)
       const { seq } = await hub.sendChat(sessionId, body, undefined, { timeoutMs: patienceMs })
       sees(side, `acknowledged, stored as #${seq}`)
+      await until(side, `log chat.message "${body}"`)
       return seq
     },
     async act(sessionId, action, reason) {
@@ -129,8 +132,16 @@ function createRequest(baseUrl: string, key: string) {
       throw new Unmet(`${baseUrl} did not answer ${method} ${path}: ${reasonOf(cause)}`, { cause })
     })
     const text = await response.text()
-    const content: unknown = text === '' ? undefined : JSON.parse(text)
-    return { status: response.status, content }
+    return { status: response.status, content: jsonOf(text) }
+  }
+}
+
+/** Undefined for what is no JSON: nothing of the platform answers so, and no schema takes it. */
+function jsonOf(text: string): unknown {
+  try {
+    return JSON.parse(text)
+  } catch {
+    return undefined
   }
 }
 

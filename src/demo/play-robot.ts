@@ -31,7 +31,9 @@ export async function createPlayRobot(
       if (state === 'offline' && online) transcript.sees('ROBOT', `offline, close code ${closeCode}`)
       if (state !== 'connecting') online = state === 'online'
     },
-    onClosed: ({ reason }) => transcript.sees('ROBOT', `link closed: ${reason}`),
+    onClosed: ({ reason, httpStatus, closeCode }) => {
+      if (httpStatus ?? closeCode) transcript.sees('ROBOT', `gave up: ${reason}`)
+    },
   })
   return { cable, robot }
 }
@@ -41,8 +43,9 @@ function tellingSocket(transcript: Transcript): WebSocketConstructor {
   let beatAtMs = 0
   const tell = (frame: ToRobotFrame) => {
     if (frame.type === 'heartbeat_ack') {
-      const text = `heartbeat_ack ${frame.seq}`
-      if ((frame.seq ?? 0) <= BEATS_SHOWN) transcript.sees('ROBOT', text, performance.now() - beatAtMs)
+      const [seq, last] = [frame.seq ?? 0, frame.seq === BEATS_SHOWN]
+      const text = `heartbeat_ack ${seq}${last ? ' (the next ones are not shown)' : ''}`
+      if (seq <= BEATS_SHOWN) transcript.sees('ROBOT', text, performance.now() - beatAtMs)
     } else transcript.sees('ROBOT', describe(frame))
   }
   return class extends WebSocket {

@@ -2,10 +2,19 @@ import { SessionLogEvent } from '@wheelhouse/protocol'
 import { z } from 'zod'
 import { SessionDetail, SessionView } from '../sessions/session.schema.ts'
 import type { Person } from './play-person.ts'
-import type { Cast } from './play-story.ts'
-import { Unmet } from './play-transcript.ts'
+import type { PlayRobot } from './play-robot.ts'
+import { type Transcript, Unmet } from './play-transcript.ts'
 
-/** Columns of a session that say nothing to a reader. */
+/** Who plays, and on which robot. */
+export interface Cast {
+  readonly transcript: Transcript
+  readonly owner: Person
+  readonly operator: Person
+  readonly robotId: string
+  readonly robot: PlayRobot
+}
+
+/** Fields of a session that say nothing to a reader. */
 const NOT_IN_TABLE = ['id', 'robot_id', 'robot_type', 'created_at']
 
 /** Plays what happens while an operator has the robot, until the session is over. */

@@ -1,7 +1,6 @@
-import { mkdtemp, rm } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { loadConfig } from '../config.ts'
+import type { Platform } from '../deps.ts'
 import { createLog } from '../log.ts'
 import { startRoles } from '../roles.ts'
 import { seedDemo } from './seed.ts'
@@ -34,35 +33,39 @@ export function visitedStage(url: string, env: Env): Stage {
 }
 
 /**
- * A Wheelhouse of the demo's own, on free ports and with data that does not outlive it. A database that is
- * given is used only with DEMO=true, since the demo leaves its accounts there.
+ * A Wheelhouse of the demo's own, on free ports and beside the data of `npm start`. A database that is given
+ * is used only with DEMO=true, since the demo leaves its accounts there.
  */
 export async function ownStage(env: Env): Promise<Stage> {
-  const dataDir = await mkdtemp(join(tmpdir(), 'wheelhouse-demo-'))
-  const removeData = () => rm(dataDir, { recursive: true, force: true })
+  const given = env.DEMO === 'true' || env.DEMO === '1' ? env.DATABASE_URL : undefined
+  const config = loadConfig({
+    DATABASE_URL: given,
+    // Not a temporary one: the database server of a demo that was killed is found and taken over here.
+    DATA_DIR: join(env.DATA_DIR || '.data', 'demo'),
+    PORT: '0',
+    GATEWAY_PORT: '0',
+    DEMO: 'true',
+    LOG_LEVEL: env.LOG_LEVEL || 'silent',
+    // Often enough to see some; the timeout stays long, since a busy machine is no lost robot.
+    HEARTBEAT_INTERVAL_MS: '250',
+  })
+  const running = await startRoles(config, createLog({ level: config.logLevel, pretty: false }))
   try {
-    const database = env.DEMO === 'true' || env.DEMO === '1' ? { DATABASE_URL: env.DATABASE_URL } : {}
-    const config = loadConfig({
-      ...database,
-      DATA_DIR: dataDir,
-      PORT: '0',
-      GATEWAY_PORT: '0',
-      DEMO: 'true',
-      LOG_LEVEL: env.LOG_LEVEL || 'silent',
-      // Often enough to see some; the timeout stays long, since a busy machine is no lost robot.
-      HEARTBEAT_INTERVAL_MS: '250',
-    })
-    const running = await startRoles(config, createLog({ level: config.logLevel, pretty: false }))
-    const close = () => running.stop().finally(removeData)
-    try {
-      const { keys } = await seedDemo(running.platform)
-      return { baseUrl: running.baseUrl, keys, close }
-    } catch (cause) {
-      await running.stop()
-      throw cause
-    }
+    const { keys } = await seedDemo(running.platform)
+    if (!given) await endLeftovers(running.platform)
+    return { baseUrl: running.baseUrl, keys, close: running.stop }
   } catch (cause) {
-    await removeData()
+    await running.stop()
     throw cause
   }
+}
+
+/** A demo that was killed has left its session open, and its operator busy. */
+async function endLeftovers({ db, lifecycle }: Platform): Promise<void> {
+  const open = await db
+    .selectFrom('sessions')
+    .select(['id', 'robot_id'])
+    .where('status', 'in', ['ACTIVE', 'PAUSED'])
+    .execute()
+  for (const session of open) await lifecycle.endBySystem(session, 'demo_killed')
 }

@@ -4,19 +4,11 @@ import { CertificationView } from '../operators/certification.schema.ts'
 import { AvailableRobot, RegisteredRobot } from '../robots/robot.schema.ts'
 import { CreatedSession } from '../sessions/session.schema.ts'
 import { createPerson, type Person } from './play-person.ts'
-import { createPlayRobot, type PlayRobot } from './play-robot.ts'
-import { playSession } from './play-session.ts'
+import { createPlayRobot } from './play-robot.ts'
+import { type Cast, playSession } from './play-session.ts'
 import type { Stage } from './play-stage.ts'
 import { type Transcript, Unmet } from './play-transcript.ts'
 
-/** Who plays, and on which robot. */
-export interface Cast {
-  readonly transcript: Transcript
-  readonly owner: Person
-  readonly operator: Person
-  readonly robotId: string
-  readonly robot: PlayRobot
-}
 type People = Pick<Cast, 'transcript' | 'owner' | 'operator'>
 
 const ROBOT_NAME = 'Pip'
@@ -38,6 +30,7 @@ export async function playStory(stage: Stage, transcript: Transcript): Promise<v
     await robotLeaves(cast)
     transcript.summary()
   } finally {
+    transcript.mute()
     // Each may fail because an earlier step never happened, or has been undone by the story itself.
     for (const end of endings.reverse()) await end().catch(() => {})
   }

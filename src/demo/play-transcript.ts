@@ -38,11 +38,13 @@ export function createTranscript({ write, coloured, paced, patienceMs, signal }:
   let sentAtMs = performance.now()
   let sightings: Sighting[] = []
   let wake = Promise.withResolvers<void>()
+  let muted = false
   const latencies: { label: string; ms: number }[] = []
 
   const paint = (style: Parameters<typeof styleText>[0], text: string) =>
     coloured ? styleText(style, text, { validateStream: false }) : text
   const line = (side: Side, sign: string, text: string, afterMs?: number) => {
+    if (muted) return
     const time = afterMs === undefined ? '' : `${afterMs.toFixed(1)} ms`
     const short = text.replace(UUID_TAIL, '$1…')
     write(`${paint('dim', time.padStart(12))}  ${paint(colours[side], side.padEnd(8))} ${sign} ${short}\n`)
@@ -51,7 +53,7 @@ export function createTranscript({ write, coloured, paced, patienceMs, signal }:
   return {
     /** Opens the next step; what was seen before it meets no expectation any more. */
     async step(title: string): Promise<void> {
-      if (paced && stepNumber > 0) await delay(READING_PAUSE_MS, undefined, { signal })
+      if (paced && stepNumber > 0) await Promise.race([delay(READING_PAUSE_MS), aborted(signal)])
       signal.throwIfAborted()
       stepNumber += 1
       sightings = []
@@ -106,8 +108,11 @@ export function createTranscript({ write, coloured, paced, patienceMs, signal }:
     table(rows: readonly (readonly string[])[]): void {
       const widths = (rows[0] ?? []).map((_, column) => Math.max(...rows.map((row) => row[column]!.length)))
       for (const [index, row] of rows.entries()) {
-        const text = row.map((cell, column) => cell.padEnd(widths[column]!)).join('  ')
-        write(`${' '.repeat(14)}${paint(index === 0 ? 'underline' : 'reset', text)}\n`)
+        const text = row
+          .map((cell, column) => cell.padEnd(widths[column]!))
+          .join('  ')
+          .trimEnd()
+        write(`${' '.repeat(14)}${index === 0 ? paint('underline', text) : text}\n`)
       }
     },
 
@@ -116,12 +121,18 @@ export function createTranscript({ write, coloured, paced, patienceMs, signal }:
       for (const { label, ms } of latencies) write(`${`${ms.toFixed(1)} ms`.padStart(12)}  ${label}\n`)
     },
 
+    /** From here on nothing of what the sides do is part of the story. */
+    mute: (): void => {
+      muted = true
+    },
+
     say: (text: string): void => write(`${text}\n`),
+    patienceMs,
+    signal,
+    /** The step that is being played; 0 before the first. */
     get stepNumber() {
       return stepNumber
     },
-    patienceMs,
-    signal,
   }
 }
 export type Transcript = ReturnType<typeof createTranscript>

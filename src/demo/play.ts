@@ -15,10 +15,10 @@ async function main(): Promise<void> {
   const { values } = parseArgs({ options: { url: { type: 'string' }, help: { type: 'boolean' } } })
   if (values.help) return void process.stdout.write(usage)
   const interruption = new AbortController()
-  for (const name of ['SIGINT', 'SIGTERM'] as const) {
-    // Once: a second one ends the process at once.
-    process.once(name, () => interruption.abort(new Error(`Interrupted by ${name}`)))
-  }
+  const interrupt = (why: string) => interruption.abort(new Error(why))
+  // Once: a second one ends the process at once.
+  for (const name of ['SIGINT', 'SIGTERM', 'SIGHUP']) process.once(name, () => interrupt(`It got ${name}.`))
+  process.stdout.on('error', () => interrupt('Nobody reads its output.'))
   const terminal = process.stdout.isTTY === true
   const transcript = createTranscript({
     write: (text) => process.stdout.write(text),
@@ -27,7 +27,13 @@ async function main(): Promise<void> {
     patienceMs: PATIENCE_MS,
     signal: interruption.signal,
   })
-  await perform(values.url, transcript)
+  try {
+    await perform(values.url, transcript)
+  } catch (cause) {
+    const step = transcript.stepNumber
+    if (step === 0) throw cause
+    throw new Error(`In step ${step}: ${messageOf(cause)}`, { cause })
+  }
 }
 
 async function perform(url: string | undefined, transcript: Transcript): Promise<void> {
@@ -44,9 +50,10 @@ async function perform(url: string | undefined, transcript: Transcript): Promise
   transcript.say(`\nEvery side saw what it should. Done in ${seconds} s.`)
 }
 
+const messageOf = (cause: unknown) => (cause instanceof Error ? cause.message : String(cause))
+
 main().catch((cause: unknown) => {
-  const message = cause instanceof Error ? cause.message : String(cause)
-  process.stdout.write(`\n✗ The demo failed. ${message}\n`)
+  process.stdout.write(`\n✗ The demo failed. ${messageOf(cause)}\n`)
   if (process.env.LOG_LEVEL === 'debug') console.error(cause)
   process.exitCode = 1
 })

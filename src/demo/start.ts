@@ -1,7 +1,10 @@
 import { SimulatedRobot } from '@wheelhouse/sdk'
+import { within } from '../alone.ts'
 import type { Running } from '../roles.ts'
 import { demoAccounts } from './accounts.ts'
 import { type Demo, seedDemo } from './seed.ts'
+
+const WELCOME_LIMIT_MS = 5_000
 
 export interface RunningDemo {
   /** Prints who is there and how to play the main job. */
@@ -24,6 +27,7 @@ export async function startDemo(running: Running): Promise<RunningDemo | undefin
       }),
   )
   const started = Promise.allSettled(robots.map((robot) => robot.start()))
+  await within(WELCOME_LIMIT_MS, 'demo robots are late', started).catch((cause) => platform.log.warn(cause))
   return {
     introduce: () => void process.stdout.write(introduction(demo, baseUrl)),
     stop: async () => {

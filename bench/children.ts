@@ -1,0 +1,68 @@
+import { type ChildProcess, fork, spawn } from 'node:child_process'
+import { createInterface } from 'node:readline'
+import { fileURLToPath } from 'node:url'
+
+const STOP_LIMIT_MS = 20_000
+const OUTPUT_KEPT_CHARACTERS = 4_000
+
+export interface Child {
+  readonly process: ChildProcess
+  /** Settles when it has ended. */
+  readonly ended: Promise<void>
+  /** The last of what it wrote. */
+  output(): string
+  onLine(listener: (line: string) => void): void
+  /** SIGTERM, and SIGKILL for one that does not end. */
+  stop(): Promise<void>
+}
+
+/** Every process the benchmark starts, so that every way out ends them: by their own pids and no others. */
+export function createChildren() {
+  const running = new Set<Child>()
+
+  function track(process: ChildProcess): Child {
+    let output = ''
+    const listeners: ((line: string) => void)[] = []
+    for (const stream of [process.stdout, process.stderr]) {
+      if (!stream) continue
+      createInterface({ input: stream }).on('line', (line) => {
+        output = `${output}${line}\n`.slice(-OUTPUT_KEPT_CHARACTERS)
+        for (const listener of listeners) listener(line)
+      })
+    }
+    const ended = new Promise<void>((resolve) => process.once('exit', () => resolve()).once('error', resolve))
+    const stop = async () => {
+      if (process.exitCode !== null || process.signalCode !== null) return
+      process.kill('SIGTERM')
+      const timer = setTimeout(() => process.kill('SIGKILL'), STOP_LIMIT_MS)
+      await ended
+      clearTimeout(timer)
+    }
+    const onLine = (listener: (line: string) => void) => void listeners.push(listener)
+    const child: Child = { process, ended, output: () => output.trim(), onLine, stop }
+    running.add(child)
+    ended.then(() => running.delete(child))
+    return child
+  }
+
+  return {
+    /** Runs a TypeScript file of this repository with an IPC channel, and without our own environment. */
+    run(file: string, options: { env?: Record<string, string>; nodeFlags?: readonly string[] } = {}): Child {
+      const { env = {}, nodeFlags = [] } = options
+      const { PATH = '', HOME = '', TMPDIR = '/tmp' } = process.env
+      const child = fork(fileURLToPath(new URL(`../${file}`, import.meta.url)), {
+        execArgv: ['--expose-gc', '--import', new URL('servers/probe.ts', import.meta.url).href, ...nodeFlags],
+        env: { PATH, HOME, TMPDIR, ...env },
+        serialization: 'advanced',
+        stdio: ['ignore', 'pipe', 'pipe', 'ipc'],
+      })
+      return track(child)
+    },
+    program: (name: string, args: string[]): Child =>
+      track(spawn(name, args, { stdio: ['ignore', 'pipe', 'pipe'] })),
+    async stopAll(): Promise<void> {
+      await Promise.all([...running].map((child) => child.stop()))
+    },
+  }
+}
+export type Children = ReturnType<typeof createChildren>

@@ -1,0 +1,129 @@
+import { connect, type Socket } from 'node:net'
+import { ackTimeMs, type FrameKind, upgradeRequest, walkFrames } from './wire.ts'
+
+export interface RobotIdentity {
+  readonly id: string
+  readonly token: string
+}
+
+export interface Destination {
+  readonly port: number
+  /** Bare servers only upgrade; Wheelhouse and its like also say welcome. */
+  readonly readyOn: 'upgrade' | 'welcome'
+  /** Source address, when one does not have ports enough. */
+  readonly localAddress?: string
+}
+
+/** What happens to robots; one set of callbacks for all of them. */
+export interface RobotCallbacks {
+  acked(robot: RobotSocket, ackedMs: number): void
+  ponged(robot: RobotSocket): void
+}
+
+const READ_BYTES = 64 * 1024
+/** One for all: every read is handled before the next one begins. */
+const readBuffer = Buffer.alloc(READ_BYTES)
+const HEADERS_END = '\r\n\r\n'
+
+/** One robot of the load generator: a raw TCP socket that speaks just enough WebSocket. */
+export class RobotSocket {
+  readonly id: string
+  open = false
+  /** When the newest beat was sent, in `performance.now()` time. */
+  sentAtMs = 0
+  /** The newest time the gateway acknowledged, Unix milliseconds. */
+  lastAckedMs = 0
+  /** Beats or pings still to be answered. */
+  outstanding = 0
+  /** Every acknowledged time, for the few robots that are followed closely. */
+  ackedTimesMs: number[] | undefined
+  private readonly socket: Socket
+  private readonly callbacks: RobotCallbacks
+  private upgraded = false
+  private rest: Buffer | undefined
+  private settle: ((refusal?: string) => void) | undefined
+  private readonly readyOn: FrameKind | 'upgrade'
+
+  private constructor(identity: RobotIdentity, to: Destination, callbacks: RobotCallbacks) {
+    this.id = identity.id
+    this.callbacks = callbacks
+    this.readyOn = to.readyOn
+    const onread = {
+      buffer: readBuffer,
+      callback: (bytes: number) => {
+        this.read(readBuffer.subarray(0, bytes))
+        return true
+      },
+    }
+    const { port, localAddress } = to
+    this.socket = connect({ host: '127.0.0.1', port, ...(localAddress && { localAddress }), onread })
+    this.socket.setNoDelay(true)
+    this.socket.on('connect', () => this.socket.write(upgradeRequest(identity)))
+    this.socket.on('error', (cause) => this.settle?.(cause.message))
+    this.socket.on('close', () => {
+      this.open = false
+      this.settle?.('closed before it was let in')
+    })
+  }
+
+  /** Connects and waits until the robot is let in. */
+  static connect(identity: RobotIdentity, to: Destination, callbacks: RobotCallbacks): Promise<RobotSocket> {
+    return new Promise((resolve, reject) => {
+      const robot = new RobotSocket(identity, to, callbacks)
+      robot.settle = (refusal) => {
+        robot.settle = undefined
+        if (refusal !== undefined) return reject(new Error(`robot ${identity.id}: ${refusal}`))
+        robot.open = true
+        resolve(robot)
+      }
+    })
+  }
+
+  send(bytes: Buffer): void {
+    this.socket.write(bytes)
+  }
+
+  /** Ends the connection at once, as a dying robot does. */
+  destroy(): void {
+    this.open = false
+    this.socket.destroy()
+  }
+
+  private read(chunk: Buffer): void {
+    const data = this.rest ? Buffer.concat([this.rest, chunk]) : chunk
+    this.rest = undefined
+    const from = this.upgraded ? 0 : this.readUpgrade(data)
+    const done = walkFrames(data, from, this.see)
+    // Copied: the buffer is every robot's.
+    if (done < data.length) this.rest = Buffer.from(data.subarray(done))
+  }
+
+  private readUpgrade(data: Buffer): number {
+    const end = data.indexOf(HEADERS_END)
+    if (end < 0) return data.length === 0 ? 0 : this.refuse('an incomplete answer', data)
+    const status = data.toString('latin1', 0, data.indexOf('\r\n'))
+    if (!status.includes(' 101 ')) return this.refuse(status, data)
+    this.upgraded = true
+    if (this.readyOn === 'upgrade') this.settle?.()
+    return end + HEADERS_END.length
+  }
+
+  private refuse(why: string, data: Buffer): number {
+    this.settle?.(why)
+    this.socket.destroy()
+    return data.length
+  }
+
+  private readonly see = (kind: FrameKind, data: Buffer, end: number): void => {
+    if (kind === 'ack') {
+      const ackedMs = ackTimeMs(data, end)
+      this.lastAckedMs = ackedMs
+      this.outstanding--
+      this.ackedTimesMs?.push(ackedMs)
+      this.callbacks.acked(this, ackedMs)
+    } else if (kind === 'pong') {
+      this.outstanding = 0
+      this.callbacks.ponged(this)
+    } else if (kind === this.readyOn) this.settle?.()
+  }
+}

@@ -1,0 +1,71 @@
+import { parseArgs } from 'node:util'
+
+export const measurements = ['heartbeats', 'steady', 'memory', 'presence', 'silence'] as const
+export type Measurement = (typeof measurements)[number]
+
+/** How much is measured; everything else is the same in a quick run and a full one. */
+export interface Plan {
+  readonly quick: boolean
+  readonly only: readonly Measurement[]
+  /** Robots on one gateway process: flood and steady beats. */
+  readonly robots: number
+  readonly steadySeconds: number
+  readonly floodSeconds: number
+  readonly idleRobots: number
+  readonly flips: number
+  readonly droppedRobots: number
+  readonly silentRobots: number
+  /** Longest wait for other programs to leave the machine alone, before each measurement. */
+  readonly quietLimitMs: number
+  readonly command: string
+}
+
+const full = { robots: 18_000, steadySeconds: 30, floodSeconds: 8, idleRobots: 10_000, flips: 600 }
+const quick = { robots: 4_000, steadySeconds: 6, floodSeconds: 3, idleRobots: 2_000, flips: 150 }
+
+export const usage = `npm run bench -- [options]
+  --quick        small and short: under 90 seconds, docs/benchmarks.md stays as it is
+  --robots N     robots on one gateway process (${full.robots})
+  --seconds S    how long they beat at 1 Hz (${full.steadySeconds})
+  --only NAME    one of ${measurements.join(', ')}; may be given several times
+  --help`
+
+/** @throws Error that says what is wrong with the arguments. */
+export function readPlan(args: string[]): Plan | 'help' {
+  const { values } = parseArgs({
+    args,
+    options: {
+      quick: { type: 'boolean', default: false },
+      robots: { type: 'string' },
+      seconds: { type: 'string' },
+      only: { type: 'string', multiple: true, default: [] },
+      help: { type: 'boolean', default: false },
+    },
+  })
+  if (values.help) return 'help'
+  const size = values.quick ? quick : full
+  return {
+    ...size,
+    quick: values.quick,
+    only: values.only.length > 0 ? values.only.map(measurement) : measurements,
+    robots: whole('--robots', values.robots, size.robots),
+    steadySeconds: whole('--seconds', values.seconds, size.steadySeconds),
+    droppedRobots: values.quick ? 2_000 : 10_000,
+    silentRobots: values.quick ? 16 : 48,
+    quietLimitMs: values.quick ? 1_000 : 8_000,
+    command: ['npm run bench', ...(args.length > 0 ? ['--', ...args] : [])].join(' '),
+  }
+}
+
+function whole(name: string, text: string | undefined, otherwise: number): number {
+  if (text === undefined) return otherwise
+  const value = Number(text)
+  if (!Number.isInteger(value) || value < 1) throw new Error(`${name} must be a whole number above 0`)
+  return value
+}
+
+function measurement(name: string): Measurement {
+  const known = measurements.find((one) => one === name)
+  if (!known) throw new Error(`--only must be one of ${measurements.join(', ')}`)
+  return known
+}

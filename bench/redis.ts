@@ -1,0 +1,37 @@
+import { existsSync } from 'node:fs'
+import { connect } from 'node:net'
+import { delimiter, join } from 'node:path'
+import { freePort, waitUntil } from '../src/db/embedded-postmaster.ts'
+import type { Children } from './children.ts'
+
+const START_LIMIT_MS = 10_000
+
+/** A Redis of the benchmark's own, or undefined when none is installed. */
+export async function startRedis(children: Children): Promise<string | undefined> {
+  const folders = (process.env.PATH ?? '').split(delimiter)
+  const program = folders.map((folder) => join(folder, 'redis-server')).find((file) => existsSync(file))
+  if (!program) return undefined
+  const port = await freePort()
+  const flags = ['--bind', '127.0.0.1', '--port', String(port), '--save', '', '--appendonly', 'no']
+  const child = children.program(program, flags)
+  let ended = false
+  child.ended.then(() => {
+    ended = true
+  })
+  const ready = await waitUntil(async () => ended || (await pings(port)), START_LIMIT_MS)
+  if (ready && !ended) return `redis://127.0.0.1:${port}`
+  throw new Error(`redis-server did not start:\n${child.output()}`)
+}
+
+/** Whether a Redis on this port answers PING. */
+function pings(port: number): Promise<boolean> {
+  return new Promise((resolve) => {
+    const socket = connect(port, '127.0.0.1', () => socket.write('PING\r\n'))
+    const settle = (answer: boolean) => {
+      socket.destroy()
+      resolve(answer)
+    }
+    socket.once('data', (reply) => settle(reply.toString().startsWith('+PONG')))
+    socket.once('error', () => settle(false)).setTimeout(1_000, () => settle(false))
+  })
+}

@@ -1,0 +1,22 @@
+import { App, us_socket_local_port } from 'uWebSockets.js'
+import { offer, sayReady } from '../rpc.ts'
+
+// The limit: uWebSockets.js that takes WebSocket frames and does nothing with them.
+
+let receivedFrames = 0
+
+const handlers = { received: () => receivedFrames }
+export type BareServer = typeof handlers
+
+offer(handlers)
+App()
+  .ws('/*', {
+    idleTimeout: 0,
+    sendPingsAutomatically: false,
+    message() {
+      receivedFrames++
+    },
+  })
+  .listen('127.0.0.1', 0, (socket) => {
+    if (socket) sayReady(us_socket_local_port(socket))
+  })

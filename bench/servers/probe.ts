@@ -1,0 +1,40 @@
+import { setTimeout as delay } from 'node:timers/promises'
+import { offer } from '../rpc.ts'
+
+// Preloaded into every measured process, Wheelhouse's own included: tells the parent what the process uses.
+
+const COLLECTIONS = 4
+
+export interface Usage {
+  /** User and system time of all threads since the start. */
+  readonly cpuUs: number
+  /** When that was read: `performance.timeOrigin + performance.now()`. */
+  readonly atMs: number
+}
+
+export interface Memory {
+  readonly rssBytes: number
+  readonly heapBytes: number
+}
+
+async function settledMemory(): Promise<Memory> {
+  for (let round = 0; round < COLLECTIONS; round++) {
+    globalThis.gc?.({ type: 'major', execution: 'sync', flavor: 'last-resort' })
+    await delay(100) // freed pages go back to the system between collections
+  }
+  const { rss, heapUsed } = process.memoryUsage()
+  return { rssBytes: rss, heapBytes: heapUsed }
+}
+
+const handlers = {
+  usage(): Usage {
+    const { user, system } = process.cpuUsage()
+    return { cpuUs: user + system, atMs: performance.timeOrigin + performance.now() }
+  },
+  memory: settledMemory,
+}
+export type Probe = typeof handlers
+
+offer(handlers)
+// A benchmark that is killed must not leave its servers behind.
+process.once('disconnect', () => process.kill(process.pid, 'SIGTERM'))

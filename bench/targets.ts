@@ -1,0 +1,100 @@
+import { join } from 'node:path'
+import type { Child } from './children.ts'
+import type { Destination } from './fleet/robot-socket.ts'
+import type { Lab } from './lab.ts'
+import { type Call, callerOf, readyPort } from './rpc.ts'
+import type { BareServer } from './servers/bare-uws.ts'
+import type { Probe } from './servers/probe.ts'
+
+const START_LIMIT_MS = 30_000
+
+/** A server that robots can connect to, and what can be asked of its process. */
+export interface Target {
+  readonly destination: Destination
+  readonly child: Child
+  readonly probe: Call<Probe>
+  stop(): Promise<void>
+}
+
+export async function startBare(lab: Lab): Promise<Target & { bare: Call<BareServer> }> {
+  const child = lab.children.run('bench/servers/bare-uws.ts')
+  const port = await readyPort(child.process)
+  const bare = callerOf<BareServer>(child.process)
+  return { ...targetOf(child, { port, readyOn: 'upgrade' }), bare }
+}
+
+export async function startWsPeer(lab: Lab): Promise<Target> {
+  const child = lab.children.run('bench/servers/ws-peer.ts', { env: { DATABASE_URL: lab.databaseUrl } })
+  return targetOf(child, { port: await readyPort(child.process), readyOn: 'welcome' })
+}
+
+const targetOf = (child: Child, destination: Destination): Target => ({
+  destination,
+  child,
+  probe: callerOf<Probe>(child.process),
+  stop: () => child.stop(),
+})
+
+/** `alone`: one process with all roles, as `npm start` is. `split`: a gateway, and a process with the rest. */
+export type Shape = 'alone' | 'split'
+
+/** The target's process is the one with the gateway. */
+export interface Wheelhouse extends Target {
+  readonly hubUrl: string
+}
+
+/** Starts Wheelhouse as anybody would, `src/main.ts` with an environment. */
+export async function startWheelhouse(
+  lab: Lab,
+  shape: Shape,
+  options: { heartbeatTimeoutMs?: number; nodeFlags?: readonly string[] } = {},
+): Promise<Wheelhouse> {
+  const { heartbeatTimeoutMs, nodeFlags = [] } = options
+  const run = (roles: string, flags: readonly string[]) =>
+    serving(
+      lab.children.run('src/main.ts', {
+        nodeFlags: flags,
+        env: {
+          ROLES: roles,
+          DATABASE_URL: lab.databaseUrl,
+          ...(shape === 'split' && lab.redisUrl && { REDIS_URL: lab.redisUrl }),
+          SECRET_KEY: lab.secretKey,
+          DATA_DIR: join(lab.dataDir, 'wheelhouse'),
+          DEMO: 'false',
+          PORT: '0',
+          HUB_PORT: '0',
+          GATEWAY_PORT: '0',
+          ...(heartbeatTimeoutMs && { HEARTBEAT_TIMEOUT_MS: String(heartbeatTimeoutMs) }),
+        },
+      }),
+    )
+  const rest = shape === 'split' ? await run('api,hub,worker', []) : undefined
+  const gateway = await run(shape === 'split' ? 'gateway' : 'api,hub,gateway,worker', nodeFlags)
+  const port = Number(new URL(gateway.gatewayUrl).port)
+  return {
+    ...targetOf(gateway.child, { port, readyOn: 'welcome' }),
+    hubUrl: (rest ?? gateway).hubUrl,
+    stop: async () => {
+      await gateway.child.stop()
+      await rest?.child.stop()
+    },
+  }
+}
+
+/** Waits for the line in which Wheelhouse says where it serves. */
+function serving(child: Child): Promise<{ child: Child; hubUrl: string; gatewayUrl: string }> {
+  return new Promise((resolve, reject) => {
+    const fail = (why: string) => reject(new Error(`Wheelhouse ${why}:\n${child.output()}`))
+    const timer = setTimeout(() => fail('does not start'), START_LIMIT_MS)
+    child.ended.then(() => fail('ended'))
+    child.onLine((line) => {
+      if (!line.includes('"msg":"Wheelhouse is serving"')) return
+      clearTimeout(timer)
+      const { hubUrl, gatewayUrl } = JSON.parse(line)
+      resolve({ child, hubUrl, gatewayUrl })
+    })
+  })
+}
+
+/** The shape in which the gateway has a process to itself, if there is a Redis. */
+export const gatewayShape = (lab: Lab): Shape => (lab.redisUrl ? 'split' : 'alone')

@@ -1,0 +1,28 @@
+import type { RobotStatusEvent } from '@wheelhouse/protocol'
+import { io } from 'socket.io-client'
+import type { Lab } from './lab.ts'
+
+export interface Watcher {
+  /** Calls back for every robot that is shown OFFLINE, with the moment in `performance.now()` time. */
+  onOffline(listener: (robotId: string, atMs: number) => void): void
+  close(): void
+}
+
+/** The owner's browser, without the browser: a Socket.IO client that watches its robots. */
+export async function startWatcher(lab: Lab, hubUrl: string): Promise<Watcher> {
+  const url = new URL(hubUrl)
+  url.hostname = '127.0.0.1' // where the server listens; resolving `localhost` is not what is measured
+  const socket = io(url.href, { auth: { token: lab.ownerKey }, transports: ['websocket'] })
+  let listener = (_robotId: string, _atMs: number) => {}
+  socket.on('robot:status', ({ robot_id, status }: RobotStatusEvent) => {
+    if (status === 'OFFLINE') listener(robot_id, performance.now())
+  })
+  const answer = await socket.timeout(10_000).emitWithAck('robots:watch', {})
+  if (answer.ok !== true) throw new Error(`robots:watch was refused: ${answer.error}`)
+  return {
+    onOffline: (next) => {
+      listener = next
+    },
+    close: () => void socket.disconnect(),
+  }
+}
