@@ -24,6 +24,8 @@ const origin = urlOf(/^https?$/).transform((url) => url.replace(/\/+$/, ''))
 
 const Env = z.object({
   NODE_ENV: z.string().optional(),
+  /** Set by npm when it runs a script of package.json. */
+  npm_lifecycle_event: z.string().optional(),
   ROLES: list.pipe(z.array(Roles).min(1)).default([...Roles.options]),
   DATABASE_URL: urlOf(/^postgres(ql)?$/).optional(),
   REDIS_URL: urlOf(/^rediss?$/).optional(),
@@ -107,6 +109,7 @@ export function loadConfig(source: Record<string, string | undefined> = environm
   const production = env.NODE_ENV === 'production'
   return Object.freeze({
     production,
+    runByNpm: env.npm_lifecycle_event !== undefined,
     roles: env.ROLES,
     databaseUrl: env.DATABASE_URL,
     redisUrl: env.REDIS_URL,

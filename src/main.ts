@@ -4,6 +4,8 @@ import { startDemo } from './demo/start.ts'
 import { createLog } from './log.ts'
 import { startRoles } from './roles.ts'
 
+const PARENT_CHECK_MS = 500
+
 /** The process: configuration, roles, and an orderly end on SIGTERM or SIGINT. */
 async function main(): Promise<void> {
   const startedAt = performance.now()
@@ -24,6 +26,7 @@ async function main(): Promise<void> {
   }
   process.on('SIGTERM', stop)
   process.on('SIGINT', stop)
+  if (config.runByNpm) whenOrphaned(() => stop('npm ended'))
 
   const { baseUrl, hubUrl, gatewayUrl } = running
   log.info(
@@ -31,6 +34,16 @@ async function main(): Promise<void> {
     'Wheelhouse is serving',
   )
   demo?.introduce()
+}
+
+/** npm passes SIGTERM only to the shell between us, which dies without passing it on. */
+function whenOrphaned(then: () => void): void {
+  const parent = process.ppid
+  const timer = setInterval(() => {
+    if (process.ppid === parent) return
+    clearInterval(timer)
+    then()
+  }, PARENT_CHECK_MS)
 }
 
 main().catch((cause: unknown) => {
