@@ -1,6 +1,6 @@
 import { startGateway } from '../gateway/index.ts'
 import { startHub } from '../hub/server.ts'
-import { within } from './alone.ts'
+import { alone, within } from './alone.ts'
 import { createApi } from './api.ts'
 import type { Config } from './config.ts'
 import { createPlatform, type Platform } from './deps.ts'
@@ -154,8 +154,16 @@ function runWorker(platform: Platform, ending: Ending): void {
 
 /** Readiness follows the database, so that a load balancer sends nobody to a process that can only say 503. */
 function watchReadiness(platform: Platform, ending: Ending, report: (ok: boolean) => void): void {
-  const timer = setInterval(async () => report(await databaseAnswers(platform.db)), READINESS_CHECK_MS)
-  ending.drain.unshift(async () => clearInterval(timer))
+  let stopping = false
+  const check = alone(async () => {
+    const ok = await databaseAnswers(platform.db)
+    if (!stopping) report(ok)
+  })
+  const timer = setInterval(check, READINESS_CHECK_MS)
+  ending.drain.unshift(async () => {
+    stopping = true
+    clearInterval(timer)
+  })
 }
 
 function probeHandler(isReady: () => boolean): Parameters<Listener['serve']>[0] {

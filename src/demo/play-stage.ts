@@ -1,6 +1,7 @@
 import { join } from 'node:path'
+import pg from 'pg'
 import { loadConfig } from '../config.ts'
-import type { Platform } from '../deps.ts'
+import { type EmbeddedPostgres, startEmbeddedPostgres } from '../db/embedded.ts'
 import { createLog } from '../log.ts'
 import { startRoles } from '../roles.ts'
 import { seedDemo } from './seed.ts'
@@ -33,39 +34,57 @@ export function visitedStage(url: string, env: Env): Stage {
 }
 
 /**
- * A Wheelhouse of the demo's own, on free ports and beside the data of `npm start`. A database that is given
- * is used only with DEMO=true, since the demo leaves its accounts there.
+ * A Wheelhouse of the demo's own, on free ports and with an empty database. A database that is given is used
+ * only with DEMO=true, since the demo leaves its accounts there.
  */
 export async function ownStage(env: Env): Promise<Stage> {
+  const dataDir = join(env.DATA_DIR || '.data', 'demo')
   const given = env.DEMO === 'true' || env.DEMO === '1' ? env.DATABASE_URL : undefined
-  const config = loadConfig({
-    DATABASE_URL: given,
-    // Not a temporary one: the database server of a demo that was killed is found and taken over here.
-    DATA_DIR: join(env.DATA_DIR || '.data', 'demo'),
-    PORT: '0',
-    GATEWAY_PORT: '0',
-    DEMO: 'true',
-    LOG_LEVEL: env.LOG_LEVEL || 'silent',
-    // Often enough to see some; the timeout stays long, since a busy machine is no lost robot.
-    HEARTBEAT_INTERVAL_MS: '250',
-  })
-  const running = await startRoles(config, createLog({ level: config.logLevel, pretty: false }))
+  const database = given ? { url: given, stop: async () => {} } : await emptyDatabase(dataDir)
   try {
-    const { keys } = await seedDemo(running.platform)
-    if (!given) await endLeftovers(running.platform)
-    return { baseUrl: running.baseUrl, keys, close: running.stop }
+    const config = loadConfig({
+      DATABASE_URL: database.url,
+      DATA_DIR: dataDir,
+      PORT: '0',
+      GATEWAY_PORT: '0',
+      DEMO: 'true',
+      LOG_LEVEL: env.LOG_LEVEL || 'silent',
+      // Often enough to see some; the timeout stays long, since a busy machine is no lost robot.
+      HEARTBEAT_INTERVAL_MS: '250',
+    })
+    const running = await startRoles(config, createLog({ level: config.logLevel, pretty: false }))
+    try {
+      const { keys } = await seedDemo(running.platform)
+      return { baseUrl: running.baseUrl, keys, close: () => running.stop().finally(database.stop) }
+    } catch (cause) {
+      await running.stop()
+      throw cause
+    }
   } catch (cause) {
-    await running.stop()
+    await database.stop()
     throw cause
   }
 }
 
-/** A demo that was killed has left its session open, and its operator busy. */
-async function endLeftovers({ db, lifecycle }: Platform): Promise<void> {
-  const open = await db
-    .selectFrom('sessions')
-    .select(['id', 'robot_id'])
-    .where('status', 'in', ['ACTIVE', 'PAUSED'])
-    .execute()
-  for (const session of open) await lifecycle.endBySystem(session, 'demo_killed')
+/**
+ * Always the same server, so that one whose demo was killed is taken over and ended; but nothing of an earlier
+ * demo is in it, such as a session that keeps the operator busy.
+ * @throws Error when another demo is using it
+ */
+async function emptyDatabase(dataDir: string): Promise<EmbeddedPostgres> {
+  const postgres = await startEmbeddedPostgres({
+    dataDir: join(dataDir, 'postgres'),
+    durable: false, // nothing in it is worth waiting for the disk
+    log() {},
+  })
+  const client = new pg.Client({ connectionString: postgres.url })
+  try {
+    await client.connect()
+    await client.query('drop schema public cascade; create schema public')
+    await client.end()
+    return postgres
+  } catch (cause) {
+    await postgres.stop()
+    throw cause
+  }
 }

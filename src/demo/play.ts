@@ -29,7 +29,8 @@ async function main(): Promise<void> {
   })
   try {
     await perform(values.url, transcript)
-  } catch (cause) {
+  } catch (caught) {
+    const cause: unknown = interruption.signal.aborted ? interruption.signal.reason : caught
     const step = transcript.stepNumber
     if (step === 0) throw cause
     throw new Error(`In step ${step}: ${messageOf(cause)}`, { cause })

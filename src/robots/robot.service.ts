@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto'
 import type { Db } from '../db/orm.ts'
 import type { Transact, Tx } from '../events/transactor.ts'
 import { conflict, notFound, uniqueViolation } from '../http/errors.ts'
+import { linkChanged } from './link-changed.ts'
 import type { RegisterRobot, UpdateRobot } from './robot.schema.ts'
 import type { RobotRow } from './robot.view.ts'
 
@@ -45,7 +46,7 @@ export function createRobots(parts: {
         return await transact(async (tx) => {
           const row = await tx.db
             .insertInto('robots')
-            .values({ id, owner_id: ownerId, ...input, created_at: now(), link_changed_at: now() })
+            .values({ id, owner_id: ownerId, ...input, created_at: now() })
             .returningAll()
             .executeTakeFirstOrThrow()
           await tx.db.insertInto('robot_presence').values({ robot_id: id }).execute()
@@ -85,7 +86,7 @@ export function createRobots(parts: {
       transact(async (tx) => {
         const row = await tx.db
           .updateTable('robots')
-          .set((eb) => ({ token_version: eb('token_version', '+', 1), link_changed_at: now() }))
+          .set((eb) => ({ token_version: eb('token_version', '+', 1), ...linkChanged }))
           .where('id', '=', id)
           .where('owner_id', '=', ownerId)
           .where('deleted_at', 'is', null)
@@ -105,7 +106,7 @@ export function createRobots(parts: {
       await transact(async (tx) => {
         const removed = await tx.db
           .updateTable('robots')
-          .set({ deleted_at: now(), link_changed_at: now(), status: 'OFFLINE' })
+          .set({ deleted_at: now(), status: 'OFFLINE', ...linkChanged })
           .where('id', '=', id)
           .where('owner_id', '=', ownerId)
           .where('status', '<>', 'IN_SESSION')

@@ -4,6 +4,7 @@ import { iso } from '../db/iso.ts'
 import type { Tables } from '../db/orm.ts'
 import type { Tx } from '../events/transactor.ts'
 import { notify } from '../notifications/notify.ts'
+import { linkChanged } from '../robots/link-changed.ts'
 import { appendToLog, type LogEntry } from './session.log.ts'
 
 export type SessionRecord = Selectable<Tables['sessions']>
@@ -96,7 +97,7 @@ export async function announce(
   },
 ): Promise<void> {
   const { type, at, actorId, reason } = change
-  await tx.db.updateTable('robots').set({ link_changed_at: at }).where('id', '=', robot.id).execute()
+  await tx.db.updateTable('robots').set(linkChanged).where('id', '=', robot.id).execute()
   tx.robotsChanged(robot.id)
   const data = {
     status: session.status,
