@@ -14,7 +14,7 @@ import { demoAccounts } from './demo/accounts.ts'
 import { createMemoryBus } from './events/bus.ts'
 import { createRedisBus } from './events/redis-bus.ts'
 import { createTransactor } from './events/transactor.ts'
-import { DASHBOARD_CLIENT_ID, DEV_AUDIENCE } from './idp/provider.settings.ts'
+import { DASHBOARD_CLIENT_ID, DEV_AUDIENCE, DEV_ISSUER_NAME } from './idp/provider.settings.ts'
 import { createIdentityProvider } from './idp/provider.ts'
 import type { Log } from './log.ts'
 import { createNotifications } from './notifications/notification.service.ts'
@@ -190,6 +190,7 @@ async function createIdentity(
     issuer: provider.issuer,
     audience: provider.audience,
     jwks: builtIn?.localJwks ?? remoteJwks({ discover, jwksUrl: provider.jwksUrl }),
+    ...(!config.idp && { knownAs: DEV_ISSUER_NAME }),
   })
   return { builtIn, provider, verifyToken, userinfo: createUserinfo({ discover }) }
 }

@@ -2,7 +2,7 @@ import { inspect } from 'node:util'
 import { loadConfig } from './config.ts'
 import { startDemo } from './demo/start.ts'
 import { createLog } from './log.ts'
-import { startRoles } from './roles.ts'
+import { type Running, startRoles } from './roles.ts'
 
 const PARENT_CHECK_MS = 500
 
@@ -12,7 +12,7 @@ async function main(): Promise<void> {
   const config = loadConfig()
   const log = createLog({ level: config.logLevel, pretty: process.stdout.isTTY === true })
   const running = await startRoles(config, log)
-  const demo = config.demo ? await startDemo(running) : undefined
+  const demo = config.demo ? await startDemo(running).catch(endAndRethrow(running)) : undefined
 
   let stopping = false
   const stop = async (signal: string) => {
@@ -34,6 +34,14 @@ async function main(): Promise<void> {
     'Wheelhouse is serving',
   )
   demo?.introduce()
+}
+
+/** What has been started must not outlive a start that fails later. */
+function endAndRethrow(running: Running): (cause: unknown) => Promise<never> {
+  return async (cause) => {
+    await running.stop()
+    throw cause
+  }
 }
 
 /** npm passes SIGTERM only to the shell between us, which dies without passing it on. */

@@ -26,7 +26,13 @@ export type KeySource = JWTVerifyGetKey
  * Checks session tokens of one identity provider for one audience.
  * @throws 401 for a token that is not good; 503 when the provider's keys cannot be read.
  */
-export function createTokenVerifier(parts: { issuer: string; audience: string; jwks: KeySource }) {
+export function createTokenVerifier(parts: {
+  issuer: string
+  audience: string
+  jwks: KeySource
+  /** The name under which this provider's people are kept; default: its issuer. */
+  knownAs?: string
+}) {
   const options = {
     issuer: parts.issuer,
     audience: parts.audience,
@@ -40,7 +46,7 @@ export function createTokenVerifier(parts: { issuer: string; audience: string; j
       const { sub, exp } = payload
       if (exp === undefined || !isSubject(sub)) throw unauthorized('The session token names no valid subject')
       return {
-        issuer: parts.issuer,
+        issuer: parts.knownAs ?? parts.issuer,
         subject: sub,
         expiresAt: new Date(exp * 1000),
         ...personalClaims(payload),

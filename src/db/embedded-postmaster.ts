@@ -1,5 +1,5 @@
 import { execFile, spawn } from 'node:child_process'
-import { closeSync, fchownSync, openSync, readSync, statSync } from 'node:fs'
+import { closeSync, existsSync, fchownSync, openSync, readSync, statSync } from 'node:fs'
 import { readFile, rm, stat } from 'node:fs/promises'
 import { createServer } from 'node:net'
 import { join } from 'node:path'
@@ -110,8 +110,9 @@ export function launchPostgres(cluster: Cluster, port: number, settings: Record<
   return { pid: child.pid, failure: () => failure }
 }
 
-/** The last lines PostgreSQL has logged after a position in its log file. */
+/** The last lines PostgreSQL has logged after a position in its log file; nothing when the file is gone. */
 function logTail(logFile: string, from: number): string {
+  if (!existsSync(logFile)) return '' // the whole cluster may have been removed right after its end
   const size = statSync(logFile).size
   const start = Math.max(from, size - LOG_TAIL_BYTES)
   const buffer = Buffer.alloc(Math.max(0, size - start))

@@ -3,6 +3,7 @@ import { join } from 'node:path'
 import { z } from 'zod'
 import type { Platform } from '../deps.ts'
 import { AppError } from '../http/errors.ts'
+import { DEV_ISSUER_NAME } from '../idp/provider.settings.ts'
 import { demoAccounts } from './accounts.ts'
 
 const ROBOT_TYPE = 'diffdrive-demo'
@@ -43,9 +44,9 @@ export async function seedDemo(platform: Platform): Promise<Demo> {
 }
 
 /** The user that a sign-in with this account at the built-in provider would make. */
-async function person({ users, provider }: Platform, account: (typeof demoAccounts)[number]) {
+async function person({ users }: Platform, account: (typeof demoAccounts)[number]) {
   return await users.forClaims({
-    issuer: provider.issuer,
+    issuer: DEV_ISSUER_NAME,
     subject: account.email,
     email: account.email,
     emailVerified: true,
@@ -78,7 +79,13 @@ async function demoRobot(
   ownerId: string,
   wanted: (typeof demoRobots)[number],
 ) {
-  const known = (await robots.list(ownerId)).find((robot) => robot.hardware_id === wanted.hardware_id)
+  const known = await db
+    .selectFrom('robots')
+    .selectAll()
+    .where('hardware_id', '=', wanted.hardware_id)
+    .where('owner_id', '=', ownerId)
+    .where('deleted_at', 'is', null)
+    .executeTakeFirst()
   const row =
     known ??
     (await robots.register(ownerId, {

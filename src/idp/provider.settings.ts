@@ -6,6 +6,8 @@ import { createProviderStore } from './provider.store.ts'
 
 /** Whom the development provider's access tokens are for. */
 export const DEV_AUDIENCE = 'urn:wheelhouse:api'
+/** Its people are kept under this name: its issuer follows the port, and they would be others after a change. */
+export const DEV_ISSUER_NAME = 'urn:wheelhouse:idp'
 export const DASHBOARD_CLIENT_ID = 'wheelhouse-dashboard'
 export const CLI_CLIENT_ID = 'wheelhouse-cli'
 /** A development sign-in lasts a working day: there is no refresh in the dashboard. */
