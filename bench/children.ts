@@ -51,7 +51,12 @@ export function createChildren() {
       const { env = {}, nodeFlags = [] } = options
       const { PATH = '', HOME = '', TMPDIR = '/tmp' } = process.env
       const child = fork(fileURLToPath(new URL(`../${file}`, import.meta.url)), {
-        execArgv: ['--expose-gc', '--import', new URL('servers/probe.ts', import.meta.url).href, ...nodeFlags],
+        execArgv: [
+          '--expose-gc',
+          '--import',
+          new URL('servers/probe.ts', import.meta.url).href,
+          ...nodeFlags,
+        ],
         env: { PATH, HOME, TMPDIR, ...env },
         serialization: 'advanced',
         stdio: ['ignore', 'pipe', 'pipe', 'ipc'],

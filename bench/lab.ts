@@ -36,7 +36,11 @@ export async function openLab(robotCount: number, onClosable: (close: Lab['close
 
   const dataDir = await mkdtemp(join(tmpdir(), 'wheelhouse-bench-'))
   closers.unshift(() => rm(dataDir, { recursive: true, force: true }))
-  const postgres = await startEmbeddedPostgres({ dataDir: join(dataDir, 'postgres'), durable: true, log() {} })
+  const postgres = await startEmbeddedPostgres({
+    dataDir: join(dataDir, 'postgres'),
+    durable: true,
+    log() {},
+  })
   closers.splice(1, 0, () => postgres.stop())
   const databaseUrl = postgres.url
   const orm = await connectOrm({ url: databaseUrl, poolSize: 2, applicationName: 'wheelhouse-bench' })

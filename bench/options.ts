@@ -11,6 +11,8 @@ export interface Plan {
   readonly robots: number
   readonly steadySeconds: number
   readonly floodSeconds: number
+  /** Flooded before anything is counted. */
+  readonly warmUpMs: number
   readonly idleRobots: number
   readonly flips: number
   readonly droppedRobots: number
@@ -20,8 +22,28 @@ export interface Plan {
   readonly command: string
 }
 
-const full = { robots: 18_000, steadySeconds: 30, floodSeconds: 8, idleRobots: 10_000, flips: 600 }
-const quick = { robots: 4_000, steadySeconds: 6, floodSeconds: 3, idleRobots: 2_000, flips: 150 }
+const full = {
+  robots: 18_000,
+  steadySeconds: 30,
+  floodSeconds: 8,
+  warmUpMs: 2_000,
+  idleRobots: 10_000,
+  flips: 600,
+  droppedRobots: 10_000,
+  silentRobots: 48,
+  quietLimitMs: 20_000,
+}
+const quick: typeof full = {
+  robots: 4_000,
+  steadySeconds: 5,
+  floodSeconds: 2,
+  warmUpMs: 1_000,
+  idleRobots: 2_000,
+  flips: 150,
+  droppedRobots: 2_000,
+  silentRobots: 16,
+  quietLimitMs: 1_000,
+}
 
 export const usage = `npm run bench -- [options]
   --quick        small and short: under 90 seconds, docs/benchmarks.md stays as it is
@@ -50,9 +72,6 @@ export function readPlan(args: string[]): Plan | 'help' {
     only: values.only.length > 0 ? values.only.map(measurement) : measurements,
     robots: whole('--robots', values.robots, size.robots),
     steadySeconds: whole('--seconds', values.seconds, size.steadySeconds),
-    droppedRobots: values.quick ? 2_000 : 10_000,
-    silentRobots: values.quick ? 16 : 48,
-    quietLimitMs: values.quick ? 1_000 : 8_000,
     command: ['npm run bench', ...(args.length > 0 ? ['--', ...args] : [])].join(' '),
   }
 }

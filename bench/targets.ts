@@ -72,7 +72,7 @@ export async function startWheelhouse(
   const gateway = await run(shape === 'split' ? 'gateway' : 'api,hub,gateway,worker', nodeFlags)
   const port = Number(new URL(gateway.gatewayUrl).port)
   return {
-    ...targetOf(gateway.child, { port, readyOn: 'welcome' }),
+    ...targetOf(gateway.child, { port, readyOn: 'welcome', expectsBeats: heartbeatTimeoutMs === undefined }),
     hubUrl: (rest ?? gateway).hubUrl,
     stop: async () => {
       await gateway.child.stop()

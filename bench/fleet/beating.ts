@@ -3,6 +3,8 @@ import type { RobotCallbacks, RobotSocket } from './robot-socket.ts'
 import { heartbeatFrame, heartbeatsFrame, pingFrame } from './wire.ts'
 
 const TICK_MS = 2
+const KEEP_ALIVE_TICKS = 20
+const KEEP_ALIVE_TICK_MS = 50
 
 /** What a generator has done, and how well: its own lateness would otherwise pass for the server's. */
 export interface BeatReport {
@@ -50,7 +52,18 @@ export function createBeating() {
     },
   }
 
+  /** While others still connect, those that are in must not count as silent: a beat a second from each. */
+  function keepAlive(robots: readonly RobotSocket[]): void {
+    let ticks = 0
+    timer = setInterval(() => {
+      for (let at = ticks++ % KEEP_ALIVE_TICKS; at < robots.length; at += KEEP_ALIVE_TICKS) {
+        robots[at]?.send(heartbeatFrame)
+      }
+    }, KEEP_ALIVE_TICK_MS)
+  }
+
   function startSteady(robots: readonly RobotSocket[], perSecond: number): void {
+    clearInterval(timer)
     mode = 'steady'
     lateness.reset()
     roundTrip.reset()
@@ -73,6 +86,7 @@ export function createBeating() {
   }
 
   function startFlood(robots: readonly RobotSocket[], { beatsPerWrite, answeredBy }: Flood): void {
+    clearInterval(timer)
     mode = 'flood'
     pauses.enable()
     pauses.reset()
@@ -92,6 +106,7 @@ export function createBeating() {
 
   return {
     callbacks,
+    keepAlive,
     startSteady,
     startFlood,
     stop(): void {

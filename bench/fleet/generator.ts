@@ -14,6 +14,7 @@ async function open(identities: readonly RobotIdentity[], to: Destination): Prom
   const startedMs = performance.now()
   const queue = identities.values()
   const opened: RobotSocket[] = []
+  if (to.expectsBeats) beating.keepAlive(opened)
   const lane = async () => {
     for (const identity of queue) opened.push(await RobotSocket.connect(identity, to, beating.callbacks))
   }

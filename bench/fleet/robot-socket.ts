@@ -10,6 +10,8 @@ export interface Destination {
   readonly port: number
   /** Bare servers only upgrade; Wheelhouse and its like also say welcome. */
   readonly readyOn: 'upgrade' | 'welcome'
+  /** The server takes silence for death. */
+  readonly expectsBeats?: boolean
   /** Source address, when one does not have ports enough. */
   readonly localAddress?: string
 }
@@ -80,7 +82,7 @@ export class RobotSocket {
   }
 
   send(bytes: Buffer): void {
-    this.socket.write(bytes)
+    if (this.open) this.socket.write(bytes)
   }
 
   /** Ends the connection at once, as a dying robot does. */

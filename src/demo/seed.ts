@@ -75,7 +75,7 @@ async function holderOf(apiKeys: Platform['apiKeys'], key: string): Promise<stri
 }
 
 async function demoRobot(
-  { robots, robotTokens }: Platform,
+  { db, robots, robotTokens }: Platform,
   ownerId: string,
   wanted: (typeof demoRobots)[number],
 ) {
