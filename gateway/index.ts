@@ -1,4 +1,4 @@
-import { alone } from '../src/alone.ts'
+import { alone } from '../src/async.ts'
 import type { Bus } from '../src/events/bus.ts'
 import type { Log } from '../src/log.ts'
 import type { Presence } from '../src/presence/presence.service.ts'

@@ -1,4 +1,11 @@
-import { type HubAck, type HubAnswers, type HubCommandName, hubCommands, rooms } from '@wheelhouse/protocol'
+import {
+  type HubAck,
+  type HubAnswers,
+  type HubCommandName,
+  hubCommands,
+  MAX_WATCHED_SESSIONS,
+  rooms,
+} from '@wheelhouse/protocol'
 import type { Socket } from 'socket.io'
 import type { z } from 'zod'
 import type { Caller } from '../src/http/endpoint.ts'
@@ -14,8 +21,6 @@ import { createAllowance } from './allowance.ts'
 
 /** Log entries one answer holds; a client asks again until it has reached `head`. */
 const EVENTS_PER_PAGE = 200
-/** Sessions one socket may watch at a time. */
-const MAX_WATCHES = 100
 
 export interface CommandParts {
   readonly queries: SessionQueries
@@ -43,10 +48,13 @@ function createHandlers(parts: CommandParts): Handlers {
   return {
     async 'session:watch'(caller, { session_id, after }, socket) {
       await queries.get(caller, session_id)
-      const watched = [...socket.rooms].filter((room) => room.startsWith(rooms.session(''))).length
-      if (watched >= MAX_WATCHES) throw new AppError(429, `A socket watches at most ${MAX_WATCHES} sessions`)
+      const room = rooms.session(session_id)
+      const others = [...socket.rooms].filter((one) => one !== room && one.startsWith(rooms.session('')))
+      if (others.length >= MAX_WATCHED_SESSIONS) {
+        throw new AppError(429, `A socket watches at most ${MAX_WATCHED_SESSIONS} sessions`)
+      }
       // Joined before the log is read: what happens in between arrives live, so nothing falls through.
-      await socket.join(rooms.session(session_id))
+      await socket.join(room)
       const events = await queries.events(session_id, after ?? 0, EVENTS_PER_PAGE)
       const row = await queries.get(caller, session_id)
       return { session: sessionDetail(row, caller.userId, now()), events, head: row.event_seq }
@@ -89,8 +97,10 @@ export function registerCommands(parts: CommandParts) {
   return (socket: Socket, caller: Caller): void => {
     const allowance = createAllowance()
     for (const name of Object.keys(hubCommands) as HubCommandName[]) {
-      socket.on(name, (raw: unknown, reply: unknown) => {
+      socket.on(name, (...sent: unknown[]) => {
+        const reply = sent.at(-1)
         const answer = typeof reply === 'function' ? (reply as (ack: HubAck<typeof name>) => void) : () => {}
+        const raw = sent[0] === answer ? undefined : sent[0] // without a payload the acknowledgement comes first
         perform(name, raw, socket, caller, allowance).then(answer, (cause) =>
           answer(refusal(cause, parts.log)),
         )

@@ -79,6 +79,9 @@ export const ActionReason = z
   .max(500)
   .refine((text) => text.isWellFormed() && !text.includes('\0'), 'must be well-formed text')
 
+/** Sessions one connection may watch at a time. */
+export const MAX_WATCHED_SESSIONS = 100
+
 /** Commands a client sends, each with an acknowledgement. */
 export const hubCommands = {
   'session:watch': z.strictObject({ session_id: z.uuid(), after: seq.optional() }),

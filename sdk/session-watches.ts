@@ -1,4 +1,4 @@
-import { SessionLogEvent, TypingEvent, type WatchedSession } from '@wheelhouse/protocol'
+import { MAX_WATCHED_SESSIONS, SessionLogEvent, TypingEvent, type WatchedSession } from '@wheelhouse/protocol'
 import type { BackoffOptions } from './backoff.ts'
 import { HubClosedError, isFinalRefusal, NotConnectedError, UnacknowledgedError } from './errors.ts'
 import type { HubConnection } from './hub-connection.ts'
@@ -24,8 +24,6 @@ interface Watch {
   readonly handlers: WatchHandlers
 }
 
-const MAX_WATCHES = 1_000
-
 /** The sessions a client watches, each with its own gapless feed. */
 export class SessionWatches {
   readonly #connection: HubConnection
@@ -45,7 +43,8 @@ export class SessionWatches {
   watch(sessionId: string, handlers: WatchHandlers, after: number): Promise<void> {
     if (this.#connection.closed) throw new HubClosedError('the hub client is closed')
     if (this.#watches.has(sessionId)) throw new Error('this session is watched already')
-    if (this.#watches.size >= MAX_WATCHES) throw new Error(`more than ${MAX_WATCHES} sessions watched`)
+    if (this.#watches.size >= MAX_WATCHED_SESSIONS)
+      throw new Error(`more than ${MAX_WATCHED_SESSIONS} sessions watched`)
     const onError = handlers.onError ?? this.#onError
     const feed = new OrderedFeed<SessionLogEvent>({
       after,

@@ -9,7 +9,7 @@ import { createUserinfo } from './accounts/userinfo.ts'
 import type { Config } from './config.ts'
 import { startEmbeddedPostgres } from './db/embedded.ts'
 import { applyMigrations } from './db/migrations.ts'
-import { connectOrm, queries } from './db/orm.ts'
+import { closeOrm, connectOrm, queries } from './db/orm.ts'
 import { demoAccounts } from './demo/accounts.ts'
 import { createMemoryBus } from './events/bus.ts'
 import { createRedisBus } from './events/redis-bus.ts'
@@ -136,13 +136,14 @@ async function openInfrastructure(
     databaseUrl = embedded.url
   }
   const orm = await connectOrm({ url: databaseUrl, poolSize: POOL_SIZE, applicationName: 'wheelhouse' })
-  onClose(() => orm.close(true))
+  onClose(() => closeOrm(orm))
   const applied = await applyMigrations(orm, databaseUrl)
   if (applied.length > 0) log.info({ applied }, 'database schema brought up to date')
   const db = queries(orm.em.fork())
 
   const open = (name: string) => {
-    const redis = connectRedis(config.redisUrl as string, { name, log })
+    const patient = name.endsWith('-subscriber')
+    const redis = connectRedis(config.redisUrl as string, { name, log, patient })
     onClose(async () => redis.disconnect())
     return redis
   }

@@ -3,12 +3,15 @@ import type { Log } from './log.ts'
 
 const MAX_RECONNECT_DELAY_MS = 1_000
 
-/** A Redis connection that comes back by itself and is only worth a log line when it goes and comes. */
-export function connectRedis(url: string, options: { name: string; log: Log }): Redis {
-  const { name, log } = options
+/**
+ * A Redis connection that comes back by itself and is only worth a log line when it goes and comes. Commands
+ * fail soon rather than wait in a queue that grows; the few of a `patient` one wait for Redis, as subscribing must.
+ */
+export function connectRedis(url: string, options: { name: string; log: Log; patient?: boolean }): Redis {
+  const { name, log, patient = false } = options
   const redis = new Redis(url, {
     connectionName: `wheelhouse-${name}`,
-    maxRetriesPerRequest: 1, // a command fails soon rather than wait in a queue that grows
+    maxRetriesPerRequest: patient ? null : 1,
     connectTimeout: 5_000,
     keepAlive: 5_000,
     retryStrategy: (attempt) => Math.min(50 * 2 ** Math.min(attempt, 6), MAX_RECONNECT_DELAY_MS),

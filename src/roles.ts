@@ -1,7 +1,7 @@
 import { startGateway } from '../gateway/index.ts'
 import { startHub } from '../hub/server.ts'
-import { alone, within } from './alone.ts'
 import { createApi } from './api.ts'
+import { alone, within } from './async.ts'
 import type { Config } from './config.ts'
 import { createPlatform, type Platform } from './deps.ts'
 import { type Listener, listen } from './http/listener.ts'

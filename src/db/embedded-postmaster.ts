@@ -3,12 +3,11 @@ import { closeSync, existsSync, fchownSync, openSync, readSync, statSync } from 
 import { readFile, rm, stat } from 'node:fs/promises'
 import { createServer } from 'node:net'
 import { join } from 'node:path'
-import { setTimeout as sleep } from 'node:timers/promises'
 import { promisify } from 'node:util'
+import { waitUntil } from '../async.ts'
 import type { Cluster } from './embedded-cluster.ts'
 import { command, isAlive } from './embedded-launch.ts'
 
-const POLL_MS = 10
 const LOG_LIMIT_BYTES = 1_000_000
 const LOG_TAIL_BYTES = 4_000
 const LOG_TAIL_LINES = 12
@@ -151,17 +150,4 @@ export async function stopPostmaster(
     if (await waitUntil(gone, limitMs)) return
   }
   throw new Error(`PostgreSQL (process ${pid}) does not stop`)
-}
-
-/** Polls a condition until it holds (true) or the time is up (false). */
-export async function waitUntil(
-  condition: () => boolean | Promise<boolean>,
-  limitMs: number,
-): Promise<boolean> {
-  const deadline = Date.now() + limitMs
-  while (!(await condition())) {
-    if (Date.now() > deadline) return false
-    await sleep(POLL_MS)
-  }
-  return true
 }

@@ -1,4 +1,5 @@
 import pg from 'pg'
+import { waitUntil } from '../async.ts'
 import { type Cluster, openCluster, SUPERUSER } from './embedded-cluster.ts'
 import { isAlive } from './embedded-launch.ts'
 import {
@@ -8,7 +9,6 @@ import {
   launchPostgres,
   type Postmaster,
   stopPostmaster,
-  waitUntil,
 } from './embedded-postmaster.ts'
 
 const DATABASE = 'wheelhouse'

@@ -5,6 +5,7 @@ import type { Kysely } from 'kysely'
 import { type Pool, type TypeOverrides, types } from 'pg'
 import { ApiKey } from '../accounts/api-key.entity.ts'
 import { User } from '../accounts/user.entity.ts'
+import { waitUntil } from '../async.ts'
 import { OutboxEvent } from '../events/outbox.entity.ts'
 import { Notification } from '../notifications/notification.entity.ts'
 import { Certification } from '../operators/certification.entity.ts'
@@ -53,6 +54,9 @@ export async function connectOrm(options: { url: string; poolSize: number; appli
   )
 }
 
+/** Longest that queries in hand may hold up the end. */
+const CLOSE_LIMIT_MS = 5_000
+
 /** PostgreSQL type ids. */
 const TIMESTAMPTZ = 1184
 const INT8 = 20
@@ -69,6 +73,16 @@ function readNativeTypes(pool: Pool): void {
     if (!Number.isSafeInteger(value)) throw new RangeError(`bigint out of range: ${text}`)
     return value
   })
+}
+
+/**
+ * Closes the ORM once nobody holds a connection any more. The query builder forgets a connection that is being
+ * opened while it closes, and would then wait for its return for ever.
+ */
+export async function closeOrm(orm: Orm): Promise<void> {
+  const pool = await orm.em.getConnection().getNativeClient()
+  await waitUntil(async () => pool.totalCount === pool.idleCount, CLOSE_LIMIT_MS)
+  await orm.close(true)
 }
 
 /** The query builder of an entity manager; inside a transaction it joins that transaction. */

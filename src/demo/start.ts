@@ -1,5 +1,5 @@
 import { SimulatedRobot } from '@wheelhouse/sdk'
-import { within } from '../alone.ts'
+import { within } from '../async.ts'
 import type { Running } from '../roles.ts'
 import { demoAccounts } from './accounts.ts'
 import { type Demo, seedDemo } from './seed.ts'

@@ -27,14 +27,16 @@ export async function createRedisBus(parts: {
       report(cause)
     }
   })
-  // ioredis subscribes again by itself after a reconnect. While Redis is away at start, hints are just late.
-  subscriber.subscribe(...busTopics.map((topic) => CHANNEL_PREFIX + topic)).catch(report)
+  // ioredis subscribes again by itself after a reconnect, and the first time once Redis is there. It fails only
+  // when the process ends before that.
+  subscriber.subscribe(...busTopics.map((topic) => CHANNEL_PREFIX + topic)).catch(() => {})
 
   return {
     publish(topic, message) {
       queueMicrotask(() => listeners.deliver(topic, message))
       if (publisher.status !== 'ready') return // a hint is not worth queueing: listeners also poll
-      publisher.publish(CHANNEL_PREFIX + topic, JSON.stringify({ from: processId, message })).catch(report)
+      // Lost with its connection, or at the end of the process: listeners find it by polling.
+      publisher.publish(CHANNEL_PREFIX + topic, JSON.stringify({ from: processId, message })).catch(() => {})
     },
     subscribe: listeners.add,
   }

@@ -1,5 +1,5 @@
 import { createServer, type RequestListener, type Server } from 'node:http'
-import { within } from '../alone.ts'
+import { within } from '../async.ts'
 
 const REQUEST_LIMIT_MS = 30_000
 

@@ -62,7 +62,7 @@ export function createSweep(parts: {
 
   async function sweepSessions(): Promise<void> {
     const { lost, back } = await sessions.outOfStep(SESSIONS_PER_SWEEP)
-    for (const robotId of lost) await sessions.robotLost(robotId)
+    for (const robotId of lost) await sessions.robotFoundLost(robotId)
     for (const robotId of back) await sessions.robotBack(robotId)
     const expired = await sessions.lostSince(new Date(now().getTime() - robotGraceMs), SESSIONS_PER_SWEEP)
     for (const session of expired) await lifecycle.endBySystem(session, 'robot_lost')

@@ -14,64 +14,78 @@ export function createSessionPresence(parts: { db: Db; transact: Transact; now: 
       .where('status', 'in', ['ACTIVE', 'PAUSED'])
       .executeTakeFirst()
 
+  /** Answers whether the robot is connected again, so that its return must be told as well. */
+  async function recordLoss(robotId: string, { unlessConnected }: { unlessConnected: boolean }) {
+    if (!(await openSession(robotId))) return false
+    return await transact(async (tx) => {
+      const at = now()
+      const robot = await lockRobot(tx, robotId)
+      const connected = await isConnected(tx, robotId)
+      if (connected && unlessConnected) return false
+      const lost = await tx.db
+        .updateTable('sessions')
+        .set((eb) => ({
+          status: 'PAUSED' as const,
+          robot_lost_at: at,
+          paused_at: eb.fn.coalesce('paused_at', eb.val(at)),
+          pause_reason: eb.fn.coalesce('pause_reason', eb.val('robot_lost')),
+          event_seq: eb('event_seq', '+', 1),
+        }))
+        .where('robot_id', '=', robotId)
+        .where('status', 'in', ['ACTIVE', 'PAUSED'])
+        .where('robot_lost_at', 'is', null)
+        .returningAll()
+        .executeTakeFirst()
+      if (!lost) return connected
+      await announce(tx, lost, robot, {
+        type: 'robot.lost',
+        at,
+        reason: 'robot_lost',
+        notifyUserIds: [lost.client_id, lost.operator_id],
+      })
+      return connected
+    })
+  }
+
+  /** The robot is back in its open session: both are told. The operator resumes, nobody else. */
+  async function robotBack(robotId: string): Promise<void> {
+    if (!(await openSession(robotId))) return
+    await transact(async (tx) => {
+      const at = now()
+      const robot = await lockRobot(tx, robotId)
+      if (!(await isConnected(tx, robotId))) return
+      const back = await tx.db
+        .updateTable('sessions')
+        .set((eb) => ({ robot_lost_at: null, event_seq: eb('event_seq', '+', 1) }))
+        .where('robot_id', '=', robotId)
+        .where('status', 'in', ['ACTIVE', 'PAUSED'])
+        .where('robot_lost_at', 'is not', null)
+        .returningAll()
+        .executeTakeFirst()
+      if (!back) return
+      await announce(tx, back, robot, {
+        type: 'robot.back',
+        at,
+        notifyUserIds: [back.client_id, back.operator_id],
+      })
+    })
+  }
+
   return {
     /**
-     * The robot of an open session is gone: the session pauses, both sides are told. Says nothing twice, and
-     * nothing at all when the robot is back by now.
+     * The robot of an open session lost its connection: the session pauses, both sides are told, even when the
+     * robot is back by now, since it has stopped. Says nothing twice.
      */
     async robotLost(robotId: string): Promise<void> {
-      if (!(await openSession(robotId))) return
-      await transact(async (tx) => {
-        const at = now()
-        const robot = await lockRobot(tx, robotId)
-        if (await isConnected(tx, robotId)) return
-        const lost = await tx.db
-          .updateTable('sessions')
-          .set((eb) => ({
-            status: 'PAUSED' as const,
-            robot_lost_at: at,
-            paused_at: eb.fn.coalesce('paused_at', eb.val(at)),
-            pause_reason: eb.fn.coalesce('pause_reason', eb.val('robot_lost')),
-            event_seq: eb('event_seq', '+', 1),
-          }))
-          .where('robot_id', '=', robotId)
-          .where('status', 'in', ['ACTIVE', 'PAUSED'])
-          .where('robot_lost_at', 'is', null)
-          .returningAll()
-          .executeTakeFirst()
-        if (!lost) return
-        await announce(tx, lost, robot, {
-          type: 'robot.lost',
-          at,
-          reason: 'robot_lost',
-          notifyUserIds: [lost.client_id, lost.operator_id],
-        })
-      })
+      if (await recordLoss(robotId, { unlessConnected: false })) await robotBack(robotId)
     },
 
-    /** The robot is back in its open session: both are told. The operator resumes, nobody else. */
-    async robotBack(robotId: string): Promise<void> {
-      if (!(await openSession(robotId))) return
-      await transact(async (tx) => {
-        const at = now()
-        const robot = await lockRobot(tx, robotId)
-        if (!(await isConnected(tx, robotId))) return
-        const back = await tx.db
-          .updateTable('sessions')
-          .set((eb) => ({ robot_lost_at: null, event_seq: eb('event_seq', '+', 1) }))
-          .where('robot_id', '=', robotId)
-          .where('status', 'in', ['ACTIVE', 'PAUSED'])
-          .where('robot_lost_at', 'is not', null)
-          .returningAll()
-          .executeTakeFirst()
-        if (!back) return
-        await announce(tx, back, robot, {
-          type: 'robot.back',
-          at,
-          notifyUserIds: [back.client_id, back.operator_id],
-        })
-      })
+    /** The same for a loss that is only inferred: says nothing when the robot is connected. */
+    async robotFoundLost(robotId: string): Promise<void> {
+      await recordLoss(robotId, { unlessConnected: true })
     },
+
+    robotBack,
 
     /** Open sessions whose log does not yet say what presence says: a process died in between. */
     async outOfStep(limit: number): Promise<{ lost: string[]; back: string[] }> {

@@ -1,7 +1,7 @@
 import type { Middleware } from 'koa'
 import { sql } from 'kysely'
 import { z } from 'zod'
-import { within } from '../alone.ts'
+import { within } from '../async.ts'
 import type { Db } from '../db/orm.ts'
 import { type Endpoint, endpoint } from '../http/endpoint.ts'
 import { timestamp } from '../http/fields.ts'

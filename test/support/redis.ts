@@ -4,7 +4,8 @@ import { rm, writeFile } from 'node:fs/promises'
 import { connect } from 'node:net'
 import { delimiter, join } from 'node:path'
 import { promisify } from 'node:util'
-import { freePort, waitUntil } from '../../src/db/embedded-postmaster.ts'
+import { waitUntil } from '../../src/async.ts'
+import { freePort } from '../../src/db/embedded-postmaster.ts'
 
 const run = promisify(execFile)
 const START_LIMIT_MS = 15_000

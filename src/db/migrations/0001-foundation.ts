@@ -204,6 +204,9 @@ declare
   has_open_session boolean;
 begin
   select status into robot_status from robots where id = checked_robot_id;
+  if not found then
+    return;
+  end if;
   has_open_session := exists (
     select from sessions where robot_id = checked_robot_id and status in ('ACTIVE', 'PAUSED'));
   if (robot_status = 'IN_SESSION') is distinct from has_open_session then
@@ -217,6 +220,14 @@ begin perform check_robot_in_session(new.id); return null; end $$;
 
 create function sessions_in_session_trigger() returns trigger language plpgsql as $$
 begin perform check_robot_in_session(new.robot_id); return null; end $$;
+
+create function sessions_left_robot_trigger() returns trigger language plpgsql as $$
+begin perform check_robot_in_session(old.robot_id); return null; end $$;
+
+create constraint trigger robots_in_session_insert after insert on robots
+  deferrable initially deferred for each row
+  when (new.status = 'IN_SESSION')
+  execute function robots_in_session_trigger();
 
 create constraint trigger robots_in_session after update of status on robots
   deferrable initially deferred for each row
@@ -232,4 +243,19 @@ create constraint trigger sessions_in_session_update after update of status on s
   deferrable initially deferred for each row
   when ((old.status in ('ACTIVE', 'PAUSED')) <> (new.status in ('ACTIVE', 'PAUSED')))
   execute function sessions_in_session_trigger();
+
+create constraint trigger sessions_in_session_move after update of robot_id on sessions
+  deferrable initially deferred for each row
+  when (old.robot_id <> new.robot_id and new.status in ('ACTIVE', 'PAUSED'))
+  execute function sessions_in_session_trigger();
+
+create constraint trigger sessions_left_robot_move after update of robot_id on sessions
+  deferrable initially deferred for each row
+  when (old.robot_id <> new.robot_id and old.status in ('ACTIVE', 'PAUSED'))
+  execute function sessions_left_robot_trigger();
+
+create constraint trigger sessions_left_robot_delete after delete on sessions
+  deferrable initially deferred for each row
+  when (old.status in ('ACTIVE', 'PAUSED'))
+  execute function sessions_left_robot_trigger();
 `

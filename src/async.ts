@@ -1,3 +1,7 @@
+import { setTimeout as delay } from 'node:timers/promises'
+
+const POLL_MS = 10
+
 /** Wraps a job so that it never runs twice at a time: a call during a run joins that run. */
 export function alone(job: () => Promise<void>): () => Promise<void> {
   let running: Promise<void> | undefined
@@ -20,4 +24,17 @@ export async function within<T>(limitMs: number, message: string, work: Promise<
   } finally {
     clearTimeout(timer)
   }
+}
+
+/** Polls a condition until it holds (true) or the time is up (false). */
+export async function waitUntil(
+  condition: () => boolean | Promise<boolean>,
+  limitMs: number,
+): Promise<boolean> {
+  const deadline = Date.now() + limitMs
+  while (!(await condition())) {
+    if (Date.now() > deadline) return false
+    await delay(POLL_MS)
+  }
+  return true
 }
