@@ -31,15 +31,15 @@ const full = {
   flips: 600,
   droppedRobots: 10_000,
   silentRobots: 48,
-  quietLimitMs: 20_000,
+  quietLimitMs: 10_000,
 }
 const quick: typeof full = {
   robots: 4_000,
   steadySeconds: 5,
   floodSeconds: 2,
   warmUpMs: 1_000,
-  idleRobots: 2_000,
-  flips: 150,
+  idleRobots: 6_000,
+  flips: 100,
   droppedRobots: 2_000,
   silentRobots: 16,
   quietLimitMs: 1_000,

@@ -1,7 +1,8 @@
 import { existsSync } from 'node:fs'
 import { connect } from 'node:net'
 import { delimiter, join } from 'node:path'
-import { freePort, waitUntil } from '../src/db/embedded-postmaster.ts'
+import { waitUntil } from '../src/async.ts'
+import { freePort } from '../src/db/embedded-postmaster.ts'
 import type { Children } from './children.ts'
 
 const START_LIMIT_MS = 10_000

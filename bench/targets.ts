@@ -16,15 +16,19 @@ export interface Target {
   stop(): Promise<void>
 }
 
-export async function startBare(lab: Lab): Promise<Target & { bare: Call<BareServer> }> {
-  const child = lab.children.run('bench/servers/bare-uws.ts')
+export async function startBare(
+  lab: Lab,
+  nodeFlags: readonly string[] = [],
+): Promise<Target & { bare: Call<BareServer> }> {
+  const child = lab.children.run('bench/servers/bare-uws.ts', { nodeFlags })
   const port = await readyPort(child.process)
   const bare = callerOf<BareServer>(child.process)
   return { ...targetOf(child, { port, readyOn: 'upgrade' }), bare }
 }
 
-export async function startWsPeer(lab: Lab): Promise<Target> {
-  const child = lab.children.run('bench/servers/ws-peer.ts', { env: { DATABASE_URL: lab.databaseUrl } })
+export async function startWsPeer(lab: Lab, nodeFlags: readonly string[] = []): Promise<Target> {
+  const env = { DATABASE_URL: lab.databaseUrl }
+  const child = lab.children.run('bench/servers/ws-peer.ts', { env, nodeFlags })
   return targetOf(child, { port: await readyPort(child.process), readyOn: 'welcome' })
 }
 

@@ -3,7 +3,6 @@ import type { RobotCallbacks, RobotSocket } from './robot-socket.ts'
 import { heartbeatFrame, heartbeatsFrame, pingFrame } from './wire.ts'
 
 const TICK_MS = 2
-const KEEP_ALIVE_TICKS = 20
 const KEEP_ALIVE_TICK_MS = 50
 
 /** What a generator has done, and how well: its own lateness would otherwise pass for the server's. */
@@ -52,13 +51,19 @@ export function createBeating() {
     },
   }
 
-  /** While others still connect, those that are in must not count as silent: a beat a second from each. */
+  /**
+   * While others still connect, those that are in must not count as silent: a beat a second from each. By the
+   * clock and not by ticks, which come late while the generator is busy connecting.
+   */
   function keepAlive(robots: readonly RobotSocket[]): void {
-    let ticks = 0
+    let next = 0
+    let owed = 0
+    let lastMs = performance.now()
     timer = setInterval(() => {
-      for (let at = ticks++ % KEEP_ALIVE_TICKS; at < robots.length; at += KEEP_ALIVE_TICKS) {
-        robots[at]?.send(heartbeatFrame)
-      }
+      const nowMs = performance.now()
+      owed = Math.min(robots.length, owed + (robots.length * (nowMs - lastMs)) / 1_000)
+      lastMs = nowMs
+      for (; owed >= 1; owed--) robots[next++ % robots.length]?.send(heartbeatFrame)
     }, KEEP_ALIVE_TICK_MS)
   }
 

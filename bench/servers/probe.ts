@@ -4,6 +4,8 @@ import { offer } from '../rpc.ts'
 // Preloaded into every measured process, Wheelhouse's own included: tells the parent what the process uses.
 
 const COLLECTIONS = 4
+/** Objects that fill V8's young generation several times over. */
+const JUNK_OBJECTS = 2_000_000
 
 export interface Usage {
   /** User and system time of all threads since the start. */
@@ -17,7 +19,14 @@ export interface Memory {
   readonly heapBytes: number
 }
 
+/** Every page of the young generation is in use once, so that it counts the same in every reading. */
+function touchYoungGeneration(): void {
+  let junk = { index: 0 }
+  for (let index = 0; index < JUNK_OBJECTS; index++) junk = { index: junk.index + 1 }
+}
+
 async function settledMemory(): Promise<Memory> {
+  touchYoungGeneration()
   for (let round = 0; round < COLLECTIONS; round++) {
     globalThis.gc?.({ type: 'major', execution: 'sync', flavor: 'last-resort' })
     await delay(100) // freed pages go back to the system between collections

@@ -13,6 +13,10 @@ export interface TcpProxy {
   heal(): void
   /** Forgets the present connections without a word: they stay silent for good, new ones work. */
   abandon(): void
+  /** Attempts at a connection that were reset. */
+  readonly refused: number
+  /** Local ports of the connections to the service, by which the service knows them. */
+  ports(): (number | undefined)[]
   [Symbol.asyncDispose](): Promise<void>
 }
 
@@ -25,6 +29,7 @@ export async function createTcpProxy(serviceUrl: string): Promise<TcpProxy> {
   const service = new URL(serviceUrl)
   const pairs = new Set<Pair>()
   const abandoned = new Set<Pair>()
+  let refused = 0
   let mode: 'open' | 'cut' | 'silent' = 'open'
 
   const end = (pair: Pair) => {
@@ -48,7 +53,10 @@ export async function createTcpProxy(serviceUrl: string): Promise<TcpProxy> {
   }
 
   const server = createServer((near) => {
-    if (mode === 'cut') return near.resetAndDestroy()
+    if (mode === 'cut') {
+      refused++
+      return near.resetAndDestroy()
+    }
     const pair: Pair = { near, far: undefined }
     pairs.add(pair)
     near.on('close', () => end(pair)).on('error', () => {})
@@ -91,6 +99,10 @@ export async function createTcpProxy(serviceUrl: string): Promise<TcpProxy> {
       }
       pairs.clear()
     },
+    get refused() {
+      return refused
+    },
+    ports: () => [...pairs].map(({ far }) => far?.localPort),
     async [Symbol.asyncDispose]() {
       for (const pair of [...pairs, ...abandoned]) end(pair)
       await new Promise((done) => server.close(done))

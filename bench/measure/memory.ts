@@ -1,0 +1,84 @@
+import { setTimeout as delay } from 'node:timers/promises'
+import { startFleet } from '../fleet/fleet.ts'
+import type { Lab } from '../lab.ts'
+import type { Plan } from '../options.ts'
+import type { Section } from '../report.ts'
+import { resetPresence } from '../seed.ts'
+import { figure } from '../stats.ts'
+import { gatewayShape, startBare, startWheelhouse, startWsPeer, type Target } from '../targets.ts'
+
+/**
+ * So large a share of robots connects before anything is counted and stays: they use up the memory that a
+ * process has free from its start, which would otherwise make robots look cheaper than they are.
+ */
+export const FIRST_SHARE = 0.5
+const SETTLE_MS = 1_000
+/** Idle robots send nothing, which must not count as silence here. */
+const TIMEOUT_MS = 600_000
+/** V8 enlarges its young generation in steps of megabytes, which would pass for robots. */
+const fixedYoungGeneration = ['--min-semi-space-size=16', '--max-semi-space-size=16']
+const MOST_RATIO = 1.8
+
+interface PerRobot {
+  readonly rssBytes: number
+  readonly heapBytes: number
+}
+
+/** What an idle robot costs the server's process. */
+export async function measureMemory(lab: Lab, plan: Plan): Promise<Section> {
+  const bare = await perRobot(lab, plan, await startBare(lab, fixedYoungGeneration))
+  await resetPresence(lab.db, 'connected')
+  const ws = await perRobot(lab, plan, await startWsPeer(lab, fixedYoungGeneration))
+  await resetPresence(lab.db, 'away')
+  const shape = gatewayShape(lab)
+  const wheelhouse = await perRobot(
+    lab,
+    plan,
+    await startWheelhouse(lab, shape, { heartbeatTimeoutMs: TIMEOUT_MS, nodeFlags: fixedYoungGeneration }),
+  )
+  const ratio = wheelhouse.rssBytes / bare.rssBytes
+  const measured = ({ rssBytes, heapBytes }: PerRobot) =>
+    `${figure(rssBytes)} B, of which ${figure(heapBytes)} B JavaScript heap`
+  return {
+    title: 'Memory of an idle robot',
+    rows: [
+      { what: 'bare uWebSockets.js', measured: measured(bare) },
+      { what: 'ws', measured: measured(ws) },
+      { what: 'Wheelhouse gateway, robot state included', measured: measured(wheelhouse) },
+      {
+        what: 'Wheelhouse / bare uWebSockets.js',
+        measured: figure(ratio),
+        goal: `≤ ${MOST_RATIO}`,
+        met: ratio <= MOST_RATIO,
+      },
+    ],
+    notes: [
+      `Growth of the process's resident memory after garbage collection, divided by ${figure(plan.idleRobots)} robots that are ` +
+        `connected, welcomed, have sent a heartbeat or two and are then silent. ${figure(plan.idleRobots * FIRST_SHARE)} others were connected before and stayed. ` +
+        "V8's young generation is held at one size in all of them.",
+    ],
+  }
+}
+
+async function perRobot(lab: Lab, plan: Plan, server: Target): Promise<PerRobot> {
+  const first = plan.idleRobots * FIRST_SHARE
+  const fleet = await startFleet(lab.children, first + plan.idleRobots)
+  try {
+    const join = async (from: number, count: number) => {
+      await fleet.open(lab.robots.slice(from, from + count), server.destination)
+      await fleet.beatOnce()
+      await delay(SETTLE_MS)
+    }
+    await join(0, first)
+    const before = await server.probe('memory')
+    await join(first, plan.idleRobots)
+    const after = await server.probe('memory')
+    return {
+      rssBytes: (after.rssBytes - before.rssBytes) / plan.idleRobots,
+      heapBytes: (after.heapBytes - before.heapBytes) / plan.idleRobots,
+    }
+  } finally {
+    await fleet.stop()
+    await server.stop()
+  }
+}

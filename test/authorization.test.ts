@@ -1,0 +1,399 @@
+import { type HubCommandName, hubCommands } from '@wheelhouse/protocol'
+import { io } from 'socket.io-client'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { generateApiKey } from '../src/accounts/api-key.format.ts'
+import { apiEndpoints } from '../src/api.ts'
+import type { Person } from './support/person.ts'
+import { createWorld, type World } from './support/world.ts'
+
+/**
+ * Everybody who may try: the client and the operator of the session and robot in question, the same with an
+ * API key, others of their roles, an admin with either credential, and somebody without any role.
+ */
+const callers = [
+  ...['client', 'operator', 'client key', 'operator key', 'other client', 'other operator'],
+  ...['admin', 'admin key', 'nobody'],
+] as const
+type Caller = (typeof callers)[number]
+type Statuses = Record<Caller, number>
+
+const everybody = (status: number) =>
+  Object.fromEntries(callers.map((caller) => [caller, status])) as Statuses
+/** Session tokens pass, API keys do not. */
+const sessionOnly = (status: number): Statuses => ({
+  ...everybody(status),
+  ...{ 'client key': 403, 'operator key': 403, 'admin key': 403 },
+})
+/** Clients pass; `foreign` is what another client hears of an object that is not theirs. */
+const clients = (status: number, foreign = status): Statuses => ({
+  ...everybody(403),
+  ...{ client: status, 'client key': status, 'other client': foreign },
+})
+const operators = (status: number, foreign = status): Statuses => ({
+  ...everybody(403),
+  ...{ operator: status, 'operator key': status, 'other operator': foreign },
+})
+const admins = (status: number): Statuses => ({ ...everybody(403), admin: status, 'admin key': status })
+/** Both sides of a session pass, admins look on, everybody else hears that there is no such session. */
+const participants = (status: number, forAdmins = status): Statuses => ({
+  ...everybody(404),
+  ...{ client: status, 'client key': status, operator: status, 'operator key': status },
+  ...{ admin: forAdmins, 'admin key': forAdmins },
+})
+
+interface Attempt {
+  readonly path?: string
+  readonly body?: unknown
+}
+interface Rule {
+  readonly expected: Statuses | 'public'
+  /** Makes what a single attempt needs, so that no attempt sees what another has done. */
+  readonly attempt?: () => Attempt | Promise<Attempt>
+}
+
+let world: World
+let client: Person
+let operator: Person
+let admin: Person
+let robot: { id: string; token: string }
+let sessionId: string
+let tokens: Record<Caller, string>
+let people: Record<'other client' | 'other operator' | 'nobody', Person>
+let serial = 0
+
+beforeAll(async () => {
+  world = await createWorld()
+  ;[client, operator, admin] = [await world.client(), await world.operator(), await world.admin()]
+  people = {
+    'other client': await world.client(),
+    'other operator': await world.operator(),
+    nobody: await world.somebody(),
+  }
+  tokens = {
+    ...{ client: client.token, operator: operator.token, admin: admin.token },
+    ...{ 'client key': (await client.key()).key, 'operator key': (await operator.key()).key },
+    ...{ 'admin key': (await admin.key()).key, nobody: people.nobody.token },
+    ...{ 'other client': people['other client'].token, 'other operator': people['other operator'].token },
+  }
+  robot = await world.robot(client)
+  ;(await world.connect(robot)).beat()
+  sessionId = await scheduled() // notifies the client
+  await decided('approve') // notifies the operator
+})
+afterAll(() => world[Symbol.asyncDispose]())
+
+const inAnHour = () => new Date(Date.now() + 3_600_000).toISOString()
+/** A session of its own between the client and the operator. */
+async function scheduled(): Promise<string> {
+  const reply = await operator.post('/api/sessions', { robotId: robot.id, scheduledFor: inAnHour() })
+  expect(reply.status).toBe(201)
+  return reply.body.sessionId
+}
+async function requested(): Promise<string> {
+  const reply = await operator.post('/api/operator/certifications', { robot_type: `type-${++serial}` })
+  expect(reply.status).toBe(201)
+  return reply.body.id
+}
+async function decided(verb: 'approve' | 'reject'): Promise<void> {
+  const reply = await admin.post(`/api/admin/certifications/${await requested()}/${verb}`)
+  expect(reply.status).toBe(200)
+}
+const newRobot = () => ({ name: 'Arm', robot_type: 'testbot', hardware_id: `auth-${++serial}` })
+const ofSession = (tail = '', body?: unknown) => ({ path: `/api/sessions/${sessionId}${tail}`, body })
+
+const rules: Record<string, Rule> = {
+  'GET /api/health': { expected: 'public' },
+
+  'GET /api/auth/profile': { expected: everybody(200) },
+  'POST /api/auth/profile': { expected: everybody(200), attempt: () => ({ body: {} }) },
+  'POST /api/auth/sync': { expected: sessionOnly(200) },
+  'GET /api/auth/check-onboarding': { expected: sessionOnly(200) },
+  'GET /api/auth/api-keys': { expected: sessionOnly(200) },
+  'POST /api/auth/api-keys': { expected: sessionOnly(201), attempt: () => ({ body: { name: 'x' } }) },
+  'DELETE /api/auth/api-keys/{id}': {
+    expected: { ...sessionOnly(404), client: 204 },
+    attempt: async () => ({ path: `/api/auth/api-keys/${(await client.key()).id}` }),
+  },
+
+  'GET /api/client/robots': { expected: clients(200) },
+  'POST /api/client/robots': { expected: clients(201), attempt: () => ({ body: newRobot() }) },
+  'GET /api/client/robots/{id}': {
+    expected: clients(200, 404),
+    attempt: () => ({ path: `/api/client/robots/${robot.id}` }),
+  },
+  'PATCH /api/client/robots/{id}': {
+    expected: clients(200, 404),
+    attempt: () => ({ path: `/api/client/robots/${robot.id}`, body: { notes: 'x' } }),
+  },
+  'DELETE /api/client/robots/{id}': {
+    expected: clients(204, 404),
+    attempt: async () => ({ path: `/api/client/robots/${(await world.robot(client)).id}` }),
+  },
+  'POST /api/client/robots/{id}/token': {
+    expected: clients(201, 404),
+    attempt: async () => ({ path: `/api/client/robots/${(await world.robot(client)).id}/token` }),
+  },
+
+  'GET /api/operator/certifications': { expected: operators(200) },
+  'POST /api/operator/certifications': {
+    expected: operators(201),
+    attempt: () => ({ body: { robot_type: `type-${++serial}` } }),
+  },
+  'GET /api/operator/available-robots': { expected: operators(200) },
+  'GET /api/admin/certifications': { expected: admins(200) },
+  'POST /api/admin/certifications/{id}/approve': {
+    expected: admins(200),
+    attempt: async () => ({ path: `/api/admin/certifications/${await requested()}/approve` }),
+  },
+  'POST /api/admin/certifications/{id}/reject': {
+    expected: admins(200),
+    attempt: async () => ({ path: `/api/admin/certifications/${await requested()}/reject` }),
+  },
+
+  'GET /api/sessions': { expected: everybody(200) },
+  'POST /api/sessions': {
+    // An admin starts for an operator they name; here they name none.
+    expected: { ...operators(201), admin: 400, 'admin key': 400 },
+    attempt: () => ({ body: { robotId: robot.id, scheduledFor: inAnHour() } }),
+  },
+  'GET /api/sessions/{id}': { expected: participants(200), attempt: () => ofSession() },
+  'PATCH /api/sessions/{id}': {
+    expected: participants(200, 403),
+    attempt: async () => ({ path: `/api/sessions/${await scheduled()}`, body: { action: 'cancel' } }),
+  },
+  'GET /api/sessions/{id}/messages': { expected: participants(200), attempt: () => ofSession('/messages') },
+  'POST /api/sessions/{id}/messages': {
+    expected: participants(201),
+    attempt: () => ofSession('/messages', { body: 'hello' }),
+  },
+  'GET /api/sessions/{id}/events': { expected: participants(200), attempt: () => ofSession('/events') },
+
+  'GET /api/notifications': { expected: everybody(200) },
+  'POST /api/notifications/{id}/read': {
+    // Everybody's own first one; only these two have any.
+    expected: {
+      ...everybody(404),
+      ...{ client: 200, 'client key': 200, operator: 200, 'operator key': 200 },
+    },
+    attempt: () => ({ path: '/api/notifications/1/read' }),
+  },
+}
+
+test('every route of the API has a rule, and every rule a route', () => {
+  const routes = apiEndpoints(world.platform, () => '').map(
+    ({ method, path }) => `${method.toUpperCase()} ${path}`,
+  )
+  expect(Object.keys(rules).sort()).toEqual(routes.sort())
+})
+
+async function perform(route: string, authorization: string | undefined): Promise<Response> {
+  const [method, pattern] = route.split(' ') as [string, string]
+  const { path = pattern, body } = (await rules[route]?.attempt?.()) ?? {}
+  return await fetch(world.baseUrl + path, {
+    method,
+    headers: {
+      ...(authorization !== undefined && { Authorization: authorization }),
+      ...(body !== undefined && { 'Content-Type': 'application/json' }),
+    },
+    ...(body !== undefined && { body: JSON.stringify(body) }),
+  })
+}
+
+/** What is no proof of anybody, as it stands in the Authorization header. */
+async function badCredentials(): Promise<Record<string, string | undefined>> {
+  const [revoked, expired] = [await client.key(), await client.key()]
+  await client.delete(`/api/auth/api-keys/${revoked.id}`)
+  await world.platform.db
+    .updateTable('api_keys')
+    .set({ expires_at: new Date(Date.now() - 1_000) })
+    .where('id', '=', expired.id)
+    .execute()
+  const key = generateApiKey()
+  const [head, payload, signature] = client.token.split('.') as [string, string, string]
+  const ofOperator = operator.token.split('.')[1]
+  const late = await world.platform.builtIn!.issueDevToken({
+    email: 'client1@test.local',
+    expiresInSeconds: -60,
+  })
+  return {
+    none: undefined,
+    empty: '',
+    'no token': 'Bearer',
+    'another scheme': `Basic ${Buffer.from('a:b').toString('base64')}`,
+    'a bare token': client.token,
+    'two tokens': `Bearer ${client.token} ${client.token}`,
+    'no JWT': 'Bearer nonsense',
+    'a JWT cut short': `Bearer ${head}.${payload}`,
+    'a JWT with another payload': `Bearer ${head}.${ofOperator}.${signature}`,
+    'an expired token': `Bearer ${late}`,
+    'a key with a wrong checksum': `Bearer ${key.slice(0, -1)}${key.endsWith('0') ? '1' : '0'}`,
+    'a key that is nobody’s': `Bearer ${key}`,
+    'a revoked key': `Bearer ${revoked.key}`,
+    'an expired key': `Bearer ${expired.key}`,
+    'a robot’s token': `Bearer ${robot.token}`,
+  }
+}
+
+describe('over HTTP', () => {
+  let bad: Record<string, string | undefined>
+  beforeAll(async () => {
+    bad = await badCredentials()
+  })
+
+  test.each(Object.keys(rules))('%s admits whom it should', async (route) => {
+    const rule = rules[route] as Rule
+    const answers: Record<string, number> = {}
+    const expected: Record<string, number> = {}
+    for (const caller of callers) {
+      const response = await perform(route, `Bearer ${tokens[caller]}`)
+      answers[caller] = response.status
+      expected[caller] = rule.expected === 'public' ? 200 : rule.expected[caller]
+      const text = await response.text()
+      if (response.status >= 400) expect(JSON.parse(text)).toEqual({ error: expect.any(String) })
+    }
+    expect(answers).toEqual(expected)
+  })
+
+  test.each(Object.keys(rules))('%s admits nobody without a good credential', async (route) => {
+    const open = rules[route]?.expected === 'public'
+    for (const [what, authorization] of Object.entries(bad)) {
+      const response = await perform(route, authorization)
+      expect(response.status, what).toBe(open ? 200 : 401)
+      if (open) continue
+      expect(response.headers.get('WWW-Authenticate'), what).toBe('Bearer')
+      expect(await response.json(), what).toEqual({ error: expect.any(String) })
+    }
+  })
+
+  test('a credential in the query string is none', async () => {
+    for (const name of ['token', 'access_token', 'api_key', 'key']) {
+      const response = await fetch(`${world.baseUrl}/api/sessions?${name}=${tokens['client key']}`)
+      expect(response.status, name).toBe(401)
+    }
+  })
+})
+
+describe('over the hub', () => {
+  type Who = 'client' | 'operator' | 'other client' | 'other operator' | 'admin' | 'nobody'
+  const all = { client: 200, operator: 200, 'other client': 200, 'other operator': 200 } as const
+  const anyone: Record<Who, number> = { ...all, admin: 200, nobody: 200 }
+  const party: Record<Who, number> = {
+    ...{ client: 200, operator: 200, admin: 200 },
+    ...{ 'other client': 404, 'other operator': 404, nobody: 404 },
+  }
+  /** What each command answers to whom: 200 for ok, else the status of the refusal. */
+  const commands: Record<
+    HubCommandName,
+    { expected: Record<Who, number>; input: () => unknown | Promise<unknown> }
+  > = {
+    'session:watch': { expected: party, input: () => ({ session_id: sessionId }) },
+    'session:unwatch': { expected: anyone, input: () => ({ session_id: sessionId }) },
+    'chat:send': {
+      expected: party,
+      input: () => ({ session_id: sessionId, body: 'hi', client_message_id: `m${++serial}` }),
+    },
+    'chat:typing': { expected: party, input: () => ({ session_id: sessionId }) },
+    'session:action': {
+      expected: { ...party, admin: 403 },
+      input: async () => ({ session_id: await scheduled(), action: 'cancel' }),
+    },
+    'notifications:since': { expected: anyone, input: () => ({}) },
+    'robots:watch': { expected: anyone, input: () => ({}) },
+  }
+  const persons = (): Record<Who, Person> => ({ client, operator, admin, ...people })
+
+  test('every command has a rule', () => {
+    expect(Object.keys(commands).sort()).toEqual(Object.keys(hubCommands).sort())
+  })
+
+  test.each(Object.keys(commands) as HubCommandName[])('%s answers whom it should', async (name) => {
+    const answers: Record<string, number> = {}
+    for (const [who, person] of Object.entries(persons())) {
+      const socket = await person.hub()
+      const ack = await socket.send(name, await commands[name].input())
+      answers[who] = ack.ok ? 200 : ack.status
+      if (!ack.ok) expect(ack).toEqual({ ok: false, error: expect.any(String), status: ack.status })
+      socket.close()
+    }
+    expect(answers).toEqual(commands[name].expected)
+  })
+
+  test('who may not watch a session hears nothing of it', async () => {
+    const id = await scheduled()
+    const watcher = await client.hub()
+    await watcher.send('session:watch', { session_id: id })
+    const curious = await Promise.all(Object.values(people).map((person) => person.hub()))
+    for (const socket of curious) {
+      expect(await socket.send('session:watch', { session_id: id })).toMatchObject({ ok: false, status: 404 })
+      await socket.send('robots:watch')
+    }
+    const typist = await operator.hub()
+    await typist.send('chat:typing', { session_id: id })
+    await typist.send('chat:send', { session_id: id, body: 'secret', client_message_id: 'm' })
+    await watcher.saw('chat:typing', { session_id: id })
+    await watcher.saw('session:event', { session_id: id, type: 'chat.message' })
+    for (const socket of curious) {
+      await socket.send('notifications:since') // what was on its way before is here by now
+      expect(socket.events).toEqual([])
+      socket.close()
+    }
+  })
+
+  test('clients follow their own robots, operators those of types they are certified for', async () => {
+    const followed = async (person: Person) => {
+      const socket = await person.hub()
+      const { robots } = await socket.send('robots:watch')
+      socket.close()
+      return robots.map((one: { robot_id: string }) => one.robot_id)
+    }
+    expect(await followed(client)).toContain(robot.id)
+    for (const person of [operator, admin, ...Object.values(people)]) {
+      expect(await followed(person)).not.toContain(robot.id)
+    }
+    const certified = await world.operator()
+    const { id } = (await certified.post('/api/operator/certifications', { robot_type: 'testbot' })).body
+    expect(await followed(certified)).not.toContain(robot.id)
+    await admin.post(`/api/admin/certifications/${id}/approve`)
+    expect(await followed(certified)).toContain(robot.id)
+  })
+
+  test('a handshake without a good credential is refused with 401', async () => {
+    const bad = await badCredentials()
+    const handshakes: Record<string, Parameters<typeof io>[1]> = {
+      none: {},
+      'no string': { auth: { token: 7 } },
+      'in the query string': { query: { token: client.token } },
+    }
+    for (const [what, authorization] of Object.entries(bad)) {
+      if (authorization === undefined) continue
+      handshakes[`header: ${what}`] = { extraHeaders: { Authorization: authorization } }
+      const token = authorization.replace(/^Bearer /, '')
+      if (token !== client.token) handshakes[`auth.token: ${what}`] = { auth: { token } }
+    }
+    for (const [what, options] of Object.entries(handshakes)) {
+      const socket = io(world.hubUrl, { ...options, transports: ['websocket'], forceNew: true })
+      const refusal = await new Promise((resolve) => {
+        socket.once('connect_error', resolve)
+        socket.once('connect', () => resolve('connected'))
+      })
+      socket.close()
+      expect(refusal, what).toMatchObject({ data: { error: expect.any(String), status: 401 } })
+    }
+  })
+
+  test('revoking a key disconnects its sockets for good, and no others', async () => {
+    const [revoked, other] = [await client.key(), await client.key()]
+    const [socket, bystander] = [
+      await client.hub({ token: revoked.key }),
+      await client.hub({ token: other.key }),
+    ]
+    expect(await socket.send('robots:watch')).toMatchObject({ ok: true })
+    const refused = new Promise<unknown>((resolve) => socket.socket.on('connect_error', resolve))
+    await client.delete(`/api/auth/api-keys/${revoked.id}`)
+
+    await expect.poll(() => socket.socket.connected, { timeout: 5_000 }).toBe(false)
+    socket.socket.connect()
+    expect(await refused).toMatchObject({ data: { status: 401 } })
+    expect(await bystander.send('robots:watch')).toMatchObject({ ok: true })
+  })
+})

@@ -1,0 +1,215 @@
+import { resolve } from 'node:path'
+import { describe, expect, test } from 'vitest'
+import { loadConfig } from '../src/config.ts'
+
+/** The message that a start with this environment ends with. */
+function refusal(env: Record<string, string>): string {
+  try {
+    loadConfig(env)
+  } catch (cause) {
+    return (cause as Error).message
+  }
+  throw new Error('the environment was accepted')
+}
+
+const production = {
+  NODE_ENV: 'production',
+  SECRET_KEY: 'x'.repeat(32),
+  IDP_ISSUER: 'https://id.example',
+  IDP_AUDIENCE: 'wheelhouse',
+}
+const shared = { DATABASE_URL: 'postgres://localhost/wheelhouse', REDIS_URL: 'redis://localhost' }
+
+test('an empty environment is the whole platform on this machine, with a demo', () => {
+  expect(loadConfig({})).toMatchObject({
+    production: false,
+    roles: ['api', 'hub', 'gateway', 'worker'],
+    databaseUrl: undefined,
+    redisUrl: undefined,
+    dataDir: resolve('./.data'),
+    host: '127.0.0.1',
+    port: 3000,
+    hubPort: 3001,
+    gatewayPort: 3002,
+    workerPort: undefined,
+    baseUrl: 'http://localhost:3000',
+    gatewayUrl: 'ws://localhost:3002',
+    idp: undefined,
+    adminEmails: [],
+    corsOrigins: [],
+    trustProxy: false,
+    logLevel: 'info',
+    demo: true,
+    heartbeatIntervalMs: 1_000,
+    heartbeatTimeoutMs: 3_500,
+    deadmanMs: 250,
+    operatorGraceMs: 10_000,
+    robotGraceMs: 120_000,
+  })
+})
+
+test('every variable is read', () => {
+  const config = loadConfig({
+    ...production,
+    ...shared,
+    ROLES: 'api, gateway',
+    DATA_DIR: '/var/lib/wheelhouse',
+    PORT: '0',
+    HUB_PORT: '1',
+    GATEWAY_PORT: '65535',
+    WORKER_PORT: '9000',
+    HOST: '10.0.0.1',
+    BASE_URL: 'https://hub.example/',
+    GATEWAY_URL: 'wss://gateway-1.example/',
+    IDP_JWKS_URL: 'https://id.example/jwks',
+    IDP_CLIENT_ID: 'dashboard',
+    IDP_CLIENT_SECRET: 'shh',
+    ADMIN_EMAILS: 'Root@Example.com, ops@example.com,',
+    CORS_ORIGINS: 'https://a.example,https://b.example',
+    TRUST_PROXY: '1',
+    LOG_LEVEL: 'warn',
+    DEMO: 'false',
+    HEARTBEAT_INTERVAL_MS: '500',
+    HEARTBEAT_TIMEOUT_MS: '1000',
+    DEADMAN_MS: '100',
+    OPERATOR_GRACE_MS: '0',
+    ROBOT_GRACE_MS: '5000',
+  })
+  expect(config).toMatchObject({
+    production: true,
+    roles: ['api', 'gateway'],
+    databaseUrl: shared.DATABASE_URL,
+    redisUrl: shared.REDIS_URL,
+    dataDir: '/var/lib/wheelhouse',
+    host: '10.0.0.1',
+    port: 0,
+    hubPort: 1,
+    gatewayPort: 65_535,
+    workerPort: 9_000,
+    baseUrl: 'https://hub.example',
+    baseUrlFromPort: false,
+    gatewayUrl: 'wss://gateway-1.example',
+    gatewayUrlFromPort: false,
+    idp: {
+      issuer: 'https://id.example',
+      audience: 'wheelhouse',
+      jwksUrl: 'https://id.example/jwks',
+      clientId: 'dashboard',
+      clientSecret: 'shh',
+    },
+    secretKey: production.SECRET_KEY,
+    adminEmails: ['root@example.com', 'ops@example.com'],
+    corsOrigins: ['https://a.example', 'https://b.example'],
+    trustProxy: true,
+    logLevel: 'warn',
+    demo: false,
+    heartbeatIntervalMs: 500,
+    heartbeatTimeoutMs: 1_000,
+    deadmanMs: 100,
+    operatorGraceMs: 0,
+    robotGraceMs: 5_000,
+  })
+})
+
+test('the configuration cannot be changed', () => {
+  expect(Object.isFrozen(loadConfig({}))).toBe(true)
+})
+
+test('an empty variable counts as unset', () => {
+  expect(loadConfig({ PORT: '', DATABASE_URL: '', DEMO: '', ROLES: '' })).toMatchObject({
+    port: 3000,
+    databaseUrl: undefined,
+    demo: true,
+    roles: ['api', 'hub', 'gateway', 'worker'],
+  })
+})
+
+test.each([
+  ['PORT', 'http'],
+  ['PORT', '65536'],
+  ['PORT', '-1'],
+  ['GATEWAY_PORT', '3002.5'],
+  ['ROLES', 'api,robot'],
+  ['ROLES', ','],
+  ['DATABASE_URL', 'mysql://localhost/x'],
+  ['DATABASE_URL', 'localhost'],
+  ['REDIS_URL', 'http://localhost'],
+  ['BASE_URL', 'ftp://hub.example'],
+  ['GATEWAY_URL', 'https://gateway.example'],
+  ['IDP_ISSUER', 'id.example'],
+  ['SECRET_KEY', 'too short'],
+  ['TRUST_PROXY', 'yes'],
+  ['DEMO', 'maybe'],
+  ['LOG_LEVEL', 'loud'],
+  ['HEARTBEAT_INTERVAL_MS', '1s'],
+  ['HEARTBEAT_TIMEOUT_MS', '0'],
+  ['DEADMAN_MS', '-5'],
+  ['OPERATOR_GRACE_MS', '1.5'],
+])('%s=%s is refused by name', (name, value) => {
+  expect(refusal({ [name]: value })).toContain(name)
+})
+
+describe('processes that run only some roles', () => {
+  test.each(['api', 'hub', 'gateway', 'worker', 'api,hub,gateway'])('%s needs both services', (roles) => {
+    const message = refusal({ ROLES: roles })
+    expect(message).toContain('DATABASE_URL is required')
+    expect(message).toContain('REDIS_URL is required')
+    expect(message).toContain(`ROLES=${roles}`)
+    expect(refusal({ ROLES: roles, DATABASE_URL: shared.DATABASE_URL })).not.toContain('DATABASE_URL is')
+    expect(loadConfig({ ...shared, ROLES: roles }).roles).toEqual(roles.split(','))
+  })
+
+  test('all four roles by name need none', () => {
+    expect(loadConfig({ ROLES: 'worker,gateway,hub,api' }).roles).toHaveLength(4)
+  })
+})
+
+describe('production', () => {
+  test('listens on every address and has no demo', () => {
+    expect(loadConfig(production)).toMatchObject({ production: true, host: '0.0.0.0', demo: false })
+  })
+
+  test.each([
+    ['SECRET_KEY', { SECRET_KEY: '' }],
+    ['IDP_ISSUER', { IDP_ISSUER: '' }],
+    ['DEMO', { DEMO: 'true' }],
+  ])('is refused over %s', (name, change) => {
+    expect(refusal({ ...production, ...change })).toContain(name)
+  })
+})
+
+test('a provider without an audience or client id is refused: its tokens could not be checked', () => {
+  expect(refusal({ IDP_ISSUER: 'https://id.example' })).toContain('IDP_AUDIENCE')
+  const config = loadConfig({ IDP_ISSUER: 'https://id.example', IDP_CLIENT_ID: 'dashboard' })
+  expect(config.idp?.audience).toBe('dashboard')
+})
+
+test('a timeout that one late heartbeat would reach is refused', () => {
+  expect(refusal({ HEARTBEAT_INTERVAL_MS: '1000', HEARTBEAT_TIMEOUT_MS: '1999' })).toContain(
+    'HEARTBEAT_TIMEOUT_MS',
+  )
+})
+
+test.each([shared, { DATABASE_URL: shared.DATABASE_URL }, { REDIS_URL: shared.REDIS_URL }])(
+  'with %o somebody means it, so there is no demo unless asked for',
+  (env) => {
+    expect(loadConfig(env).demo).toBe(false)
+    expect(loadConfig({ ...env, DEMO: 'true' }).demo).toBe(true)
+  },
+)
+
+test('every problem is told at once, each with its variable', () => {
+  const message = refusal({
+    NODE_ENV: 'production',
+    ROLES: 'gateway',
+    PORT: 'http',
+    LOG_LEVEL: 'loud',
+    HEARTBEAT_INTERVAL_MS: '5000',
+    DEMO: 'true',
+  })
+  const named = [
+    ...['PORT', 'LOG_LEVEL', 'DATABASE_URL', 'REDIS_URL', 'SECRET_KEY', 'IDP_ISSUER'],
+    ...['HEARTBEAT_TIMEOUT_MS', 'DEMO'],
+  ]
+  expect(named.filter((name) => !message.includes(name))).toEqual([])
+})

@@ -1,0 +1,262 @@
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { setInterval } from 'node:timers/promises'
+import type { SessionLogEvent } from '@wheelhouse/protocol'
+import { afterAll, beforeAll, describe, expect, inject, test, vi } from 'vitest'
+import { HubClient } from '../../sdk/index.ts'
+import { createTestDatabase, type TestDatabase } from '../support/database.ts'
+import { createPerson, type Person } from '../support/person.ts'
+import {
+  createEmptyDatabase,
+  query,
+  startOutsideProvider,
+  startWheelhouse,
+  type Wheelhouse,
+} from '../support/processes.ts'
+import { TestRobot } from '../support/robot-socket.ts'
+
+const TIMEOUT_MS = 2_000
+/** The sweep's own rhythm and a busy machine, beyond the timeout. */
+const SWEEP_MS = 8_000
+/** Between two messages of one person; the hub takes many, but not without end. */
+const RHYTHM_MS = 40
+/** A whole shutdown, on a busy machine. */
+const STOP_LIMIT_MS = 20_000
+
+const closers: (() => unknown)[] = []
+let provider: Awaited<ReturnType<typeof startOutsideProvider>>
+let dataDir: string
+beforeAll(async () => {
+  provider = await startOutsideProvider()
+  dataDir = await mkdtemp(join(tmpdir(), 'wheelhouse-e2e-'))
+})
+afterAll(async () => {
+  for (const close of closers.reverse()) await close()
+  await provider[Symbol.asyncDispose]()
+  await rm(dataDir, { recursive: true, force: true })
+})
+
+/** One of several processes over the same database and Redis. */
+function startNode(database: { url: string }, roles: string, env: Record<string, string> = {}): Wheelhouse {
+  const node = startWheelhouse({
+    ...{ ROLES: roles, PORT: '0', HUB_PORT: '0', GATEWAY_PORT: '0', DATA_DIR: dataDir },
+    ...{ DATABASE_URL: database.url, REDIS_URL: inject('redisUrl') },
+    SECRET_KEY: 'a key for tests only, at least 32 characters',
+    ...provider.env,
+    ...{ HEARTBEAT_INTERVAL_MS: '200', HEARTBEAT_TIMEOUT_MS: String(TIMEOUT_MS) },
+    ...env,
+  })
+  closers.push(() => node[Symbol.asyncDispose]())
+  return node
+}
+
+/** A watcher that comes back by itself and must end up with the whole log, each entry once. */
+async function watch(url: string, person: Person, sessionId: string) {
+  const log: SessionLogEvent[] = []
+  const client = new HubClient({ url, token: person.token, reconnect: { baseMs: 10, maxMs: 200 } })
+  closers.push(() => client.close())
+  await client.connect()
+  await client.watch(sessionId, { onEvent: (event) => log.push(event) })
+  return { client, log }
+}
+const seqs = (log: readonly { seq: number }[]) => log.map(({ seq }) => seq)
+const upTo = (count: number) => Array.from({ length: count }, (_, index) => index + 1)
+
+async function register(owner: Person): Promise<{ id: string; token: string }> {
+  const reply = await owner.post('/api/client/robots', {
+    ...{ name: 'Robot', robot_type: 'testbot', hardware_id: `board-${Math.random()}` },
+  })
+  expect(reply.status, JSON.stringify(reply.body)).toBe(201)
+  return { id: reply.body.id, token: reply.body.robot_token }
+}
+
+async function connect(gatewayUrl: string, robot: { id: string; token: string }): Promise<TestRobot> {
+  const link = new TestRobot(`${gatewayUrl}/robots/${robot.id}/control`, robot.token)
+  closers.push(() => link.destroy())
+  await link.next('welcome')
+  return link.beat()
+}
+
+const statusOf = async (owner: Person, robot: { id: string }) =>
+  (await owner.get(`/api/client/robots/${robot.id}`)).body.status
+
+describe('six processes: api, worker, two hubs, two gateways', () => {
+  let database: TestDatabase
+  let hubs: [Wheelhouse, Wheelhouse]
+  let gateways: [Wheelhouse, Wheelhouse]
+  let hubUrls: [string, string]
+  let gatewayUrls: [string, string]
+  let owner: Person
+  let operator: Person
+
+  beforeAll(async () => {
+    database = await createTestDatabase()
+    const api = startNode(database, 'api')
+    const debug = { LOG_LEVEL: 'debug' } // says which hub relays
+    const worker = startNode(database, 'worker')
+    hubs = [startNode(database, 'hub', debug), startNode(database, 'hub', debug)]
+    gateways = [startNode(database, 'gateway'), startNode(database, 'gateway')]
+    const { baseUrl } = await api.serving()
+    await worker.serving()
+    hubUrls = [(await hubs[0].serving()).hubUrl, (await hubs[1].serving()).hubUrl]
+    gatewayUrls = [(await gateways[0].serving()).gatewayUrl, (await gateways[1].serving()).gatewayUrl]
+    const person = async (name: string, hubUrl: string, role: string) => {
+      const token = await provider.tokenFor(name)
+      const made = await createPerson({ baseUrl, hubUrl, token, onClose: (close) => closers.push(close) })
+      expect((await made.post('/api/auth/profile', { role })).status).toBe(200)
+      return made
+    }
+    owner = await person('owner', hubUrls[0], 'client')
+    operator = await person('operator', hubUrls[1], 'operator')
+  }, 120_000)
+  afterAll(async () => {
+    for (const close of closers.splice(0).reverse()) await close()
+    await database?.drop()
+  })
+
+  test('the main job goes through all of them, and survives the death of the gateway and of the relaying hub', {
+    timeout: 120_000,
+  }, async () => {
+    const robot = await register(owner)
+    const idle = await register(owner)
+    const board = await owner.hub()
+    await board.send('robots:watch')
+    const link = await connect(gatewayUrls[0], robot)
+    const idleLink = await connect(gatewayUrls[0], idle)
+    for (const { id } of [robot, idle]) {
+      await board.saw('robot:status', { robot_id: id, status: 'AVAILABLE' })
+    }
+
+    const started = await operator.post('/api/sessions', { robotId: robot.id })
+    expect(started.status, JSON.stringify(started.body)).toBe(201)
+    const sessionId = started.body.sessionId as string
+    expect(await link.next('session')).toMatchObject({ session_id: sessionId, status: 'ACTIVE' })
+    const session = async () => (await owner.get(`/api/sessions/${sessionId}`)).body
+    const watchers = {
+      owner: await watch(hubUrls[0], owner, sessionId),
+      operator: await watch(hubUrls[1], operator, sessionId),
+    }
+
+    // Both talk, each at their own hub, from now until everything is over.
+    const acknowledged: string[] = []
+    let talking = true
+    const talk = async (name: 'owner' | 'operator') => {
+      let n = 0
+      for await (const _ of setInterval(RHYTHM_MS)) {
+        if (!talking) return
+        const body = `${name} ${n++}`
+        await watchers[name].client.sendChat(sessionId, body)
+        acknowledged.push(body)
+      }
+    }
+    const conversation = Promise.allSettled([talk('owner'), talk('operator')])
+    const said = (count: number) =>
+      vi.waitFor(() => expect(acknowledged.length).toBeGreaterThan(count), { timeout: 20_000, interval: 20 })
+    await said(20)
+
+    // kill -9 of the gateway that holds both robots.
+    const killedMs = performance.now()
+    await gateways[0].end('SIGKILL')
+    expect([await link.closed, await idleLink.closed]).toEqual([1006, 1006])
+    const inTime = { timeout: TIMEOUT_MS + SWEEP_MS, interval: 20 }
+    await vi.waitFor(async () => {
+      expect(await session()).toMatchObject({ status: 'PAUSED', pause_reason: 'robot_lost' })
+      expect(await statusOf(owner, idle)).toBe('OFFLINE')
+    }, inTime)
+    expect(performance.now() - killedMs).toBeGreaterThan(TIMEOUT_MS - 1_000) // it might have lived
+    await board.saw('robot:status', { robot_id: idle.id, status: 'OFFLINE' })
+    const back = new TestRobot(`${gatewayUrls[1]}/robots/${robot.id}/control`, robot.token).beat()
+    closers.push(() => back.destroy())
+    expect((await back.next('welcome')).session).toMatchObject({ session_id: sessionId, status: 'PAUSED' })
+    await connect(gatewayUrls[1], idle)
+    await vi.waitFor(async () => expect(await statusOf(owner, idle)).toBe('AVAILABLE'), 10_000)
+    const backEvent = () => watchers.owner.log.find(({ type }) => type === 'robot.back')
+    await vi.waitFor(() => expect(backEvent()).toBeDefined(), 10_000)
+    expect((await operator.patch(`/api/sessions/${sessionId}`, { action: 'resume' })).status).toBe(200)
+    expect(await back.next('session')).toMatchObject({ status: 'ACTIVE' })
+
+    // kill -9 of the hub that relays the outbox; the other takes over.
+    const relaying = hubs.findIndex((hub) => hub.output().includes('relaying the outbox')) as 0 | 1
+    expect([0, 1]).toContain(relaying)
+    await said(acknowledged.length + 10)
+    await hubs[relaying].end('SIGKILL')
+    const survivor = relaying === 0 ? 'operator' : 'owner'
+    const survivorUrl = hubUrls[relaying === 0 ? 1 : 0]
+    const sofar = watchers[survivor].log.length
+    await operator.post(`/api/sessions/${sessionId}/messages`, { body: 'Anybody there?' })
+    await vi.waitFor(() => expect(watchers[survivor].log.length).toBeGreaterThan(sofar), 10_000)
+    talking = false
+    // Who was at the other hub cannot be heard any more: what they were just sending is not acknowledged.
+    watchers[relaying === 0 ? 'owner' : 'operator'].client.close()
+    await conversation
+    await operator.patch(`/api/sessions/${sessionId}`, { action: 'end' })
+    expect(await back.next('session')).toMatchObject({ status: 'COMPLETED' })
+
+    const log = await wholeLog(sessionId)
+    expect(seqs(log)).toEqual(upTo(log.length))
+    expect(log.map(({ type }) => type).filter((type) => type !== 'chat.message')).toEqual([
+      ...['session.started', 'robot.lost', 'robot.back', 'session.resumed', 'session.ended'],
+    ])
+    const bodies = log.filter(({ type }) => type === 'chat.message').map(({ data }) => data.body)
+    expect(new Set(bodies).size).toBe(bodies.length)
+    expect(acknowledged.filter((body) => !bodies.includes(body))).toEqual([])
+    await vi.waitFor(() => expect(seqs(watchers[survivor].log)).toEqual(seqs(log)), 10_000)
+
+    // Somebody who comes only now, to the hub that is left, gets it all as well.
+    const late = await watch(survivorUrl, owner, sessionId)
+    await vi.waitFor(() => expect(late.log).toEqual(log), 10_000)
+  })
+
+  test('SIGTERM of a gateway: robots are told to come again, what was acknowledged is kept, code 0', {
+    timeout: 60_000,
+  }, async () => {
+    const robots = await Promise.all(Array.from({ length: 20 }, () => register(owner)))
+    const links = await Promise.all(robots.map((robot) => connect(gatewayUrls[1], robot)))
+    const acknowledgedMs = await Promise.all(links.map(async (link) => (await link.next('heartbeat_ack')).t))
+    const ended = gateways[1].end('SIGTERM')
+    const askedMs = performance.now()
+    expect(new Set(await Promise.all(links.map((link) => link.closed)))).toEqual(new Set([4503]))
+    expect(await ended, gateways[1].output()).toEqual({ code: 0, signal: null })
+    expect(performance.now() - askedMs).toBeLessThan(STOP_LIMIT_MS)
+
+    for (const [index, robot] of robots.entries()) {
+      const lastAckMs = links[index]?.frames
+        .filter(({ type }) => type === 'heartbeat_ack')
+        .reduce((last, frame) => Math.max(last, frame.t as number), acknowledgedMs[index] as number)
+      const view = (await owner.get(`/api/client/robots/${robot.id}`)).body
+      expect(view.status).toBe('OFFLINE')
+      expect(Date.parse(view.last_heartbeat)).toBeGreaterThanOrEqual(lastAckMs as number)
+    }
+    expect(await query(database.url, 'select robot_id from robot_presence where connected')).toEqual([])
+  })
+
+  async function wholeLog(sessionId: string): Promise<SessionLogEvent[]> {
+    const log: SessionLogEvent[] = []
+    for (;;) {
+      const after = log.at(-1)?.seq ?? 0
+      const page = (await owner.get(`/api/sessions/${sessionId}/events?after=${after}&limit=100`)).body.events
+      if (page.length === 0) return log
+      log.push(...page)
+    }
+  }
+})
+
+test('processes that start at once on an empty database all come up, and one of them makes the schema', {
+  timeout: 60_000,
+}, async () => {
+  const database = await createEmptyDatabase()
+  try {
+    const nodes = [startNode(database, 'api'), startNode(database, 'api'), startNode(database, 'worker')]
+    const urls = await Promise.all(nodes.map((node) => node.serving()))
+    for (const { baseUrl } of urls.slice(0, 2)) {
+      expect(await (await fetch(`${baseUrl}/api/health`)).json()).toMatchObject({ status: 'ok' })
+    }
+    const applied = nodes.filter((node) => node.output().includes('database schema brought up to date'))
+    expect(applied).toHaveLength(1)
+    const ends = await Promise.all(nodes.map((node) => node.end('SIGTERM')))
+    expect(ends).toEqual(nodes.map(() => ({ code: 0, signal: null })))
+  } finally {
+    await database.drop()
+  }
+})

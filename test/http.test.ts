@@ -1,0 +1,257 @@
+import { randomUUID } from 'node:crypto'
+import { connect } from 'node:net'
+import { gzipSync } from 'node:zlib'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { createTestDatabase } from './support/database.ts'
+import type { Person } from './support/person.ts'
+import { createTcpProxy } from './support/tcp-proxy.ts'
+import { createWorld, type World } from './support/world.ts'
+
+const ROBOTS = '/api/client/robots'
+const JSON_TYPE = { 'Content-Type': 'application/json' }
+const UUID = /^[\da-f]{8}-([\da-f]{4}-){3}[\da-f]{12}$/
+
+let world: World
+let owner: Person
+beforeAll(async () => {
+  world = await createWorld({ env: { CORS_ORIGINS: 'https://console.example' } })
+  owner = await world.client()
+})
+afterAll(() => world[Symbol.asyncDispose]())
+
+async function ask(path: string, init: RequestInit & { headers?: Record<string, string> } = {}) {
+  const headers = { Authorization: `Bearer ${owner.token}`, ...init.headers }
+  const response = await fetch(world.baseUrl + path, { ...init, headers })
+  const text = await response.text()
+  return { status: response.status, headers: response.headers, text }
+}
+type Answer = Awaited<ReturnType<typeof ask>>
+
+/** What every failure must look like: JSON with the one key `error`, an id and the security headers. */
+function expectError(answer: Answer, status: number) {
+  expect(answer.status, answer.text).toBe(status)
+  expect(answer.headers.get('Content-Type')).toBe('application/json; charset=utf-8')
+  const body = JSON.parse(answer.text)
+  expect(Object.keys(body)).toEqual(['error'])
+  expect(typeof body.error).toBe('string')
+  expect(body.error).not.toBe('')
+  expectCommonHeaders(answer)
+  return body.error as string
+}
+function expectCommonHeaders({ headers }: Answer) {
+  expect(headers.get('X-Request-Id')).toMatch(UUID)
+  expect(headers.get('X-Content-Type-Options')).toBe('nosniff')
+  expect(headers.get('X-Frame-Options')).toBe('SAMEORIGIN')
+  expect(headers.get('Referrer-Policy')).toBe('no-referrer')
+  expect(headers.get('Content-Security-Policy')).toContain("object-src 'none'")
+  expect(headers.get('X-Powered-By')).toBeNull()
+}
+
+describe('errors', () => {
+  test.each(['/api/nothing', '/api', '/nothing', '/api/sessions/a/b/c', '/auth/nothing', '//api/health'])(
+    '%s is a 404',
+    async (path) => {
+      for (const method of ['GET', 'POST', 'DELETE']) expectError(await ask(path, { method }), 404)
+    },
+  )
+
+  test.each([
+    ['PUT', ROBOTS, ['GET', 'HEAD', 'POST']],
+    ['DELETE', ROBOTS, ['GET', 'HEAD', 'POST']],
+    ['OPTIONS', ROBOTS, ['GET', 'HEAD', 'POST']],
+    ['POST', `${ROBOTS}/${randomUUID()}`, ['GET', 'HEAD', 'PATCH', 'DELETE']],
+    ['PATCH', '/api/sessions', ['GET', 'HEAD', 'POST']],
+    ['GET', '/api/auth/sync', ['POST']],
+    ['DELETE', '/api/health', ['GET', 'HEAD']],
+    ['POST', '/auth/login', ['GET']],
+  ])('%s %s is a 405 that says what is allowed', async (method, path, allowed) => {
+    for (const headers of [{}, { Authorization: 'Bearer nonsense' }]) {
+      const answer = await ask(path, { method, headers })
+      expectError(answer, 405)
+      expect(answer.headers.get('Allow')?.split(', ').sort()).toEqual(allowed.toSorted())
+    }
+  })
+
+  test.each([
+    ['text/plain', '{}'],
+    ['application/xml', '<a/>'],
+    ['application/x-www-form-urlencoded', 'name=x'],
+    ['multipart/form-data; boundary=x', '--x--'],
+  ])('a body of type %s is a 415', async (type, body) => {
+    expectError(await ask(ROBOTS, { method: 'POST', body, headers: { 'Content-Type': type } }), 415)
+  })
+
+  test('an unknown Content-Encoding is a 415', async () => {
+    const headers = { ...JSON_TYPE, 'Content-Encoding': 'bogus' }
+    expectError(await ask(ROBOTS, { method: 'POST', body: '{}', headers }), 415)
+  })
+
+  test.each(['', '{', '{"name":', "{'name':1}", '"text"', 'null', '[', '[]', '{}}', '\0', '\ufeff'])(
+    'the body %j is a 400',
+    async (body) => {
+      expectError(await ask(ROBOTS, { method: 'POST', body, headers: JSON_TYPE }), 400)
+    },
+  )
+
+  test('a body that is not what its Content-Encoding says is a 400', async () => {
+    const headers = { ...JSON_TYPE, 'Content-Encoding': 'gzip' }
+    expectError(await ask(ROBOTS, { method: 'POST', body: '{}', headers }), 400)
+    const cutShort = gzipSync('{"name":"a"}').subarray(0, 15)
+    expectError(await ask(ROBOTS, { method: 'POST', body: cutShort, headers }), 400)
+  })
+
+  test('a body beyond the limit is a 413, announced, streamed or compressed', async () => {
+    const large = JSON.stringify({ name: 'x'.repeat(300_000) })
+    expectError(await ask(ROBOTS, { method: 'POST', body: large, headers: JSON_TYPE }), 413)
+    const streamed = { body: new Blob([large]).stream(), duplex: 'half' }
+    expectError(await ask(ROBOTS, { method: 'POST', headers: JSON_TYPE, ...streamed }), 413)
+    const headers = { ...JSON_TYPE, 'Content-Encoding': 'gzip' }
+    expectError(await ask(ROBOTS, { method: 'POST', body: gzipSync(large), headers }), 413)
+  })
+
+  test('deeply nested JSON is a 400 and nothing worse', async () => {
+    for (const body of ['['.repeat(60_000), `${'{"a":'.repeat(40_000)}1${'}'.repeat(40_000)}`]) {
+      expectError(await ask(ROBOTS, { method: 'POST', body, headers: JSON_TYPE }), 400)
+    }
+  })
+
+  test('a missing credential is a 401 that names the scheme', async () => {
+    const answer = await ask(ROBOTS, { headers: { Authorization: 'Basic eDp5' } })
+    expectError(answer, 401)
+    expect(answer.headers.get('WWW-Authenticate')).toBe('Bearer')
+  })
+})
+
+describe('requests below the level of routes', () => {
+  test.each([
+    ['gibberish', 'GIBBERISH\r\n\r\n', 400],
+    ['an unknown method', 'FOO / HTTP/1.1\r\nHost: x\r\n\r\n', 400],
+    ['a negative length', 'POST / HTTP/1.1\r\nHost: x\r\nContent-Length: -5\r\n\r\n', 400],
+    ['endless headers', `GET / HTTP/1.1\r\nHost: x\r\nX-Long: ${'a'.repeat(20_000)}\r\n\r\n`, 431],
+    ['a target that is no URL', 'GET http://[/x HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n', 400],
+  ])('%s is answered with the one error body too', async (_what, request, status) => {
+    const answer = await raw(request)
+    expect(answer).toMatch(new RegExp(`^HTTP/1.1 ${status} `))
+    const body = JSON.parse(answer.slice(answer.indexOf('\r\n\r\n')))
+    expect(body).toEqual({ error: expect.any(String) })
+  })
+
+  test('an offer to upgrade to HTTP/2 is declined by an ordinary answer', async () => {
+    const offer =
+      'Connection: Upgrade, HTTP2-Settings\r\nUpgrade: h2c\r\nHTTP2-Settings: AAMAAABkAAQAAP__\r\n'
+    const answer = await raw(`GET /api/health HTTP/1.1\r\nHost: x\r\n${offer}\r\n`, '"timestamp"')
+    expect(answer).toMatch(/^HTTP\/1.1 200 /)
+  })
+
+  /** Sends bytes and reads until the server hangs up, or until `enough` has come. */
+  function raw(request: string, enough = '\0'): Promise<string> {
+    return new Promise((resolve, reject) => {
+      const socket = connect(Number(new URL(world.baseUrl).port), '127.0.0.1')
+      let answer = ''
+      socket.on('data', (data) => {
+        answer += data
+        if (answer.includes(enough)) socket.destroy()
+      })
+      socket.on('error', reject).on('close', () => resolve(answer))
+      socket.write(request)
+    })
+  }
+})
+
+describe('every answer', () => {
+  test('carries an id of its own, or the one the caller gave', async () => {
+    const [one, two] = [await ask('/api/health'), await ask('/api/health')]
+    expectCommonHeaders(one)
+    expectCommonHeaders(two)
+    expect(one.headers.get('X-Request-Id')).not.toBe(two.headers.get('X-Request-Id'))
+    for (const path of ['/api/health', '/api/nothing', ROBOTS]) {
+      const given = await ask(path, { headers: { 'X-Request-Id': 'trace.me-0001' } })
+      expect(given.headers.get('X-Request-Id')).toBe('trace.me-0001')
+      for (const bad of ['short', 'with space', 'a'.repeat(65), 'quote"quote']) {
+        const replaced = await ask(path, { headers: { 'X-Request-Id': bad } })
+        expect(replaced.headers.get('X-Request-Id')).toMatch(UUID)
+      }
+    }
+  })
+
+  test('may be read from the allowed origins and no others, errors included', async () => {
+    const origin = (value: string) => ({ headers: { Origin: value } })
+    for (const path of ['/api/health', '/api/nothing']) {
+      const allowed = await ask(path, origin('https://console.example'))
+      expect(allowed.headers.get('Access-Control-Allow-Origin')).toBe('https://console.example')
+      expect(allowed.headers.get('Vary')).toContain('Origin')
+      for (const other of ['https://evil.example', 'null', 'https://console.example.evil.example']) {
+        const refused = await ask(path, origin(other))
+        expect(refused.headers.get('Access-Control-Allow-Origin')).toBeNull()
+      }
+    }
+    const preflight = { 'Access-Control-Request-Method': 'PATCH', Origin: 'https://console.example' }
+    const asked = await ask(ROBOTS, { method: 'OPTIONS', headers: preflight })
+    expect(asked.status).toBe(204)
+    expect(asked.headers.get('Access-Control-Allow-Methods')).toContain('PATCH')
+  })
+
+  test('to HEAD has the headers of GET and no body', async () => {
+    const answer = await ask(ROBOTS, { method: 'HEAD' })
+    expect(answer).toMatchObject({ status: 200, text: '' })
+    expectCommonHeaders(answer)
+  })
+})
+
+test('health and probes answer without a credential while all is well', async () => {
+  const bare = (path: string) => fetch(world.baseUrl + path)
+  const health = await bare('/api/health')
+  expect(health.status).toBe(200)
+  expect(health.headers.get('Cache-Control')).toBe('no-store')
+  const body = await health.json()
+  expect(body).toEqual({ status: 'ok', db: 'ok', timestamp: expect.stringMatching(/Z$/) })
+  expect(Math.abs(Date.parse(body.timestamp) - Date.now())).toBeLessThan(10_000)
+  expect((await bare('/livez')).status).toBe(200)
+  expect((await bare('/readyz')).status).toBe(200)
+})
+
+describe.each(['cut', 'silence'] as const)('with the database away (%s)', (way) => {
+  test('health and readiness say so, calls answer 503, and all is well once it is back', async () => {
+    const database = await createTestDatabase()
+    try {
+      await using proxy = await createTcpProxy(database.url)
+      await using outer = await createWorld({ env: { DATABASE_URL: proxy.url } })
+      const client = await outer.client()
+      const status = async (path: string) => (await fetch(outer.baseUrl + path)).status
+      expect(await status('/api/health')).toBe(200)
+      // Several idle connections, so that every call below finds one that looks alive.
+      await Promise.all(Array.from({ length: 10 }, () => client.get(ROBOTS)))
+      proxy[way]()
+
+      const health = await fetch(`${outer.baseUrl}/api/health`)
+      expect(health.status).toBe(503)
+      expect(await health.json()).toEqual({ status: 'error', db: 'error', timestamp: expect.any(String) })
+      const replies = await Promise.all([
+        client.get(ROBOTS),
+        client.post(ROBOTS, { name: 'a', robot_type: 'b', hardware_id: 'c' }),
+        client.get('/api/sessions'),
+        client.patch(`/api/sessions/${randomUUID()}`, { action: 'end' }),
+      ])
+      for (const reply of replies) {
+        expect(reply.status).toBe(503)
+        expect(reply.body).toEqual({ error: expect.stringContaining('database') })
+        expect(reply.headers.get('Retry-After')).toMatch(/^\d+$/)
+      }
+      expect(await status('/livez')).toBe(200)
+      await expect.poll(() => status('/readyz'), { timeout: 10_000 }).toBe(503)
+
+      proxy.heal()
+      await expect.poll(() => status('/readyz'), { timeout: 10_000 }).toBe(200)
+      await expect.poll(async () => (await client.get(ROBOTS)).status, { timeout: 10_000 }).toBe(200)
+      expect(await status('/api/health')).toBe(200)
+      const robot = await outer.robot(client)
+      expect((await client.get(ROBOTS)).body).toMatchObject([{ id: robot.id }])
+      // The refusals above are in the log, as they should be, and nothing else is.
+      const lines = outer.errors.splice(0).map((line) => JSON.parse(line))
+      expect(lines.map((line) => line.msg)).toEqual(lines.map(() => 'request failed'))
+      expect(lines.filter((line) => line.status !== 503)).toEqual([])
+    } finally {
+      await database.drop()
+    }
+  }, 40_000)
+})

@@ -1,0 +1,382 @@
+import { SessionAction, SessionStatus } from '@wheelhouse/protocol'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import type { Person } from './support/person.ts'
+import { createWorld, type World } from './support/world.ts'
+
+type Status = SessionStatus
+
+const SESSIONS = '/api/sessions'
+const HOUR_MS = 3_600_000
+
+/**
+ * Every action: who of the two sides may ask for it, what it answers in each state (the state it leads to, or
+ * 409) and what the log then says. Admins see a session but are no party to it: 403. Strangers do not: 404.
+ */
+const table: Record<
+  SessionAction,
+  { may: readonly ('operator' | 'client')[]; from: Record<Status, Status | 409>; event: string }
+> = {
+  start: {
+    may: ['operator'],
+    from: { PENDING: 'ACTIVE', ACTIVE: 409, PAUSED: 409, COMPLETED: 409, CANCELLED: 409 },
+    event: 'session.started',
+  },
+  pause: {
+    may: ['operator', 'client'],
+    from: { PENDING: 409, ACTIVE: 'PAUSED', PAUSED: 409, COMPLETED: 409, CANCELLED: 409 },
+    event: 'session.paused',
+  },
+  resume: {
+    may: ['operator'],
+    from: { PENDING: 409, ACTIVE: 409, PAUSED: 'ACTIVE', COMPLETED: 409, CANCELLED: 409 },
+    event: 'session.resumed',
+  },
+  end: {
+    may: ['operator', 'client'],
+    from: { PENDING: 409, ACTIVE: 'COMPLETED', PAUSED: 'COMPLETED', COMPLETED: 409, CANCELLED: 409 },
+    event: 'session.ended',
+  },
+  cancel: {
+    may: ['operator', 'client'],
+    from: { PENDING: 'CANCELLED', ACTIVE: 409, PAUSED: 409, COMPLETED: 409, CANCELLED: 409 },
+    event: 'session.cancelled',
+  },
+}
+/** The actions that lead to a state, after scheduling (for PENDING and CANCELLED) or starting. */
+const pathTo: Record<Status, readonly SessionAction[]> = {
+  PENDING: [],
+  ACTIVE: [],
+  PAUSED: ['pause'],
+  COMPLETED: ['end'],
+  CANCELLED: ['cancel'],
+}
+
+let world: World
+let clockMs = Date.now()
+let cast: Cast
+interface Cast {
+  readonly operator: Person
+  readonly client: Person
+  readonly admin: Person
+  readonly stranger: Person
+  readonly robotId: string
+}
+beforeAll(async () => {
+  world = await createWorld({ now: () => new Date(clockMs) })
+  const client = await world.client()
+  const robot = await world.robot(client)
+  ;(await world.connect(robot)).beat()
+  const people = { client, operator: await world.operator(), admin: await world.admin() }
+  cast = { ...people, stranger: await world.operator(), robotId: robot.id }
+})
+afterAll(() => world[Symbol.asyncDispose]())
+
+const act = (person: Person, id: string, action: string, reason?: string) =>
+  person.patch(`${SESSIONS}/${id}`, { action, ...(reason !== undefined && { reason }) })
+const read = async (person: Person, id: string) => (await person.get(`${SESSIONS}/${id}`)).body
+const log = async (person: Person, id: string) => (await person.get(`${SESSIONS}/${id}/events`)).body.events
+const robotOf = async (owner: Person, id: string) => (await owner.get(`/api/client/robots/${id}`)).body
+const newestId = async (person: Person) =>
+  Number((await person.get('/api/notifications?limit=1')).body.notifications[0]?.id ?? 0)
+const numbersTo = (count: number) => Array.from({ length: count }, (_, index) => index + 1)
+
+async function create(operator: Person, robotId: string, scheduled = false): Promise<string> {
+  const scheduledFor = new Date(clockMs + HOUR_MS).toISOString()
+  const reply = await operator.post(SESSIONS, { robotId, ...(scheduled && { scheduledFor }) })
+  expect(reply.status, JSON.stringify(reply.body)).toBe(201)
+  return reply.body.sessionId
+}
+
+async function sessionIn(status: Status, { operator, robotId }: Cast): Promise<string> {
+  const id = await create(operator, robotId, status === 'PENDING' || status === 'CANCELLED')
+  for (const action of pathTo[status]) await act(operator, id, action)
+  expect((await read(operator, id)).status).toBe(status)
+  return id
+}
+
+/** Brings a session to an end, so that its robot and operator are free for the next. */
+async function tidy(operator: Person, id: string): Promise<void> {
+  await act(operator, id, 'end')
+  await act(operator, id, 'cancel')
+}
+
+test('the table knows every action and every state', () => {
+  expect(Object.keys(table).sort()).toEqual(SessionAction.options.toSorted())
+  expect(Object.keys(pathTo).sort()).toEqual(SessionStatus.options.toSorted())
+})
+
+describe.each(SessionStatus.options)('a session that is %s', (status) => {
+  test('refuses what is not possible or not allowed, and stays as it is', async () => {
+    const id = await sessionIn(status, cast)
+    const before = { session: await read(cast.operator, id), log: await log(cast.operator, id) }
+    const robot = (await robotOf(cast.client, cast.robotId)).status
+    const answers: Record<string, number> = {}
+    const expected: Record<string, number> = {}
+    for (const action of SessionAction.options) {
+      for (const who of ['operator', 'client', 'admin', 'stranger'] as const) {
+        const { may, from } = table[action]
+        const allowed = (may as readonly string[]).includes(who)
+        if (allowed && from[status] !== 409) continue
+        const reply = await act(cast[who], id, action)
+        answers[`${who} ${action}`] = reply.status
+        expected[`${who} ${action}`] = who === 'stranger' ? 404 : allowed ? 409 : 403
+        expect(reply.body).toEqual({ error: expect.any(String) })
+      }
+    }
+    expect(answers).toEqual(expected)
+    expect({ session: await read(cast.operator, id), log: await log(cast.operator, id) }).toEqual(before)
+    expect((await robotOf(cast.client, cast.robotId)).status).toBe(robot)
+    await tidy(cast.operator, id)
+  })
+
+  const possible = SessionAction.options.flatMap((action) =>
+    table[action].may.map((who) => ({ action, who, to: table[action].from[status] })),
+  )
+  for (const { action, who, to } of possible.filter((move) => move.to !== 409)) {
+    test(`becomes ${to} when its ${who} says ${action}`, async () => {
+      const id = await sessionIn(status, cast)
+      const before = await log(cast.operator, id)
+      const known = { client: await newestId(cast.client), operator: await newestId(cast.operator) }
+      const reply = await act(cast[who], id, action, 'because')
+
+      expect(reply.status).toBe(200)
+      expect(reply.body).toMatchObject({ id, status: to })
+      expect(reply.body).toEqual(await read(cast[who], id))
+      const events = await log(cast.operator, id)
+      expect(events.slice(0, -1)).toEqual(before)
+      const reason = action === 'start' ? {} : { reason: 'because' } // a start keeps none
+      expect(events.at(-1)).toMatchObject({
+        ...{ session_id: id, seq: before.length + 1, type: table[action].event },
+        ...{ data: { status: to, actor_id: cast[who].id, ...reason }, at: new Date(clockMs).toISOString() },
+      })
+      const robot = await robotOf(cast.client, cast.robotId)
+      expect(robot.status).toBe(to === 'ACTIVE' || to === 'PAUSED' ? 'IN_SESSION' : 'AVAILABLE')
+
+      const told = async (person: Person, after: number) => {
+        const { notifications } = (await person.get('/api/notifications')).body
+        const fresh = notifications.filter((one: { id: string }) => Number(one.id) > after)
+        return fresh.map((one: { type: string }) => one.type)
+      }
+      // Whoever did not do it hears of it; a start and an end are told to both.
+      const both = action === 'end' || action === 'start'
+      const { event } = table[action]
+      expect(await told(cast.client, known.client)).toEqual(both || who === 'operator' ? [event] : [])
+      expect(await told(cast.operator, known.operator)).toEqual(both || who === 'client' ? [event] : [])
+      await tidy(cast.operator, id)
+    })
+  }
+})
+
+test('the log tells the whole life in order, numbered from 1 without gaps', async () => {
+  const { operator, client, robotId } = cast
+  const id = await create(operator, robotId, true)
+  await act(operator, id, 'start')
+  await act(client, id, 'pause', 'lunch')
+  await act(operator, id, 'pause') // refused: takes no number
+  await act(operator, id, 'resume')
+  await act(operator, id, 'pause')
+  await act(client, id, 'end')
+
+  const events = await log(client, id)
+  expect(events.map((event: { seq: number }) => event.seq)).toEqual(numbersTo(6))
+  expect(events.map(({ type, data }: { type: string; data: object }) => ({ type, ...data }))).toEqual([
+    { type: 'session.scheduled', status: 'PENDING', actor_id: operator.id },
+    { type: 'session.started', status: 'ACTIVE', actor_id: operator.id },
+    { type: 'session.paused', status: 'PAUSED', actor_id: client.id, reason: 'lunch' },
+    { type: 'session.resumed', status: 'ACTIVE', actor_id: operator.id },
+    { type: 'session.paused', status: 'PAUSED', actor_id: operator.id },
+    { type: 'session.ended', status: 'COMPLETED', actor_id: client.id },
+  ])
+  for (const event of events) expect(Object.keys(event).sort()).toEqual(EVENT_FIELDS)
+  expect(await log(operator, id)).toEqual(events)
+  expect(await log(cast.admin, id)).toEqual(events)
+  const page = await operator.get(`${SESSIONS}/${id}/events?after=2&limit=3`)
+  expect(page.body.events).toEqual(events.slice(2, 5))
+  expect((await operator.get(`${SESSIONS}/${id}/events?after=6`)).body).toEqual({ events: [] })
+  for (const query of ['after=-1', 'after=x', 'limit=0', 'limit=201', 'limit=', 'from=1']) {
+    expect((await operator.get(`${SESSIONS}/${id}/events?${query}`)).status, query).toBe(400)
+  }
+  expect(await cast.stranger.get(`${SESSIONS}/${id}/events`)).toMatchObject({ status: 404 })
+})
+const EVENT_FIELDS = ['session_id', 'seq', 'type', 'data', 'at'].sort()
+
+test.each([
+  ['action', {}],
+  ['action', { action: 'explode' }],
+  ['action', { action: 'PAUSE' }],
+  ['reason', { action: 'pause', reason: 'a'.repeat(501) }],
+  ['reason', { action: 'pause', reason: 'a\0b' }],
+  ['reason', { action: 'pause', reason: '\udfff' }],
+  ['reason', { action: 'pause', reason: null }],
+  ['status', { status: 'COMPLETED' }],
+])('a PATCH answers 400 naming %s for %j', async (field, body) => {
+  const id = await create(cast.operator, cast.robotId)
+  const reply = await cast.operator.patch(`${SESSIONS}/${id}`, body)
+  expect(reply).toMatchObject({ status: 400, body: { error: expect.stringContaining(field) } })
+  expect((await read(cast.operator, id)).status).toBe('ACTIVE')
+  await tidy(cast.operator, id)
+})
+
+describe('pauses', () => {
+  test('add up, run on while PAUSED and stop with the end', async () => {
+    const { operator, robotId } = cast
+    const id = await create(operator, robotId)
+    const pausedSeconds = async () => (await read(operator, id)).paused_seconds
+    clockMs += 10_000
+    expect(await pausedSeconds()).toBe(0)
+
+    await act(operator, id, 'pause', 'coffee')
+    expect(await read(operator, id)).toMatchObject({ paused_seconds: 0, pause_reason: 'coffee' })
+    clockMs += 30_500
+    expect(await pausedSeconds()).toBe(30)
+    const resumed = await act(operator, id, 'resume')
+    expect(resumed.body).toMatchObject({ paused_seconds: 30, pause_reason: null })
+    clockMs += 60_000
+    expect(await pausedSeconds()).toBe(30)
+
+    await act(operator, id, 'pause')
+    expect((await read(operator, id)).pause_reason).toBe('requested')
+    clockMs += 15_700
+    expect(await pausedSeconds()).toBe(46) // 30.5 + 15.7: halves of seconds are not lost
+    const ended = await act(operator, id, 'end')
+    expect(ended.body).toMatchObject({ paused_seconds: 46, pause_reason: null, duration_minutes: 2 })
+    clockMs += HOUR_MS
+    expect(await read(operator, id)).toMatchObject({ paused_seconds: 46, duration_minutes: 2 })
+  })
+
+  test('are not shortened by a clock that steps back, nor does a session end before it began', async () => {
+    const { operator, robotId } = cast
+    const id = await create(operator, robotId)
+    clockMs += 5_000
+    await act(operator, id, 'pause')
+    clockMs += 20_000
+    await act(operator, id, 'resume')
+    await act(operator, id, 'pause')
+    clockMs -= 60_000
+    expect((await read(operator, id)).paused_seconds).toBe(20)
+    const ended = (await act(operator, id, 'end')).body
+    expect(ended.paused_seconds).toBe(20)
+    expect(ended.ended_at).toBe(ended.started_at)
+    clockMs += 60_000
+  })
+
+  test('stop the robot', async () => {
+    const { operator, client } = cast
+    const robot = await world.robot(client)
+    const link = (await world.connect(robot)).beat()
+    const id = await create(operator, robot.id)
+    expect(await link.next('session')).toMatchObject({ session_id: id, status: 'ACTIVE' })
+    await act(client, id, 'pause')
+    expect(await link.next('session')).toMatchObject({ session_id: id, status: 'PAUSED' })
+    await link.next('stop')
+    await act(operator, id, 'resume')
+    expect(await link.next('session')).toMatchObject({ session_id: id, status: 'ACTIVE' })
+    await tidy(operator, id)
+  })
+})
+
+describe('a robot that is lost during its session', () => {
+  test('pauses it and tells both; it resumes only once the robot is back and the operator says so', async () => {
+    const { operator, client } = cast
+    const robot = await world.robot(client)
+    const link = (await world.connect(robot)).beat()
+    const id = await create(operator, robot.id)
+    link.destroy()
+    await expect.poll(async () => (await read(client, id)).status, { timeout: 10_000 }).toBe('PAUSED')
+    expect(await read(client, id)).toMatchObject({ pause_reason: 'robot_lost' })
+    expect((await robotOf(client, robot.id)).status).toBe('IN_SESSION')
+    for (const person of [client, operator]) {
+      const [newest] = (await person.get('/api/notifications')).body.notifications
+      expect(newest).toMatchObject({ type: 'robot.lost', data: { session_id: id, reason: 'robot_lost' } })
+    }
+    const refused = await act(operator, id, 'resume')
+    expect(refused.status).toBe(409)
+    expect(refused.body).toEqual({ error: expect.stringContaining('offline') })
+
+    ;(await world.connect(robot)).beat()
+    const types = async () => (await log(client, id)).map((event: { type: string }) => event.type)
+    await expect.poll(types, { timeout: 10_000 }).toEqual(['session.started', 'robot.lost', 'robot.back'])
+    expect((await read(client, id)).status).toBe('PAUSED')
+    expect(await act(operator, id, 'resume')).toMatchObject({ status: 200, body: { status: 'ACTIVE' } })
+    await act(operator, id, 'end')
+    expect((await robotOf(client, robot.id)).status).toBe('AVAILABLE')
+    expect((await log(client, id)).map((event: { seq: number }) => event.seq)).toEqual(numbersTo(5))
+  })
+
+  test('ends it when the robot stays away longer than the grace', async () => {
+    const { operator, client } = cast
+    const robot = await world.robot(client)
+    const link = (await world.connect(robot)).beat()
+    const id = await create(operator, robot.id)
+    link.destroy()
+    await expect.poll(async () => (await read(client, id)).status, { timeout: 10_000 }).toBe('PAUSED')
+
+    clockMs += 61_000
+    await expect.poll(async () => (await read(client, id)).status, { timeout: 10_000 }).toBe('COMPLETED')
+    expect(await read(client, id)).toMatchObject({ end_reason: 'robot_lost', paused_seconds: 61 })
+    expect((await robotOf(client, robot.id)).status).toBe('OFFLINE')
+    const [, lost, ended] = await log(client, id)
+    expect(lost).toMatchObject({ type: 'robot.lost', data: { status: 'PAUSED', reason: 'robot_lost' } })
+    expect(ended).toMatchObject({
+      type: 'session.ended',
+      data: { status: 'COMPLETED', reason: 'robot_lost' },
+    })
+    for (const { data } of [lost, ended]) expect(data).not.toHaveProperty('actor_id')
+  })
+
+  test('may be ended by hand; the robot is then OFFLINE', async () => {
+    const { operator, client } = cast
+    const robot = await world.robot(client)
+    const link = (await world.connect(robot)).beat()
+    const id = await create(operator, robot.id)
+    await act(operator, id, 'pause', 'mine')
+    link.destroy()
+    await expect.poll(async () => (await log(client, id)).at(-1).type, { timeout: 10_000 }).toBe('robot.lost')
+    expect((await read(client, id)).pause_reason).toBe('mine') // the pause was there first
+
+    expect(await act(client, id, 'end')).toMatchObject({ status: 200, body: { end_reason: 'ended' } })
+    expect((await robotOf(client, robot.id)).status).toBe('OFFLINE')
+  })
+})
+
+describe('a scheduled session', () => {
+  test('can be cancelled, which costs nothing and leaves the robot alone', async () => {
+    const { operator, client, robotId } = cast
+    const id = await create(operator, robotId, true)
+    clockMs += 1_000
+    const { body } = await act(client, id, 'cancel')
+    expect(body).toMatchObject({
+      ...{ status: 'CANCELLED', started_at: null, ended_at: new Date(clockMs).toISOString() },
+      ...{ duration_minutes: null, client_charge_cents: null, end_reason: 'cancelled' },
+    })
+    expect((await robotOf(client, robotId)).status).toBe('AVAILABLE')
+  })
+
+  test('cannot be started while the robot is taken or away, or its operator is busy, and stays PENDING', async () => {
+    const { operator, client, stranger, robotId } = cast
+    const other = await world.robot(client)
+    const link = (await world.connect(other)).beat()
+    const id = await create(operator, robotId, true)
+    const onOther = await create(operator, other.id, true)
+    const refused = async (session: string) => {
+      const reply = await act(operator, session, 'start')
+      expect(reply).toMatchObject({ status: 409, body: { error: expect.any(String) } })
+      expect((await read(operator, session)).status).toBe('PENDING')
+    }
+
+    const taken = await create(stranger, robotId)
+    await refused(id)
+    await tidy(stranger, taken)
+    const busy = await create(operator, robotId)
+    await refused(onOther)
+    await tidy(operator, busy)
+    await link.close()
+    const status = async () => (await robotOf(client, other.id)).status
+    await expect.poll(status, { timeout: 10_000 }).toBe('OFFLINE')
+    await refused(onOther)
+
+    expect(await act(operator, id, 'start')).toMatchObject({ status: 200, body: { status: 'ACTIVE' } })
+    await tidy(operator, id)
+    await tidy(operator, onOther)
+  })
+})
