@@ -2,7 +2,7 @@ import { writeFile } from 'node:fs/promises'
 import type { Lab } from './lab.ts'
 import { openLab } from './lab.ts'
 import { measureHeartbeats } from './measure/heartbeats.ts'
-import { FIRST_SHARE, measureMemory } from './measure/memory.ts'
+import { measureMemory } from './measure/memory.ts'
 import { measurePresence } from './measure/presence.ts'
 import { measureSilence } from './measure/silence.ts'
 import { measureSteady } from './measure/steady.ts'
@@ -90,7 +90,7 @@ async function main(): Promise<void> {
   process.on('SIGINT', interrupted)
   process.on('SIGTERM', interrupted)
   try {
-    const mostRobots = Math.max(plan.robots, plan.idleRobots * (1 + FIRST_SHARE), plan.droppedRobots)
+    const mostRobots = Math.max(plan.robots, plan.idleRobots, plan.droppedRobots)
     const lab = await openLab(mostRobots, (closeLab) => {
       close = closeLab
     })

@@ -27,7 +27,7 @@ const full = {
   steadySeconds: 30,
   floodSeconds: 8,
   warmUpMs: 2_000,
-  idleRobots: 10_000,
+  idleRobots: 18_000,
   flips: 600,
   droppedRobots: 10_000,
   silentRobots: 48,

@@ -40,7 +40,10 @@ export function createHeartbeats(parts: {
         if (saved < batch.length) onMismatch(batch)
         failing = false
       } catch (cause) {
-        for (const link of links.slice(start)) if (link.open) note(link)
+        for (const link of links.slice(start)) {
+          link.beatUnsaved = false // also of those whose turn had not come: all of them left their slice
+          if (link.open) note(link)
+        }
         throw cause
       }
     }

@@ -64,7 +64,7 @@ export async function startGateway(parts: GatewayParts, host: string, port: numb
   const wheel = createTimerWheel<RobotLink>({
     timeoutMs: settings.heartbeatTimeoutMs,
     tickMs: WHEEL_TICK_MS,
-    onSilent: (link) => link.cut(),
+    onSilent: (link) => robots.silent(link),
   })
   const frames = createRobotFrames({ noteBeat: heartbeats.note, log, startedAtMs })
   const robots = createRobotConnections({ presence, frames, wheel, settings, log, startedAtMs, clockMs })
@@ -85,14 +85,16 @@ export async function startGateway(parts: GatewayParts, host: string, port: numb
   )
   const url = parts.urlFor(server.port)
 
-  const closeBlocked = () => {
+  const closeStuck = () => {
     const nowMs = clockMs()
+    robots.turnAway()
     for (const link of robots.all()) {
       if (link.blockedSinceMs !== 0 && nowMs - link.blockedSinceMs > BLOCKED_LIMIT_MS) link.close('tooSlow')
     }
   }
+  let closed = false
   const housekeep = alone(async () => {
-    closeBlocked()
+    if (closed) return
     try {
       await store.renewNode(nodeId, url)
       await sync.poll()
@@ -102,7 +104,14 @@ export async function startGateway(parts: GatewayParts, host: string, port: numb
       databaseOk = false
     }
   })
-  const reconciler = createReconciler({ store, nodeId, presence, epochOf: (id) => robots.current(id)?.epoch })
+  const reconciler = createReconciler({
+    store,
+    nodeId,
+    presence,
+    epochOf: (id) => robots.current(id)?.epoch,
+    held: () => robots.all(),
+    lookUp: sync.want,
+  })
   const reconcile = alone(() =>
     reconciler.run().catch((cause) => log.warn({ err: cause }, 'presence not reconciled')),
   )
@@ -111,6 +120,7 @@ export async function startGateway(parts: GatewayParts, host: string, port: numb
   const timers = [
     setInterval(turnWheel(wheel, clockMs), WHEEL_TICK_MS),
     setInterval(() => heartbeats.tick(), heartbeats.sliceMs),
+    setInterval(closeStuck, HOUSEKEEPING_MS), // by itself: housekeeping waits for the database
     setInterval(housekeep, HOUSEKEEPING_MS),
     setInterval(reconcile, RECONCILE_MS),
   ]
@@ -132,6 +142,8 @@ export async function startGateway(parts: GatewayParts, host: string, port: numb
     },
     async close() {
       for (const timer of timers) clearInterval(timer)
+      closed = true
+      await housekeep() // joins a run in hand, which would bring the row of this node back
       stopListening()
       server.close()
       await store.forgetNode(nodeId).catch(() => {}) // the sweep finds the row otherwise

@@ -6,7 +6,7 @@ import type { RobotLink } from './robot-link.ts'
 /** Frames a robot may send in one second: room for control acknowledgements at 200 Hz and rich telemetry. */
 const MAX_FRAMES_PER_SECOND = 1_000
 const WINDOW_MS = 1_000
-/** After so many malformed frames the peer does not speak this protocol. */
+/** After so many malformed frames in a row the peer does not speak this protocol. */
 const MAX_MALFORMED_FRAMES = 5
 
 /** Reads what robots send. Every frame is a sign of life; a heartbeat is also noted for the database. */
@@ -25,6 +25,7 @@ export function createRobotFrames(parts: {
 
   function heartbeat(link: RobotLink, seq: unknown, nowMs: number): void {
     link.lastBeatMs = nowMs
+    link.malformedFrames = 0
     noteBeat(link)
     const echoed = Number.isSafeInteger(seq) ? String(seq) : 'null'
     link.sendIfFlowing(`{"type":"heartbeat_ack","seq":${echoed},"t":${startedAtMs + nowMs}}`, nowMs)
@@ -34,6 +35,7 @@ export function createRobotFrames(parts: {
     if (!robotFrameTypes.has(value.type)) return // newer robots may say more than this gateway understands
     const parsed = RobotFrame.safeParse(value)
     if (!parsed.success) return malformed(link, z.prettifyError(parsed.error), nowMs)
+    link.malformedFrames = 0
     const frame = parsed.data
     if (frame.type === 'heartbeat') heartbeat(link, frame.seq, nowMs)
     else if (frame.type === 'log') {

@@ -24,6 +24,7 @@ export function createRobotSync(parts: {
   let wanted = new Set<string>()
   let running: Promise<void> | undefined
   let lastPollMs = clockMs()
+  let failed = false
 
   /** Looks these robots up soon, many in one query. Bounded by the robots that are connected here. */
   function want(robotIds: Iterable<string>): void {
@@ -41,6 +42,7 @@ export function createRobotSync(parts: {
       }
     } catch (cause) {
       wanted = new Set() // the next poll covers the time since the last one that worked
+      failed = true
       log.warn({ err: cause }, 'robots not looked up; polling will find them')
     } finally {
       running = undefined
@@ -65,9 +67,10 @@ export function createRobotSync(parts: {
     /** Finds changes whose hint did not arrive. Throws when the database is away. */
     async poll(): Promise<void> {
       const startedMs = clockMs()
+      failed = false
       want(await store.changedWithin(nodeId, startedMs - lastPollMs + OVERLAP_MS))
       await running
-      lastPollMs = startedMs
+      if (!failed) lastPollMs = startedMs
     },
   }
 }

@@ -6,8 +6,10 @@ import type { RobotLink } from './robot-link.ts'
 import { robotSession } from './robot-sync.ts'
 import type { TimerWheel } from './timer-wheel.ts'
 
-/** Frames kept for a connection that waits for the database. */
+/** Frames kept for a connection that waits for the database; of more than that, the newest. */
 const MAX_EARLY_FRAMES = 32
+/** How long a robot waits to be let in before it is told to come again. */
+const WAITING_LIMIT_MS = 10_000
 
 export interface RobotSettings {
   readonly heartbeatIntervalMs: number
@@ -30,13 +32,19 @@ export function createRobotConnections(parts: {
   const current = new Map<string, RobotLink>()
   /** Every open socket, also those not let in yet. */
   const sockets = new Set<RobotLink>()
+  /** Those that wait for the database, and since when. */
+  const waiting = new Map<RobotLink, number>()
 
   async function letIn(link: RobotLink): Promise<void> {
-    const connected = await presence.connect({
-      robotId: link.robotId,
-      tokenVersion: link.tokenVersion,
-      atMs: startedAtMs + link.lastSignMs,
-    })
+    waiting.set(link, clockMs())
+    const connected = await presence
+      .connect({
+        robotId: link.robotId,
+        tokenVersion: link.tokenVersion,
+        atMs: startedAtMs + link.lastSignMs,
+        isOpen: () => link.open,
+      })
+      .finally(() => waiting.delete(link))
     if (!connected) return link.close('credentialRevoked')
     link.epoch = connected.epoch
     if (!link.open) return farewell(link) // gone while the database answered
@@ -60,7 +68,8 @@ export function createRobotConnections(parts: {
       session: link.session,
       stop: null,
     }
-    link.send(JSON.stringify(frame), clockMs())
+    link.lastSignMs = clockMs() // what it owes, it owes from here on
+    link.send(JSON.stringify(frame), link.lastSignMs)
     const early = link.early ?? []
     link.early = undefined
     for (const text of early) if (link.open) frames.read(link, text, clockMs())
@@ -85,6 +94,21 @@ export function createRobotConnections(parts: {
     },
     all: () => sockets.values(),
 
+    /** Sends away who has waited too long to be let in. Call it again and again. */
+    turnAway(): void {
+      const nowMs = clockMs()
+      for (const [link, sinceMs] of waiting) {
+        if (nowMs - sinceMs > WAITING_LIMIT_MS) link.close('draining')
+      }
+    },
+
+    /** A robot said nothing for the whole timeout. One that is not welcome yet owes nothing. */
+    silent(link: RobotLink): void {
+      if (link.epoch > 0) return link.cut()
+      link.lastSignMs = clockMs()
+      wheel.add(link, link.lastSignMs)
+    },
+
     opened(link: RobotLink): void {
       sockets.add(link)
       link.early = []
@@ -101,7 +125,7 @@ export function createRobotConnections(parts: {
       if (!frames.admit(link, data.byteLength, isBinary, nowMs)) return
       const text = Buffer.from(data).toString() // copied: uWebSockets takes the memory back
       if (link.early === undefined) return frames.read(link, text, nowMs)
-      if (link.early.length >= MAX_EARLY_FRAMES) return link.close('tooFast')
+      if (link.early.length >= MAX_EARLY_FRAMES) link.early.shift()
       link.early.push(text)
     },
 

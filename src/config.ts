@@ -46,7 +46,7 @@ const Env = z.object({
   IDP_CLIENT_SECRET: z.string().optional(),
   SECRET_KEY: z.string().min(32, 'must be at least 32 characters').optional(),
   ADMIN_EMAILS: list.transform((emails) => emails.map((email) => email.toLowerCase())).default([]),
-  CORS_ORIGINS: list.default([]),
+  CORS_ORIGINS: list.pipe(z.array(origin)).default([]),
   TRUST_PROXY: flag.default(false),
   LOG_LEVEL: z.enum(['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent']).default('info'),
   DEMO: flag.optional(),
@@ -99,12 +99,17 @@ function environment(): NodeJS.ProcessEnv {
 export function loadConfig(source: Record<string, string | undefined> = environment()) {
   // An empty variable is how compose files and shells say "unset".
   const given = Object.fromEntries(Object.entries(source).filter(([, value]) => value !== ''))
-  const parsed = Env.safeParse(given)
-  if (!parsed.success) throw new Error(`Invalid environment:\n${z.prettifyError(parsed.error)}`)
-  const env = parsed.data
-  const problems = crossProblems(env)
-  if (problems.length > 0)
-    throw new Error(`Invalid environment:\n${problems.map((p) => `✖ ${p}`).join('\n')}`)
+  const { error } = Env.safeParse(given)
+  const wrong = new Set(error?.issues.map((issue) => String(issue.path[0])))
+  // What is wrong by itself is left out, so that the rest can be looked at together in the same run.
+  const env = Env.parse(Object.fromEntries(Object.entries(given).filter(([name]) => !wrong.has(name))))
+  const problems = [
+    ...(error ? [z.prettifyError(error)] : []),
+    ...crossProblems(env)
+      .filter((problem) => !wrong.has(problem.split(' ')[0] as string))
+      .map((problem) => `✖ ${problem}`),
+  ]
+  if (problems.length > 0) throw new Error(`Invalid environment:\n${problems.join('\n')}`)
 
   const production = env.NODE_ENV === 'production'
   return Object.freeze({

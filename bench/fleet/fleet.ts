@@ -13,7 +13,7 @@ const PROCESSES_PER_ADDRESS = 2
 
 /** The load generator seen from the benchmark: robots spread over several processes. */
 export interface Fleet {
-  /** Connects more robots; settles when all are let in. */
+  /** Connects every robot; settles when all are let in. */
   open(robots: readonly RobotIdentity[], to: Destination): Promise<void>
   startSteady(perSecond: number, followed: number): Promise<string[]>
   startFlood(flood: Flood): Promise<void>

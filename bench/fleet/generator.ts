@@ -19,7 +19,7 @@ async function open(identities: readonly RobotIdentity[], to: Destination): Prom
     for (const identity of queue) opened.push(await RobotSocket.connect(identity, to, beating.callbacks))
   }
   await Promise.all(Array.from({ length: HANDSHAKES_AT_A_TIME }, lane))
-  robots = [...robots, ...opened]
+  robots = opened
   return performance.now() - startedMs
 }
 

@@ -7,11 +7,6 @@ import { resetPresence } from '../seed.ts'
 import { figure } from '../stats.ts'
 import { gatewayShape, startBare, startWheelhouse, startWsPeer, type Target } from '../targets.ts'
 
-/**
- * So large a share of robots connects before anything is counted and stays: they use up the memory that a
- * process has free from its start, which would otherwise make robots look cheaper than they are.
- */
-export const FIRST_SHARE = 0.5
 const SETTLE_MS = 1_000
 /** Idle robots send nothing, which must not count as silence here. */
 const TIMEOUT_MS = 600_000
@@ -54,24 +49,21 @@ export async function measureMemory(lab: Lab, plan: Plan): Promise<Section> {
     ],
     notes: [
       `Growth of the process's resident memory after garbage collection, divided by ${figure(plan.idleRobots)} robots that are ` +
-        `connected, welcomed, have sent a heartbeat or two and are then silent. ${figure(plan.idleRobots * FIRST_SHARE)} others were connected before and stayed. ` +
+        `connected, welcomed, have sent a heartbeat and are then silent. ` +
         "V8's young generation is held at one size in all of them.",
+      'Below 10,000 robots the figures say little: what a process has free from its start hides what robots take.',
     ],
   }
 }
 
 async function perRobot(lab: Lab, plan: Plan, server: Target): Promise<PerRobot> {
-  const first = plan.idleRobots * FIRST_SHARE
-  const fleet = await startFleet(lab.children, first + plan.idleRobots)
+  const fleet = await startFleet(lab.children, plan.idleRobots)
   try {
-    const join = async (from: number, count: number) => {
-      await fleet.open(lab.robots.slice(from, from + count), server.destination)
-      await fleet.beatOnce()
-      await delay(SETTLE_MS)
-    }
-    await join(0, first)
+    await delay(SETTLE_MS)
     const before = await server.probe('memory')
-    await join(first, plan.idleRobots)
+    await fleet.open(lab.robots.slice(0, plan.idleRobots), server.destination)
+    await fleet.beatOnce()
+    await delay(SETTLE_MS)
     const after = await server.probe('memory')
     return {
       rssBytes: (after.rssBytes - before.rssBytes) / plan.idleRobots,

@@ -2,7 +2,7 @@ import { Migrator } from '@mikro-orm/migrations'
 import { defineConfig, type EntityManager, MikroORM } from '@mikro-orm/postgresql'
 import type { InferKyselyDB } from '@mikro-orm/sql'
 import type { Kysely } from 'kysely'
-import { type Pool, type TypeOverrides, types } from 'pg'
+import { type Client, type Pool, type PoolClient, type TypeOverrides, types } from 'pg'
 import { ApiKey } from '../accounts/api-key.entity.ts'
 import { User } from '../accounts/user.entity.ts'
 import { waitUntil } from '../async.ts'
@@ -28,6 +28,9 @@ export const entities = [
   OutboxEvent,
 ] as const
 
+/** A database that takes no more packets must not hold requests for ever. */
+const QUERY_LIMIT_MS = 10_000
+
 export type Tables = InferKyselyDB<(typeof entities)[number], Record<never, never>>
 
 /** The query builder over the ORM's own connections, typed from the same entities. */
@@ -47,8 +50,12 @@ export async function connectOrm(options: { url: string; poolSize: number; appli
       driverOptions: {
         application_name: options.applicationName,
         connectionTimeoutMillis: 5_000,
+        query_timeout: QUERY_LIMIT_MS,
         keepAlive: true,
-        onPoolCreated: readNativeTypes,
+        onPoolCreated: (pool: Pool) => {
+          readNativeTypes(pool)
+          pool.on('release', endIfSilent)
+        },
       },
     }),
   )
@@ -56,6 +63,14 @@ export async function connectOrm(options: { url: string; poolSize: number; appli
 
 /** Longest that queries in hand may hold up the end. */
 const CLOSE_LIMIT_MS = 5_000
+
+/**
+ * A connection whose query timed out still waits for its answer, perhaps for ever: the other side may be gone
+ * without a word. The pool would go on handing it out.
+ */
+function endIfSilent(_cause: Error | undefined, client: PoolClient): void {
+  if (Reflect.get(client, 'readyForQuery') === false) (client as unknown as Client).end().catch(() => {})
+}
 
 /** PostgreSQL type ids. */
 const TIMESTAMPTZ = 1184

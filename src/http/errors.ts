@@ -30,6 +30,7 @@ export const unavailable = (why: string, cause?: unknown) =>
 export function toAppError(cause: unknown): AppError {
   if (cause instanceof AppError) return cause
   if (cause instanceof z.ZodError) return badRequest(readableIssues(cause))
+  if (isBadCompression(cause)) return new AppError(400, 'Request body cannot be decompressed', { cause })
   if (isDatabaseAway(cause)) return unavailable('The database is unreachable, try again shortly', cause)
   if (isHttpError(cause)) return new AppError(cause.status, httpErrorText(cause), { cause })
   return new AppError(500, 'Internal error', { cause })
@@ -48,7 +49,10 @@ export function isDatabaseAway(cause: unknown): boolean {
     const code = 'code' in error ? String(error.code) : ''
     if (/^(08|53|57P)/.test(code)) return true
     if (/^(ECONNREFUSED|ECONNRESET|EPIPE|ETIMEDOUT|ENOTFOUND|EHOSTUNREACH)$/.test(code)) return true
-    if (/Connection terminated|timeout exceeded when trying to connect/.test(error.message)) return true
+    if (
+      /Connection terminated|timeout exceeded when trying to connect|Query read timeout/.test(error.message)
+    )
+      return true
   }
   return false
 }
@@ -59,6 +63,11 @@ export function uniqueViolation(cause: unknown): string | undefined {
     if ('code' in error && error.code === '23505' && 'constraint' in error) return String(error.constraint)
   }
   return undefined
+}
+
+/** A compressed body that is not what its Content-Encoding says. */
+function isBadCompression(cause: unknown): boolean {
+  return cause instanceof Error && 'code' in cause && /^Z_(DATA|BUF)_ERROR$/.test(String(cause.code))
 }
 
 function isHttpError(cause: unknown): cause is Error & { status: number; type?: string } {

@@ -1,7 +1,23 @@
-import { createServer, type RequestListener, type Server } from 'node:http'
+import {
+  createServer,
+  type IncomingMessage,
+  type RequestListener,
+  type Server,
+  type ServerOptions,
+  STATUS_CODES,
+} from 'node:http'
+import type { Duplex } from 'node:stream'
 import { within } from '../async.ts'
 
 const REQUEST_LIMIT_MS = 30_000
+
+/**
+ * The hub's WebSockets are the only upgrade there is. An offer of HTTP/2, which some clients make with every
+ * request, is declined by answering the request.
+ */
+const options: ServerOptions & { shouldUpgradeCallback: (request: IncomingMessage) => boolean } = {
+  shouldUpgradeCallback: ({ headers }) => /^websocket$/i.test(headers.upgrade ?? ''),
+}
 
 /** An HTTP server that listens before what it serves exists, so that port 0 can be part of public URLs. */
 export interface Listener {
@@ -19,8 +35,12 @@ export async function listen(host: string, port: number, variable: string): Prom
     response.writeHead(503, { 'Content-Type': 'application/json', 'Retry-After': '1' })
     response.end('{"error":"Starting, try again shortly"}')
   }
-  const server = createServer((request, response) => handler(request, response))
+  const server = createServer(options, (request, response) => {
+    if (isReadable(request)) handler(request, response)
+    else refuse(new Error('the target is no URL'), request.socket)
+  })
   server.requestTimeout = REQUEST_LIMIT_MS
+  server.on('clientError', refuse)
   await new Promise<void>((resolve, reject) => {
     server.once('error', (cause: NodeJS.ErrnoException) => {
       const taken = cause.code === 'EADDRINUSE'
@@ -42,4 +62,29 @@ export async function listen(host: string, port: number, variable: string): Prom
       await within(limitMs, 'requests still open', closed).catch(() => server.closeAllConnections())
     },
   }
+}
+
+/** Whether the target can be read; of one in absolute form, as proxies send it, leaves the path and the query. */
+function isReadable(request: IncomingMessage): boolean {
+  const target = request.url ?? ''
+  if (/^[/*]/.test(target)) return true
+  if (!URL.canParse(target)) return false
+  const { pathname, search } = new URL(target)
+  request.url = pathname + search
+  return true
+}
+
+/** Answers what is no request with the one body of all errors; by itself Node sends none. */
+function refuse(cause: NodeJS.ErrnoException, socket: Duplex): void {
+  if (!socket.writable || cause.code === 'ECONNRESET') {
+    socket.destroy()
+    return
+  }
+  const statuses: Record<string, number> = { HPE_HEADER_OVERFLOW: 431, ERR_HTTP_REQUEST_TIMEOUT: 408 }
+  const status = statuses[cause.code ?? ''] ?? 400
+  const body = JSON.stringify({ error: STATUS_CODES[status] })
+  socket.end(
+    `HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\nConnection: close\r\nContent-Type: application/json\r\n` +
+      `Content-Length: ${body.length}\r\n\r\n${body}`,
+  )
 }

@@ -19,6 +19,11 @@ function isTransient(cause: unknown): boolean {
   return code === '40P01' || code === '40001' || isDatabaseAway(cause) || /timeout/i.test(String(cause))
 }
 
+/** A socket that waits to be let in. */
+export interface Arrival extends Connect {
+  readonly isOpen: () => boolean
+}
+
 /** Two sockets of one robot must not share a statement: they would get one epoch between them. */
 function firstOfEachRobot(items: readonly Connect[]): Connect[] {
   const first = new Map<string, Connect>()
@@ -36,13 +41,15 @@ export function createPresence(parts: {
 }) {
   const { store, nodeId, bus, sessions, log } = parts
 
-  const arrivals = createBatcher<Connect, Connected | undefined>({
+  const arrivals = createBatcher<Arrival, Connected | undefined>({
     maxBatch: BATCH_LIMIT,
     maxQueued: QUEUE_LIMIT,
     async run(items) {
-      const givenUpAtMs = Date.now() + CONNECT_PATIENCE_MS
+      // By the one who has waited longest, who may have waited for the batch before this one too.
+      const givenUpAtMs = Math.min(...items.map((item) => item.atMs)) + CONNECT_PATIENCE_MS
       const answers = new Map<Connect, Connected | undefined>()
-      for (let rest = items; rest.length > 0; ) {
+      // A socket that closed while it waited must not take the epoch from one that is alive elsewhere.
+      for (let rest = items.filter((item) => item.isOpen()); rest.length > 0; ) {
         const round = firstOfEachRobot(rest)
         const connected = await persist('connect', () => store.connect(nodeId, round), givenUpAtMs)
         const byRobot = new Map(connected.map((one) => [one.robotId, one]))
@@ -94,7 +101,7 @@ export function createPresence(parts: {
      * Opens the robot's next epoch. Undefined: the token is not the current one, or the robot is gone.
      * @throws 503 when the database stays away.
      */
-    async connect(item: Connect): Promise<Connected | undefined> {
+    async connect(item: Arrival): Promise<Connected | undefined> {
       const connected = await arrivals.add(item)
       if (connected?.status === 'IN_SESSION') tellSession(sessions.robotBack(item.robotId))
       return connected

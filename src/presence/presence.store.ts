@@ -60,7 +60,7 @@ export function createPresenceStore(options: { databaseUrl: string; poolSize: nu
     max: options.poolSize,
     application_name: 'wheelhouse-presence',
     connectionTimeoutMillis: 5_000,
-    query_timeout: 30_000,
+    query_timeout: 5_000, // a connection that died in silence must not hold everybody up for long
     keepAlive: true,
     // Presence is found again by reconciling after a crash of the database, so it need not wait for the disk.
     onConnect: (client) => client.query('set synchronous_commit = off').then(() => {}),

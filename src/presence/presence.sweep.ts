@@ -6,6 +6,8 @@ import type { PresenceStore } from './presence.store.ts'
 /** Sessions handled in one sweep; the rest waits for the next. */
 const SESSIONS_PER_SWEEP = 500
 const ROBOTS_PER_STATEMENT = 2_000
+/** Nodes renew every second, so shorter timeouts of robots would declare every node dead, or none. */
+const MIN_NODE_TIMEOUT_MS = 3_000
 
 /**
  * Finds what gateways could not tell: the robots of a gateway that died, sessions that were not told of
@@ -25,7 +27,8 @@ export function createSweep(parts: {
   now: () => Date
   monotonicMs: () => number
 }) {
-  const { store, sessions, lifecycle, log, nodeTimeoutMs, robotGraceMs, now, monotonicMs } = parts
+  const { store, sessions, lifecycle, log, robotGraceMs, now, monotonicMs } = parts
+  const nodeTimeoutMs = Math.max(parts.nodeTimeoutMs, MIN_NODE_TIMEOUT_MS)
   const seen = new Map<string, { mark: string; sinceMs: number }>()
   let lastAnswerMs = Number.NEGATIVE_INFINITY
 

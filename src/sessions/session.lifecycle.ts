@@ -43,7 +43,7 @@ export function createSessionLifecycle(parts: {
 
   async function apply(session: SessionRow, action: SessionAction, act: Act): Promise<void> {
     if (action === 'start') {
-      await starts.startScheduled(session)
+      await starts.startScheduled(session, act.actorId)
       return
     }
     await transact(async (tx) => {

@@ -71,8 +71,8 @@ function lifecycleEndpoints(parts: SessionRouteParts): Endpoint[] {
       run: async ({ caller, body }) => {
         const operatorId = await operatorFor(parts, caller, body.operatorId)
         const session = body.scheduledFor
-          ? await starts.schedule(operatorId, body.robotId, new Date(body.scheduledFor))
-          : await starts.startNow(operatorId, body.robotId)
+          ? await starts.schedule(operatorId, body.robotId, new Date(body.scheduledFor), caller.userId)
+          : await starts.startNow(operatorId, body.robotId, caller.userId)
         return { sessionId: session.id, status: session.status }
       },
     }),

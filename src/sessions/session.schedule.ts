@@ -1,5 +1,5 @@
 import type { Db } from '../db/orm.ts'
-import { AppError } from '../http/errors.ts'
+import { AppError, isDatabaseAway } from '../http/errors.ts'
 import type { Log } from '../log.ts'
 import type { SessionRecord } from './session.changes.ts'
 import type { SessionLifecycle } from './session.lifecycle.ts'
@@ -23,16 +23,21 @@ export function createSchedule(parts: {
   const { db, starts, lifecycle, now, log } = parts
 
   async function attempt(session: Pick<SessionRecord, 'id' | 'robot_id' | 'operator_id' | 'scheduled_for'>) {
+    const lateMs = now().getTime() - (session.scheduled_for?.getTime() ?? 0)
+    if (lateMs >= START_WINDOW_MS) {
+      // Also when nobody tried before, as after an outage: nobody expects the robot to move by now.
+      if (await lifecycle.cancelBySystem(session, 'not_started')) {
+        log.info({ sessionId: session.id }, 'scheduled session not started in time')
+      }
+      return
+    }
     try {
       await starts.startScheduled(session)
     } catch (cause) {
       // Not possible yet (robot or operator busy, robot offline) is no error; it is tried again.
-      if (!(cause instanceof AppError) || cause.status >= 500) throw cause
-      const lateMs = now().getTime() - (session.scheduled_for?.getTime() ?? 0)
-      if (lateMs < START_WINDOW_MS) return
-      if (await lifecycle.cancelBySystem(session, 'not_started')) {
-        log.info({ sessionId: session.id, why: cause.message }, 'scheduled session not started in time')
-      }
+      if (isDatabaseAway(cause)) throw cause
+      // One session that cannot be started for a reason of its own must not hold up the others.
+      if (!(cause instanceof AppError)) log.error({ err: cause, sessionId: session.id }, 'start failed')
     }
   }
 

@@ -22,7 +22,7 @@ export function createSessionStarts(parts: { transact: Transact; now: () => Date
      * @throws 404 unknown robot; 403 not certified where the owner asks for it; 409 the robot is not AVAILABLE
      *   or the operator already has an open session.
      */
-    startNow: (operatorId: string, robotId: string): Promise<SessionRecord> =>
+    startNow: (operatorId: string, robotId: string, actorId: string): Promise<SessionRecord> =>
       asConflict(() =>
         transact(async (tx) => {
           const at = now()
@@ -37,15 +37,20 @@ export function createSessionStarts(parts: { transact: Transact; now: () => Date
           await announce(tx, session, robot, {
             type: 'session.started',
             at,
-            actorId: operatorId,
-            notifyUserIds: [session.client_id],
+            actorId,
+            notifyUserIds: concerned(session, actorId),
           })
           return session
         }),
       ),
 
     /** Plans a session for later, under the same preconditions as an immediate start. */
-    schedule: (operatorId: string, robotId: string, scheduledFor: Date): Promise<SessionRecord> =>
+    schedule: (
+      operatorId: string,
+      robotId: string,
+      scheduledFor: Date,
+      actorId: string,
+    ): Promise<SessionRecord> =>
       transact(async (tx) => {
         const at = now()
         const aheadMs = scheduledFor.getTime() - at.getTime()
@@ -63,18 +68,19 @@ export function createSessionStarts(parts: { transact: Transact; now: () => Date
         await announce(tx, session, robot, {
           type: 'session.scheduled',
           at,
-          actorId: operatorId,
-          notifyUserIds: [session.client_id],
+          actorId,
+          notifyUserIds: concerned(session, actorId),
         })
         return session
       }),
 
     /**
-     * Starts a scheduled session, under the preconditions of any start.
+     * Starts a scheduled session, under the preconditions of any start. Without an actor its time has come.
      * @throws 409 when it is not PENDING, the robot is not AVAILABLE or the operator is busy.
      */
     startScheduled: (
       session: Pick<SessionRecord, 'id' | 'robot_id' | 'operator_id'>,
+      actorId?: string,
     ): Promise<SessionRecord> =>
       asConflict(() =>
         transact(async (tx) => {
@@ -86,8 +92,8 @@ export function createSessionStarts(parts: { transact: Transact; now: () => Date
           await announce(tx, started, robot, {
             type: 'session.started',
             at,
-            actorId: session.operator_id,
-            notifyUserIds: [started.client_id, started.operator_id],
+            ...(actorId !== undefined && { actorId }),
+            notifyUserIds: concerned(started, actorId),
           })
           return started
         }),
@@ -95,6 +101,11 @@ export function createSessionStarts(parts: { transact: Transact; now: () => Date
   }
 }
 export type SessionStarts = ReturnType<typeof createSessionStarts>
+
+/** The client always hears of a start; the operator when it was not their own act. */
+function concerned(session: SessionRecord, actorId: string | undefined): string[] {
+  return [session.client_id, ...(session.operator_id === actorId ? [] : [session.operator_id])]
+}
 
 /** Takes the robot with one conditional update: of any number of callers exactly one gets it. */
 async function claimRobot(tx: Tx, robotId: string): Promise<RobotRecord> {
