@@ -251,6 +251,7 @@ describe("a robot's session", () => {
 
   test('a session that follows at once on another reaches it in order', async () => {
     const { robot, link, operator, act, frame } = await inSession()
+    await vi.waitFor(() => expect(told(link)).toContainEqual(frame('ACTIVE')), 5_000)
     await act(operator, 'end')
     const second = await operator.post('/api/sessions', { robotId: robot.id })
     expect(second.status).toBe(201)

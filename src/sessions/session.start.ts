@@ -93,7 +93,7 @@ export function createSessionStarts(parts: { transact: Transact; now: () => Date
             type: 'session.started',
             at,
             ...(actorId !== undefined && { actorId }),
-            notifyUserIds: concerned(started, actorId),
+            notifyUserIds: [started.client_id, started.operator_id], // both have planned with it
           })
           return started
         }),
@@ -103,7 +103,7 @@ export function createSessionStarts(parts: { transact: Transact; now: () => Date
 export type SessionStarts = ReturnType<typeof createSessionStarts>
 
 /** The client always hears of a start; the operator when it was not their own act. */
-function concerned(session: SessionRecord, actorId: string | undefined): string[] {
+function concerned(session: SessionRecord, actorId: string): string[] {
   return [session.client_id, ...(session.operator_id === actorId ? [] : [session.operator_id])]
 }
 
