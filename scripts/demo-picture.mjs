@@ -24,7 +24,7 @@ const lines = ['$ npm run demo', '', ...steps.flatMap((block) => [...block.trimE
   -1,
 )
 
-const escape = (text) => text.replace(/[&<>]/g, (sign) => ({ '&': '&amp;', '<': '&lt;', '>': '&gt;' })[sign])
+const escapeXml = (text) => text.replace(/[&<>]/g, (sign) => ({ '&': '&amp;', '<': '&lt;', '>': '&gt;' })[sign])
 const cut = (text) => (text.length > COLUMNS ? `${text.slice(0, COLUMNS - 1)}…` : text)
 
 /** One line as text: the side that speaks in its colour, everything else plain. */
@@ -34,7 +34,7 @@ function draw(line, index) {
   const heading = line.startsWith('Step') || line.startsWith('$')
   const fill = heading ? '#f0f6fc' : role ? colours[role] : '#8b949e'
   const weight = heading ? ' font-weight="bold"' : ''
-  return `<text x="${MARGIN_PX}" y="${y}" fill="${fill}"${weight} xml:space="preserve">${escape(cut(line))}</text>`
+  return `<text x="${MARGIN_PX}" y="${y}" fill="${fill}"${weight} xml:space="preserve">${escapeXml(cut(line))}</text>`
 }
 
 const width = Math.round(COLUMNS * FONT_PX * 0.602 + 2 * MARGIN_PX)
