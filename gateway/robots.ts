@@ -30,9 +30,7 @@ export function createRobotConnections(parts: {
   const { presence, frames, wheel, settings, log, startedAtMs, clockMs } = parts
   /** The connection that speaks for its robot. */
   const current = new Map<string, RobotLink>()
-  /** Every open socket, also those not let in yet. */
-  const sockets = new Set<RobotLink>()
-  /** Those that wait for the database, and since when. */
+  /** Open sockets that wait to be let in, and since when. Every other open socket is a current one. */
   const waiting = new Map<RobotLink, number>()
 
   async function letIn(link: RobotLink): Promise<void> {
@@ -90,9 +88,13 @@ export function createRobotConnections(parts: {
   return {
     current: (robotId: string) => current.get(robotId),
     get size() {
-      return sockets.size
+      return current.size + waiting.size
     },
-    all: () => sockets.values(),
+    /** Every open socket. */
+    *all(): Iterable<RobotLink> {
+      yield* waiting.keys()
+      yield* current.values()
+    },
 
     /** Sends away who has waited too long to be let in. Call it again and again. */
     turnAway(): void {
@@ -110,7 +112,6 @@ export function createRobotConnections(parts: {
     },
 
     opened(link: RobotLink): void {
-      sockets.add(link)
       link.early = []
       wheel.add(link, clockMs())
       letIn(link).catch((cause) => {
@@ -131,7 +132,7 @@ export function createRobotConnections(parts: {
 
     closed(link: RobotLink): void {
       link.detach()
-      sockets.delete(link)
+      waiting.delete(link)
       if (current.get(link.robotId) === link) current.delete(link.robotId)
       if (link.epoch > 0) farewell(link)
     },

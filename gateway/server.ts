@@ -116,12 +116,14 @@ function admit(parts: GatewayServerParts, req: HttpRequest): Decision {
     .filter((entry) => entry !== '')
   const identity = parts.tokens.read(bearerToken(req.getHeader('authorization'), offered))
   if (!identity) return { status: '401 Unauthorized', error: 'A valid robot token is required' }
-  if (identity.robotId !== req.getParameter(0)) {
+  const robotId = req.getParameter(0)
+  if (robotId === undefined || identity.robotId !== robotId) {
     return { status: '403 Forbidden', error: 'The token belongs to another robot' }
   }
   // Browsers want one of the offered protocols back; the token itself only when there is no other.
   const subprotocol = offered.find((entry) => !entry.startsWith(BEARER_PROTOCOL)) ?? offered[0] ?? ''
-  return { link: new RobotLink(identity.robotId, identity.tokenVersion, parts.clockMs()), subprotocol }
+  // The id from the path: the one cut out of the token would keep the whole header in memory.
+  return { link: new RobotLink(robotId, identity.tokenVersion, parts.clockMs()), subprotocol }
 }
 
 function bearerToken(authorization: string, offered: readonly string[]): string {

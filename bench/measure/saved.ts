@@ -4,7 +4,6 @@ import type { Child } from '../children.ts'
 
 const LOOK_MS = 100
 const MOST_COMPLAINTS = 3
-const COMPLAINT_CHARACTERS = 200
 /** pino's number for a warning. */
 const WARNING = 40
 
@@ -32,10 +31,15 @@ export async function untilSaved(db: Client, lastAckedMs: ReadonlyMap<string, nu
 
 /** Warnings and errors a server has logged, the newest few: whoever reads a missed goal needs them. */
 export function complaintsOf(child: Child): string[] {
-  return child
-    .output()
-    .split('\n')
-    .filter((line) => Number(/"level":(\d+)/.exec(line)?.[1] ?? 0) >= WARNING)
-    .slice(-MOST_COMPLAINTS)
-    .map((line) => `The gateway said: ${line.slice(0, COMPLAINT_CHARACTERS)}`)
+  const said = child.output().split('\n').flatMap(complaint)
+  return [...new Set(said)].slice(-MOST_COMPLAINTS)
+}
+
+function complaint(line: string): string[] {
+  try {
+    const { level, msg, err } = JSON.parse(line)
+    return level >= WARNING ? [`The gateway said: ${[msg, err?.message].filter(Boolean).join(': ')}`] : []
+  } catch {
+    return [] // not a line of its log, or cut off
+  }
 }

@@ -50,6 +50,10 @@ export interface LinkState {
 /**
  * The statements of presence, each for any number of robots at once and each atomic by itself.
  *
+ * `coalesce(connected, false)` hides that column's statistics from the planner: taken while nobody was connected,
+ * they make it expect no rows and compare every robot with every item, which takes seconds instead of
+ * milliseconds.
+ *
  * They take `robot_presence` before `robots`, and update the status of every robot they name through a CASE,
  * not a WHERE: a WHERE would skip a row that a session is just changing, instead of waiting for it, and leave
  * a robot AVAILABLE that is gone.
@@ -240,7 +244,7 @@ with input as (
   set connected = false, lost_at = now(),
       last_online = greatest(p.last_online, p.last_heartbeat, to_timestamp(i.sign_ms / 1000)),
       last_heartbeat = case when i.beat_ms > 0 then to_timestamp(i.beat_ms / 1000) else p.last_heartbeat end
-  from input i where p.robot_id = i.robot_id and p.epoch = i.epoch and p.connected
+  from input i where p.robot_id = i.robot_id and p.epoch = i.epoch and coalesce(p.connected, false)
   returning p.robot_id, p.last_heartbeat
 ), status as (
   update robots r set status = case when r.status = 'AVAILABLE' then 'OFFLINE' else r.status end
@@ -252,7 +256,7 @@ select id as robot_id from status where status = 'IN_SESSION'`
 const heartbeatsSql = `
 update robot_presence p set last_heartbeat = to_timestamp(i.beat_ms / 1000)
 from unnest($1::uuid[], $2::int[], $3::float8[]) as i (robot_id, epoch, beat_ms)
-where p.robot_id = i.robot_id and p.epoch = i.epoch and p.connected`
+where p.robot_id = i.robot_id and p.epoch = i.epoch and coalesce(p.connected, false)`
 
 const linkStatesSql = `
 select r.id, r.token_version, r.deleted_at is not null as deleted, p.epoch, p.connected,
