@@ -24,7 +24,8 @@ const lines = ['$ npm run demo', '', ...steps.flatMap((block) => [...block.trimE
   -1,
 )
 
-const escapeXml = (text) => text.replace(/[&<>]/g, (sign) => ({ '&': '&amp;', '<': '&lt;', '>': '&gt;' })[sign])
+const escapeXml = (text) =>
+  text.replace(/[&<>]/g, (sign) => ({ '&': '&amp;', '<': '&lt;', '>': '&gt;' })[sign])
 const cut = (text) => (text.length > COLUMNS ? `${text.slice(0, COLUMNS - 1)}…` : text)
 
 /** One line as text: the side that speaks in its colour, everything else plain. */
