@@ -1,5 +1,6 @@
 import type { RequestListener } from 'node:http'
 import { accountEndpoints } from './accounts/profile.routes.ts'
+import { auditEndpoints } from './admin/audit.routes.ts'
 import type { Platform } from './deps.ts'
 import { createApp } from './http/app.ts'
 import type { Endpoint } from './http/endpoint.ts'
@@ -28,6 +29,7 @@ export function apiEndpoints(platform: Platform, gatewayUrl: () => string): Endp
       now,
     }),
     ...notificationEndpoints({ notifications }),
+    ...auditEndpoints({ db }),
     healthEndpoint({ db, now }),
   ]
 }

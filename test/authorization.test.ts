@@ -150,6 +150,8 @@ const rules: Record<string, Rule> = {
     attempt: async () => ({ path: `/api/admin/certifications/${await requested()}/reject` }),
   },
 
+  'GET /api/admin/audit': { expected: admins(200) },
+
   'GET /api/sessions': { expected: everybody(200) },
   'POST /api/sessions': {
     // An admin starts for an operator they name; here they name none.

@@ -5,6 +5,7 @@ import type { Kysely } from 'kysely'
 import { type Client, type Pool, type PoolClient, type TypeOverrides, types } from 'pg'
 import { ApiKey } from '../accounts/api-key.entity.ts'
 import { User } from '../accounts/user.entity.ts'
+import { AuditEntry } from '../admin/audit.entity.ts'
 import { waitUntil } from '../async.ts'
 import { OutboxEvent } from '../events/outbox.entity.ts'
 import { Notification } from '../notifications/notification.entity.ts'
@@ -26,6 +27,7 @@ export const entities = [
   Message,
   Notification,
   OutboxEvent,
+  AuditEntry,
 ] as const
 
 /** A database that takes no more packets must not hold requests for ever. */

@@ -24,6 +24,14 @@ export type Access = 'public' | { readonly role?: Role; readonly sessionOnly?: b
 
 export type Method = 'get' | 'post' | 'patch' | 'delete'
 
+export interface Upload {
+  readonly field: string
+  readonly types: readonly string[]
+  readonly maxBytes: number
+}
+
+export type Refusals = Readonly<Partial<Record<400 | 403 | 404 | 409 | 413 | 415 | 422 | 502 | 503, string>>>
+
 type Parsed<S extends z.ZodType | undefined> = S extends z.ZodType ? z.output<S> : undefined
 
 /** One route: what validates it, who may call it, what it answers. The description is made from the same. */
@@ -36,8 +44,14 @@ export interface Endpoint {
   readonly params?: z.ZodType
   readonly query?: z.ZodType
   readonly body?: z.ZodType
+  /** One file in a multipart body, which `run` reads itself from `http.req`. */
+  readonly upload?: Upload
   /** Success status and body; 204 has none. */
   readonly answer: readonly [status: number, body?: z.ZodType]
+  /** Media types of an answer that is no JSON, e.g. a download; `run` then sets `http.body` itself. */
+  readonly media?: readonly string[]
+  /** When this route refuses beyond what its access and its input imply: status → in which case. */
+  readonly refusals?: Refusals
   readonly run: (input: EndpointInput) => Promise<unknown>
 }
 
@@ -64,7 +78,10 @@ export function endpoint<
   params?: P
   query?: Q
   body?: B
+  upload?: Upload
   answer: R
+  media?: readonly string[]
+  refusals?: Refusals
   run: (input: {
     caller: A extends 'public' ? Caller | undefined : Caller
     params: Parsed<P>

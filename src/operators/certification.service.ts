@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto'
+import { audit } from '../admin/audit.ts'
 import type { Db } from '../db/orm.ts'
 import type { Transact } from '../events/transactor.ts'
 import { conflict, notFound, uniqueViolation } from '../http/errors.ts'
@@ -81,10 +82,18 @@ export function createCertifications(parts: { db: Db; transact: Transact; now: (
           .select('display_name')
           .where('id', '=', decided.operator_id)
           .executeTakeFirstOrThrow()
+        const action = `certification.${status.toLowerCase()}`
+        await audit(tx, {
+          at: now(),
+          actorId: adminId,
+          action,
+          subject: ['certification', id],
+          data: { operator_id: decided.operator_id, robot_type: decided.robot_type },
+        })
         await notify(tx, now(), [
           {
             userId: decided.operator_id,
-            type: `certification.${status.toLowerCase()}`,
+            type: action,
             data: { certification_id: id, robot_type: decided.robot_type },
           },
         ])

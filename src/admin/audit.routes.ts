@@ -1,0 +1,55 @@
+import { z } from 'zod'
+import { iso } from '../db/iso.ts'
+import type { Db } from '../db/orm.ts'
+import { type Endpoint, endpoint } from '../http/endpoint.ts'
+import { line, queryInteger, timestamp } from '../http/fields.ts'
+
+const ListAudit = z.strictObject({
+  /** Entries older than this id. */
+  before: queryInteger(1, 9_999_999_999).optional(),
+  limit: queryInteger(1, 200).default(100),
+  actor_id: z.uuid().optional(),
+  subject_id: line(100).optional(),
+})
+
+const AuditView = z.object({
+  id: z.number().int(),
+  at: timestamp,
+  actor_id: z.uuid().nullable(),
+  actor_name: z.string().nullable(),
+  action: z.string(),
+  subject_type: z.string(),
+  subject_id: z.string(),
+  data: z.record(z.string(), z.unknown()),
+})
+
+/** Reading the audit log. */
+export function auditEndpoints({ db }: { db: Db }): Endpoint[] {
+  return [
+    endpoint({
+      method: 'get',
+      path: '/api/admin/audit',
+      summary: 'Lists privileged and money-moving acts, newest first',
+      access: { role: 'admin' },
+      query: ListAudit,
+      answer: [200, z.object({ entries: z.array(AuditView) })],
+      run: async ({ query }) => ({ entries: await list(db, query) }),
+    }),
+  ]
+}
+
+async function list(db: Db, filter: z.output<typeof ListAudit>) {
+  const { before, actor_id: actorId, subject_id: subjectId } = filter
+  const rows = await db
+    .selectFrom('audit_log')
+    .leftJoin('users', 'users.id', 'audit_log.actor_id')
+    .selectAll('audit_log')
+    .select('users.display_name as actor_name')
+    .$if(before !== undefined, (query) => query.where('audit_log.id', '<', before as number))
+    .$if(actorId !== undefined, (query) => query.where('audit_log.actor_id', '=', actorId as string))
+    .$if(subjectId !== undefined, (query) => query.where('audit_log.subject_id', '=', subjectId as string))
+    .orderBy('audit_log.id', 'desc')
+    .limit(filter.limit)
+    .execute()
+  return rows.map((row) => ({ ...row, at: iso(row.at) }))
+}
