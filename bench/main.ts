@@ -4,6 +4,7 @@ import { openLab } from './lab.ts'
 import { measureHeartbeats } from './measure/heartbeats.ts'
 import { measureMemory } from './measure/memory.ts'
 import { measurePresence } from './measure/presence.ts'
+import { measureRest } from './measure/rest.ts'
 import { measureSilence } from './measure/silence.ts'
 import { measureSteady } from './measure/steady.ts'
 import { type Measurement, measurements, type Plan, readPlan, usage } from './options.ts'
@@ -22,6 +23,7 @@ const measure: Record<Measurement, (lab: Lab, plan: Plan) => Promise<Section>> =
   memory: measureMemory,
   presence: measurePresence,
   silence: measureSilence,
+  rest: measureRest,
 }
 
 const say = (text: string) => process.stdout.write(`${text}\n`)

@@ -1,6 +1,6 @@
 import { parseArgs } from 'node:util'
 
-export const measurements = ['heartbeats', 'steady', 'memory', 'presence', 'silence'] as const
+export const measurements = ['heartbeats', 'steady', 'memory', 'presence', 'silence', 'rest'] as const
 export type Measurement = (typeof measurements)[number]
 
 /** How much is measured; everything else is the same in a quick run and a full one. */
@@ -17,6 +17,13 @@ export interface Plan {
   readonly flips: number
   readonly droppedRobots: number
   readonly silentRobots: number
+  /** REST: how often every contender is measured, for how long, and with how many sessions to start. */
+  readonly restRounds: number
+  readonly restSeconds: number
+  readonly restStarts: number
+  /** Sessions in the database when the list is measured once more. */
+  readonly manySessions: number
+  readonly exportedSessions: number
   /** Longest wait for other programs to leave the machine alone, before each measurement. */
   readonly quietLimitMs: number
   readonly command: string
@@ -31,6 +38,11 @@ const full = {
   flips: 600,
   droppedRobots: 10_000,
   silentRobots: 48,
+  restRounds: 3,
+  restSeconds: 4,
+  restStarts: 4_000,
+  manySessions: 1_000_000,
+  exportedSessions: 100_000,
   quietLimitMs: 10_000,
 }
 const quick: typeof full = {
@@ -42,6 +54,11 @@ const quick: typeof full = {
   flips: 100,
   droppedRobots: 2_000,
   silentRobots: 16,
+  restRounds: 1,
+  restSeconds: 1,
+  restStarts: 500,
+  manySessions: 30_000,
+  exportedSessions: 20_000,
   quietLimitMs: 1_000,
 }
 

@@ -12,3 +12,5 @@ export function figure(value: number): string {
   const decimals = value === 0 ? 0 : Math.max(0, 2 - Math.floor(Math.log10(Math.abs(value))))
   return value.toLocaleString('en-GB', { maximumFractionDigits: Math.min(decimals, 3) })
 }
+
+export const median = (values: readonly number[]): number => percentile(values, 0.5)

@@ -85,8 +85,47 @@ export async function startWheelhouse(
   }
 }
 
+/** A server of the REST interface. */
+export interface RestTarget {
+  readonly port: number
+  readonly child: Child
+  readonly probe: Call<Probe>
+  stop(): Promise<void>
+}
+
+/** A peer of the REST measurements. */
+export async function startRestPeer(
+  lab: Lab,
+  file: 'bench/servers/koa-raw.ts' | 'bench/servers/koa-orm.ts',
+): Promise<RestTarget> {
+  const child = lab.children.run(file, { env: { DATABASE_URL: lab.databaseUrl } })
+  const port = await readyPort(child.process)
+  return { port, child, probe: callerOf<Probe>(child.process), stop: () => child.stop() }
+}
+
+/** Wheelhouse's api role in a process of its own. */
+export async function startApi(lab: Lab, redisUrl: string): Promise<RestTarget> {
+  const { child, baseUrl } = await serving(
+    lab.children.run('src/main.ts', {
+      env: {
+        ROLES: 'api',
+        DATABASE_URL: lab.databaseUrl,
+        REDIS_URL: redisUrl,
+        SECRET_KEY: lab.secretKey,
+        DATA_DIR: join(lab.dataDir, 'wheelhouse'),
+        DEMO: 'false',
+        PORT: '0',
+      },
+    }),
+  )
+  const port = Number(new URL(baseUrl).port)
+  return { port, child, probe: callerOf<Probe>(child.process), stop: () => child.stop() }
+}
+
 /** Waits for the line in which Wheelhouse says where it serves. */
-function serving(child: Child): Promise<{ child: Child; hubUrl: string; gatewayUrl: string }> {
+function serving(
+  child: Child,
+): Promise<{ child: Child; baseUrl: string; hubUrl: string; gatewayUrl: string }> {
   return new Promise((resolve, reject) => {
     const fail = (why: string) => reject(new Error(`Wheelhouse ${why}:\n${child.output()}`))
     const timer = setTimeout(() => fail('does not start'), START_LIMIT_MS)
@@ -94,8 +133,8 @@ function serving(child: Child): Promise<{ child: Child; hubUrl: string; gatewayU
     child.onLine((line) => {
       if (!line.includes('"msg":"Wheelhouse is serving"')) return
       clearTimeout(timer)
-      const { hubUrl, gatewayUrl } = JSON.parse(line)
-      resolve({ child, hubUrl, gatewayUrl })
+      const { baseUrl, hubUrl, gatewayUrl } = JSON.parse(line)
+      resolve({ child, baseUrl, hubUrl, gatewayUrl })
     })
   })
 }

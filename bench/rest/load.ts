@@ -1,0 +1,131 @@
+import { setTimeout as delay } from 'node:timers/promises'
+import { offer, sayReady } from '../rpc.ts'
+import { percentile } from '../stats.ts'
+import { HttpConnection, type HttpRequest, requestBytes } from './connection.ts'
+
+// The load generator of the REST measurements: a process of its own that asks and waits for answers.
+
+export interface LoadReport {
+  readonly answered: number
+  readonly tookMs: number
+  readonly p50Ms: number
+  readonly p99Ms: number
+  /** Answers with another status than the one expected. */
+  readonly wrong: number
+  /** What the first wrong one said. */
+  readonly firstWrong: string | undefined
+}
+
+export interface Work {
+  readonly port: number
+  readonly connections: number
+  readonly expectedStatus: number
+  readonly requests: readonly HttpRequest[]
+}
+
+/** Collects answers of one run. */
+function createTally(expectedStatus: number) {
+  const latenciesMs: number[] = []
+  let wrong = 0
+  let firstWrong: string | undefined
+  const startedMs = performance.now()
+  return {
+    note(answer: { status: number; body: Buffer }, sentMs: number): void {
+      latenciesMs.push(performance.now() - sentMs)
+      if (answer.status === expectedStatus) return
+      wrong++
+      firstWrong ??= `${answer.status} ${answer.body.toString().slice(0, 300)}`
+    },
+    report: (): LoadReport => ({
+      answered: latenciesMs.length,
+      tookMs: performance.now() - startedMs,
+      p50Ms: percentile(latenciesMs, 0.5),
+      p99Ms: percentile(latenciesMs, 0.99),
+      wrong,
+      firstWrong,
+    }),
+  }
+}
+
+async function withConnections<T>(
+  work: Work,
+  use: (connections: readonly HttpConnection[]) => Promise<T>,
+): Promise<T> {
+  const opening = Array.from({ length: work.connections }, () => HttpConnection.open(work.port))
+  const connections = await Promise.all(opening)
+  try {
+    return await use(connections)
+  } finally {
+    for (const connection of connections) connection.close()
+  }
+}
+
+const handlers = {
+  /** Every connection asks the next request as soon as it is answered: over and over for `forMs`. */
+  repeat: (work: Work, forMs: number): Promise<LoadReport> =>
+    withConnections(work, async (connections) => {
+      const bytes = work.requests.map(requestBytes)
+      const tally = createTally(work.expectedStatus)
+      const untilMs = performance.now() + forMs
+      let turn = 0
+      const lane = async (connection: HttpConnection) => {
+        while (performance.now() < untilMs) {
+          const request = bytes[turn++ % bytes.length] as Buffer
+          const sentMs = performance.now()
+          tally.note(await connection.send(request), sentMs)
+        }
+      }
+      await Promise.all(connections.map(lane))
+      return tally.report()
+    }),
+
+  /** Every request once, as fast as they are answered. */
+  once: (work: Work): Promise<LoadReport> =>
+    withConnections(work, async (connections) => {
+      const queue = work.requests.map(requestBytes).values()
+      const tally = createTally(work.expectedStatus)
+      const lane = async (connection: HttpConnection) => {
+        for (const request of queue) {
+          const sentMs = performance.now()
+          tally.note(await connection.send(request), sentMs)
+        }
+      }
+      await Promise.all(connections.map(lane))
+      return tally.report()
+    }),
+
+  /** So many requests a second whatever the answers do; a late answer counts from when it was due. */
+  atRate: (work: Work, perSecond: number, forMs: number): Promise<LoadReport> =>
+    withConnections(work, async (connections) => {
+      const bytes = work.requests.map(requestBytes)
+      const tally = createTally(work.expectedStatus)
+      const startedMs = performance.now()
+      let turn = 0
+      const lane = async (connection: HttpConnection) => {
+        for (;;) {
+          const dueMs = startedMs + (turn * 1_000) / perSecond
+          if (dueMs > startedMs + forMs) return
+          const request = bytes[turn++ % bytes.length] as Buffer
+          const earlyMs = dueMs - performance.now()
+          if (earlyMs > 0) await delay(earlyMs)
+          // The timer is coarse: what it is late by is the generator's fault, not the server's.
+          const sentMs = earlyMs > 0 ? performance.now() : dueMs
+          tally.note(await connection.send(request), sentMs)
+        }
+      }
+      await Promise.all(connections.map(lane))
+      return tally.report()
+    }),
+
+  /** One request, its status and its text. */
+  ask: (port: number, request: HttpRequest): Promise<{ status: number; text: string }> =>
+    withConnections({ port, connections: 1, expectedStatus: 200, requests: [] }, async ([connection]) => {
+      const { status, body } = await (connection as HttpConnection).send(requestBytes(request))
+      return { status, text: body.toString() }
+    }),
+}
+export type LoadGenerator = typeof handlers
+
+offer(handlers)
+process.on('SIGINT', () => {}) // Ctrl-C reaches the whole terminal; the benchmark ends us in its own order
+sayReady(0)
