@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import { type Expression, type ExpressionBuilder, type Selectable, type SqlBool, sql } from 'kysely'
+import { compiled } from '../db/compiled.ts'
 import type { Db, Tables } from '../db/orm.ts'
 import type { Bus } from '../events/bus.ts'
 import { conflict, notFound, unauthorized } from '../http/errors.ts'
@@ -13,6 +14,18 @@ const KEY_LIMIT = 100
 /** `last_used_at` is as exact as this; a busy key costs one write a minute, not one a request. */
 const USE_RESOLUTION_MS = 60_000
 const PREFIX_SHOWN = 'svc_live_'.length + 4
+
+/** Who holds a key. Asked with every request that carries one. */
+const findHolder = compiled<{ hash: string }>()((db, place) =>
+  db
+    .selectFrom('api_keys')
+    .innerJoin('users', 'users.id', 'api_keys.user_id')
+    .select(['api_keys.id as keyId', 'api_keys.last_used_at', 'api_keys.revoked_at', 'api_keys.expires_at'])
+    .select(['users.id as userId', 'users.display_name', 'users.email', 'users.email_verified'])
+    .select(['users.is_client', 'users.is_operator'])
+    .select(sql<boolean>`api_keys.expires_at <= now()`.as('expired'))
+    .where('api_keys.hash', '=', place('hash')),
+)
 
 /** Programmatic credentials: making, listing, revoking and recognising them. */
 export function createApiKeys(parts: { db: Db; bus: Bus; report: (cause: unknown) => void }) {
@@ -110,20 +123,7 @@ export function createApiKeys(parts: { db: Db; bus: Bus; report: (cause: unknown
      */
     async resolveKey(raw: string) {
       if (!looksLikeApiKey(raw)) throw unauthorized('The API key is not valid')
-      const found = await db
-        .selectFrom('api_keys')
-        .innerJoin('users', 'users.id', 'api_keys.user_id')
-        .select([
-          'api_keys.id as keyId',
-          'api_keys.last_used_at',
-          'api_keys.revoked_at',
-          'api_keys.expires_at',
-        ])
-        .select(['users.id as userId', 'users.display_name', 'users.email', 'users.email_verified'])
-        .select(['users.is_client', 'users.is_operator'])
-        .select(sql<boolean>`api_keys.expires_at <= now()`.as('expired'))
-        .where('api_keys.hash', '=', hashApiKey(raw))
-        .executeTakeFirst()
+      const [found] = await findHolder(db, { hash: hashApiKey(raw) })
       if (!found) throw unauthorized('The API key is not valid')
       if (found.revoked_at) throw unauthorized('The API key has been revoked')
       if (found.expired) throw unauthorized('The API key has expired')

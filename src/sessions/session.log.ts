@@ -1,4 +1,5 @@
 import type { SessionEventType, SessionStatus } from '@wheelhouse/protocol'
+import { compiled } from '../db/compiled.ts'
 import type { Tx } from '../events/transactor.ts'
 
 /** What a log entry says of a change: the session's state after it, who did it, why. */
@@ -20,13 +21,23 @@ export interface LogEntry {
   readonly told?: Record<string, unknown>
 }
 
+const insertEntry = compiled<Pick<LogEntry, 'sessionId' | 'seq' | 'type' | 'data' | 'at'>>()((db, place) =>
+  db.insertInto('session_events').values({
+    session_id: place('sessionId'),
+    seq: place('seq'),
+    type: place('type'),
+    data: place('data'),
+    at: place('at'),
+  }),
+)
+
 /**
  * Appends to a session's log and to the outbox, in the caller's transaction. The number is gapless because
  * it comes from a counter in the session's row: a rolled-back transaction gives its number back.
  */
 export async function appendToLog(tx: Tx, entry: LogEntry): Promise<void> {
   const { sessionId, seq, type, at, data } = entry
-  await tx.db.insertInto('session_events').values({ session_id: sessionId, seq, type, data, at }).execute()
+  await insertEntry(tx.db, { sessionId, seq, type, data, at })
   tx.record('session.event', {
     session_id: sessionId,
     seq,
