@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto'
 import { type HubCommandName, hubCommands } from '@wheelhouse/protocol'
 import { io } from 'socket.io-client'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
@@ -236,6 +237,11 @@ async function badCredentials(): Promise<Record<string, string | undefined>> {
   }
 }
 
+/** Headers that differ between any two answers. */
+const changing = new Set(['date', 'x-request-id', 'ratelimit', 'ratelimit-policy'])
+const anyId = /(?<=\/)(?:[0-9a-f]{8}-[0-9a-f-]{27}|\d+)(?=\/|$)/
+const unknownId = (id: string) => (id.includes('-') ? randomUUID() : '999999')
+
 describe('over HTTP', () => {
   let bad: Record<string, string | undefined>
   beforeAll(async () => {
@@ -264,6 +270,32 @@ describe('over HTTP', () => {
       if (open) continue
       expect(response.headers.get('WWW-Authenticate'), what).toBe('Bearer')
       expect(await response.json(), what).toEqual({ error: expect.any(String) })
+    }
+  })
+
+  /** Routes with an id that some caller may not even know of. */
+  const hiding = Object.entries(rules)
+    .filter(([route, { expected }]) => route.includes('{id}') && Object.values(expected).includes(404))
+    .map(([route]) => route)
+
+  test.each(hiding)('%s tells a foreign id and an unknown one in the same bytes', async (route) => {
+    const [method, pattern] = route.split(' ') as [string, string]
+    const { expected, attempt } = rules[route] as Rule
+    const { path = pattern, body } = (await attempt?.()) ?? {}
+    const outsiders = callers.filter((caller) => (expected as Statuses)[caller] === 404)
+    for (const caller of outsiders) {
+      const answerOf = async (asked: string) => {
+        const response = await fetch(world.baseUrl + asked, {
+          method,
+          headers: { Authorization: `Bearer ${tokens[caller]}`, 'Content-Type': 'application/json' },
+          ...(body !== undefined && { body: JSON.stringify(body) }),
+        })
+        const headers = [...response.headers].filter(([name]) => !changing.has(name))
+        return { status: response.status, headers, bytes: Buffer.from(await response.arrayBuffer()) }
+      }
+      const foreign = await answerOf(path)
+      expect(foreign.status, caller).toBe(404)
+      expect(foreign, caller).toEqual(await answerOf(path.replace(anyId, unknownId)))
     }
   })
 

@@ -1,3 +1,4 @@
+import { sql } from 'kysely'
 import { compiled } from '../db/compiled.ts'
 import type { Tx } from '../events/transactor.ts'
 
@@ -8,23 +9,29 @@ export interface NewNotification {
   readonly data: Record<string, unknown>
 }
 
-/** Takes the user's next number and with it their row's lock. */
-const countUp = compiled<{ userId: string }>()((db, place) =>
+/** Takes the user's next number, and with it their row's lock, and writes the notification under it. */
+const insertNext = compiled<NewNotification & { at: Date }>()((db, place) =>
   db
-    .updateTable('users')
-    .set((eb) => ({ notification_seq: eb('notification_seq', '+', 1) }))
-    .where('id', '=', place('userId'))
-    .returning('notification_seq'),
-)
-
-const insertNotification = compiled<NewNotification & { seq: number; at: Date }>()((db, place) =>
-  db.insertInto('notifications').values({
-    user_id: place('userId'),
-    seq: place('seq'),
-    type: place('type'),
-    data: place('data'),
-    created_at: place('at'),
-  }),
+    .with('counted', (counting) =>
+      counting
+        .updateTable('users')
+        .set((eb) => ({ notification_seq: eb('notification_seq', '+', 1) }))
+        .where('id', '=', place('userId'))
+        .returning(['id', 'notification_seq']),
+    )
+    .insertInto('notifications')
+    .columns(['user_id', 'seq', 'type', 'data', 'created_at'])
+    .expression((eb) =>
+      eb
+        .selectFrom('counted')
+        .select(['id', 'notification_seq'])
+        .select([
+          sql<string>`${place('type')}::text`.as('type'),
+          sql<Record<string, unknown>>`${place('data')}::jsonb`.as('data'),
+          sql<Date>`${place('at')}::timestamptz`.as('at'),
+        ]),
+    )
+    .returning('seq'),
 )
 
 /**
@@ -33,13 +40,11 @@ const insertNotification = compiled<NewNotification & { seq: number; at: Date }>
  */
 export async function notify(tx: Tx, at: Date, notifications: readonly NewNotification[]): Promise<void> {
   for (const { userId, type, data } of notifications.toSorted((a, b) => (a.userId < b.userId ? -1 : 1))) {
-    const [counted] = await countUp(tx.db, { userId })
-    if (!counted) throw new Error('a user to notify does not exist')
-    const seq = counted.notification_seq
-    await insertNotification(tx.db, { userId, seq, type, data, at })
+    const [written] = await insertNext(tx.db, { userId, type, data, at })
+    if (!written) throw new Error('a user to notify does not exist')
     tx.record('notification', {
       user_id: userId,
-      notification: { id: String(seq), type, data, created_at: at.toISOString() },
+      notification: { id: String(written.seq), type, data, created_at: at.toISOString() },
     })
   }
 }
