@@ -52,7 +52,7 @@ export class EpisodeOutbox {
     const problem = this.#keep(report, answer)
     if (problem) {
       answer.reject(problem)
-      this.#report(problem)
+      if (problem !== this.#closed) this.#report(problem)
     } else this.tick()
     return answer.promise
   }

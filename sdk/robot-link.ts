@@ -214,13 +214,16 @@ export class RobotLink {
     this.#welcome = welcome
     this.#backoff.reset()
     this.#socket?.keepAlive(welcome.heartbeat_timeout_ms)
-    this.#heartbeatTimer = setInterval(() => this.#beat(), welcome.heartbeat_interval_ms)
+    this.#heartbeatTimer = setInterval(() => {
+      this.#beat()
+      this.#episodes.tick()
+    }, welcome.heartbeat_interval_ms)
     this.#announce('online')
     this.#beat()
+    this.#episodes.online()
     this.#firstWelcome.resolve(welcome)
     this.#tell(() => this.#options.onWelcome?.(welcome))
     if (!this.#isClosed()) this.#orders.welcome(welcome)
-    this.#episodes.online()
   }
 
   #beat(): void {
@@ -232,7 +235,6 @@ export class RobotLink {
     const heartbeat = { type: 'heartbeat', seq: this.#heartbeatSeq } as const
     // The beat itself is owed, even when its extra fields cannot be sent.
     if (!this.#send({ ...fields, ...heartbeat }, 'vital')) this.#send(heartbeat, 'vital')
-    this.#episodes.tick()
   }
 
   #announce(state: RobotConnectionState, closeCode?: number): void {
