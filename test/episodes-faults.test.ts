@@ -75,10 +75,11 @@ describe.concurrent('several gateways', () => {
         .map((one) => [Math.random(), one] as const)
         .sort(([a], [b]) => a - b)
         .map(([, one]) => one)
-    const saved = await Promise.all(times(30).map(() => episodeStore.save(shuffled())))
-    expect(saved.flat()).toEqual(Array(30 * all.length).fill(true))
+    const own = (n: number) => robots.map(({ id }) => ({ ...all[0]!, robotId: id, episodeId: `own${n}` }))
+    const saved = await Promise.all(times(30).map((n) => episodeStore.save([...shuffled(), ...own(n)])))
+    expect(saved.flat()).toEqual(Array(30 * (all.length + 8)).fill(true))
     for (const dataset of await datasetsOf(owner)) {
-      expect(dataset).toMatchObject({ episode_count: 20, size_mb: 20 })
+      expect(dataset).toMatchObject({ episode_count: 50, size_mb: 50 })
     }
     expect(await datasetsOf(owner)).toHaveLength(8)
   })

@@ -49,8 +49,8 @@ async function makeDatasets(tx: Tx, robotIds: readonly string[], at: Date): Prom
 }
 
 /**
- * Takes the datasets in one order everywhere. Who has them has all that follows: two transactions that hold
- * the same episodes in different orders would otherwise wait for each other.
+ * Takes the datasets in one order everywhere. Who has them has all that follows, episodes, sessions and counts:
+ * two transactions about the same robots never wait for each other in a circle.
  */
 async function lockDatasets(tx: Tx, robotIds: readonly string[]): Promise<Set<string>> {
   const rows = await tx.db
