@@ -1,9 +1,11 @@
 import { alone } from '../src/async.ts'
+import type { EpisodeStore } from '../src/datasets/episode.store.ts'
 import type { Bus } from '../src/events/bus.ts'
 import type { Log } from '../src/log.ts'
 import type { Presence } from '../src/presence/presence.service.ts'
 import type { PresenceStore } from '../src/presence/presence.store.ts'
 import type { RobotTokens } from '../src/robots/robot.token.ts'
+import { createEpisodes } from './episodes.ts'
 import { createHeartbeats } from './heartbeats.ts'
 import { createReconciler } from './reconciler.ts'
 import { createRobotFrames } from './robot-frames.ts'
@@ -23,6 +25,7 @@ const RECONCILE_MS = 10_000
 export interface GatewayParts {
   readonly presence: Presence
   readonly store: PresenceStore
+  readonly episodeStore: EpisodeStore
   readonly tokens: RobotTokens
   readonly bus: Bus
   readonly log: Log
@@ -66,7 +69,18 @@ export async function startGateway(parts: GatewayParts, host: string, port: numb
     tickMs: WHEEL_TICK_MS,
     onSilent: (link) => robots.silent(link),
   })
-  const frames = createRobotFrames({ noteBeat: heartbeats.note, log, startedAtMs })
+  const episodes = createEpisodes({
+    store: parts.episodeStore,
+    log,
+    linkOf: (robotId) => robots.current(robotId),
+    clockMs,
+  })
+  const frames = createRobotFrames({
+    noteBeat: heartbeats.note,
+    takeEpisode: episodes.take,
+    log,
+    startedAtMs,
+  })
   const robots = createRobotConnections({ presence, frames, wheel, settings, log, startedAtMs, clockMs })
 
   let draining = false
@@ -133,16 +147,20 @@ export async function startGateway(parts: GatewayParts, host: string, port: numb
     async drain() {
       draining = true
       server.stopListening()
-      // First the beats, while the connections that own them still stand.
-      await heartbeats
-        .flush()
-        .catch((cause) => log.error({ err: cause }, 'heartbeats not written at shutdown'))
+      // First what the robots have sent, while the connections that own it still stand.
+      await Promise.all([
+        heartbeats.flush().catch((cause) => log.error({ err: cause }, 'heartbeats not written at shutdown')),
+        episodes
+          .flush()
+          .catch((cause) => log.warn({ err: cause }, 'episodes left to their robots at shutdown')),
+      ])
       await closeAll(robots, 'draining')
       await presence.idle()
     },
     async close() {
       for (const timer of timers) clearInterval(timer)
       closed = true
+      episodes.stop()
       await housekeep() // joins a run in hand, which would bring the row of this node back
       stopListening()
       server.close()

@@ -1,4 +1,4 @@
-import { MAX_FRAME_BYTES, RobotFrame, robotFrameTypes } from '@wheelhouse/protocol'
+import { type Episode, EpisodeId, MAX_FRAME_BYTES, RobotFrame, robotFrameTypes } from '@wheelhouse/protocol'
 import { z } from 'zod'
 import type { Log } from '../src/log.ts'
 import type { RobotLink } from './robot-link.ts'
@@ -12,14 +12,15 @@ const MAX_MALFORMED_FRAMES = 5
 /** Reads what robots send. Every frame is a sign of life; a heartbeat is also noted for the database. */
 export function createRobotFrames(parts: {
   noteBeat: (link: RobotLink) => void
+  takeEpisode: (link: RobotLink, episode: Episode, nowMs: number) => void
   log: Log
   startedAtMs: number
 }) {
-  const { noteBeat, log, startedAtMs } = parts
+  const { noteBeat, takeEpisode, log, startedAtMs } = parts
 
-  function malformed(link: RobotLink, why: string, nowMs: number): void {
+  function malformed(link: RobotLink, why: string, nowMs: number, about?: { episode_id: string }): void {
     link.malformedFrames++
-    link.sendIfFlowing(JSON.stringify({ type: 'error', message: why }), nowMs)
+    link.sendIfFlowing(JSON.stringify({ type: 'error', message: why, ...about }), nowMs)
     if (link.malformedFrames >= MAX_MALFORMED_FRAMES) link.close('protocolError')
   }
 
@@ -34,10 +35,11 @@ export function createRobotFrames(parts: {
   function other(link: RobotLink, value: object & { type: string }, nowMs: number): void {
     if (!robotFrameTypes.has(value.type)) return // newer robots may say more than this gateway understands
     const parsed = RobotFrame.safeParse(value)
-    if (!parsed.success) return malformed(link, z.prettifyError(parsed.error), nowMs)
+    if (!parsed.success) return malformed(link, z.prettifyError(parsed.error), nowMs, namedEpisode(value))
     link.malformedFrames = 0
     const frame = parsed.data
     if (frame.type === 'heartbeat') heartbeat(link, frame.seq, nowMs)
+    else if (frame.type === 'episode') takeEpisode(link, frame, nowMs)
     else if (frame.type === 'log') {
       log.debug({ robotId: link.robotId, level: frame.level, said: frame.message }, 'robot log')
     }
@@ -81,6 +83,13 @@ function parseObject(text: string): (object & { type: string }) | undefined {
   } catch {
     return undefined
   }
+}
+
+/** Which episode a malformed frame is about, so that its robot knows which one not to send again. */
+function namedEpisode(value: object & { type: string }): { episode_id: string } | undefined {
+  if (value.type !== 'episode' || !('episode_id' in value)) return undefined
+  const id = EpisodeId.safeParse(value.episode_id)
+  return id.success ? { episode_id: id.data } : undefined
 }
 
 function isPlainHeartbeat(value: object): value is { type: 'heartbeat'; seq?: number } {

@@ -1,4 +1,5 @@
 export * from './close-codes.ts'
+export * from './episodes.ts'
 export * from './hub.ts'
 export * from './robot-frames.ts'
 export * from './rooms.ts'

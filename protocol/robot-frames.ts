@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { Episode, EpisodeAck } from './episodes.ts'
 import { SessionStatus } from './status.ts'
 
 /** Largest frame either side may send, in bytes. */
@@ -25,13 +26,21 @@ export const RobotLog = z.looseObject({
 })
 
 /** Frames a robot sends. Unknown types are ignored, so that newer robots can talk to older gateways. */
-export const RobotFrame = z.discriminatedUnion('type', [Heartbeat, Telemetry, ControlAck, Stopped, RobotLog])
+export const RobotFrame = z.discriminatedUnion('type', [
+  Heartbeat,
+  Telemetry,
+  ControlAck,
+  Stopped,
+  Episode,
+  RobotLog,
+])
 export type RobotFrame = z.infer<typeof RobotFrame>
 export const robotFrameTypes: ReadonlySet<string> = new Set([
   'heartbeat',
   'telemetry',
   'ack',
   'stopped',
+  'episode',
   'log',
 ])
 
@@ -76,7 +85,15 @@ export type Control = z.infer<typeof Control>
 export const Stop = z.looseObject({ type: z.literal('stop'), reason: z.string(), latched: z.boolean() })
 export type Stop = z.infer<typeof Stop>
 export const StopCleared = z.looseObject({ type: z.literal('stop_cleared') })
-export const ErrorFrame = z.looseObject({ type: z.literal('error'), message: z.string() })
+export const ErrorFrame = z.looseObject({
+  type: z.literal('error'),
+  message: z.string(),
+  /** The episode that was not taken. */
+  episode_id: z.string().optional(),
+  /** Send the episode again, this much later. Without it, sending it again is of no use. */
+  retry_after_ms: z.number().optional(),
+})
+export type ErrorFrame = z.infer<typeof ErrorFrame>
 
 /** Frames a robot receives. */
 export const ToRobotFrame = z.discriminatedUnion('type', [
@@ -86,6 +103,7 @@ export const ToRobotFrame = z.discriminatedUnion('type', [
   Control,
   Stop,
   StopCleared,
+  EpisodeAck,
   ErrorFrame,
 ])
 export type ToRobotFrame = z.infer<typeof ToRobotFrame>

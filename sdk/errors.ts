@@ -25,6 +25,11 @@ export class HubClosedError extends Error {
   override readonly name = 'HubClosedError'
 }
 
+/** The gateway refused an episode for good: sending it again cannot help. */
+export class EpisodeRefusedError extends Error {
+  override readonly name = 'EpisodeRefusedError'
+}
+
 /** Whether asking the same again cannot help: the hub understood, and refuses. */
 export function isFinalRefusal(cause: unknown): boolean {
   if (!(cause instanceof HubError)) return cause instanceof HubClosedError

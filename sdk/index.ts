@@ -1,6 +1,7 @@
 export * from './backoff.ts'
 export * from './differential-drive.ts'
 export * from './drive-pilot.ts'
+export type { EpisodeReport } from './episode-outbox.ts'
 export * from './errors.ts'
 export * from './hub-client.ts'
 export type { RobotsUpdate } from './robot-board.ts'

@@ -8,6 +8,7 @@ import {
 } from '@wheelhouse/protocol'
 import { WebSocket } from 'ws'
 import { Backoff } from './backoff.ts'
+import { EpisodeOutbox, type EpisodeReport } from './episode-outbox.ts'
 import type {
   RobotConnectionState,
   RobotLinkEnd,
@@ -32,6 +33,7 @@ export class RobotLink {
   readonly #options: RobotLinkOptions
   readonly #backoff: Backoff
   readonly #orders: RobotOrders
+  readonly #episodes: EpisodeOutbox
   readonly #firstWelcome = Promise.withResolvers<Welcome>()
   readonly #closed = Promise.withResolvers<void>()
   #state: RobotLinkState = 'idle'
@@ -48,6 +50,11 @@ export class RobotLink {
     this.#options = options
     this.#backoff = new Backoff(options.reconnect)
     this.#orders = new RobotOrders(options)
+    this.#episodes = new EpisodeOutbox({
+      transmit: (frame) => this.#send(frame, 'droppable'),
+      report: (cause) => this.#report(cause),
+      nowMs: () => performance.now(),
+    })
     // Whoever ignores the promise of connect() still learns the reason from onClosed.
     this.#firstWelcome.promise.catch(() => {})
   }
@@ -120,6 +127,17 @@ export class RobotLink {
     return this.#send({ type: 'log', level, message: message.slice(0, LOG_MESSAGE_MAX) }, 'droppable')
   }
 
+  /**
+   * Reports a recording. It is kept in memory and sent again, also over new connections, until the platform has
+   * it for good; up to 1,000 may wait. Keep it on the robot until then. To ignore the promise is safe: failures
+   * are reported to `onError` as well.
+   * @returns resolves once acknowledged; rejects with TypeError for a report that breaks the protocol, with
+   * EpisodeRefusedError when the gateway will never take it, with Error when too many wait or the link is closed
+   */
+  sendEpisode(episode: EpisodeReport): Promise<void> {
+    return this.#episodes.send(episode)
+  }
+
   #send(frame: RobotFrame, kind: 'droppable' | 'vital'): boolean {
     const socket = this.#socket
     if (this.#state !== 'online' || !socket?.open) return false
@@ -174,7 +192,9 @@ export class RobotLink {
     this.#state = 'closed'
     clearTimeout(this.#retryTimer)
     clearInterval(this.#heartbeatTimer)
-    this.#firstWelcome.reject(new Error(`robot link closed: ${end.reason}`))
+    const closed = new Error(`robot link closed: ${end.reason}`)
+    this.#firstWelcome.reject(closed)
+    this.#episodes.close(closed)
     this.#tell(() => this.#options.onClosed?.(end))
   }
 
@@ -182,8 +202,11 @@ export class RobotLink {
     if (frame.type === 'welcome') this.#onWelcome(frame)
     // Before the welcome, and after close(), nothing else counts.
     else if (this.#state !== 'online') return
-    else if (frame.type === 'error') this.#report(new Error(`gateway: ${frame.message}`))
-    else this.#orders.frame(frame)
+    else if (frame.type === 'episode_ack') this.#episodes.acknowledged(frame.episode_id)
+    else if (frame.type === 'error') {
+      this.#report(new Error(`gateway: ${frame.message}`))
+      this.#episodes.refused(frame)
+    } else this.#orders.frame(frame)
   }
 
   #onWelcome(welcome: Welcome): void {
@@ -191,9 +214,13 @@ export class RobotLink {
     this.#welcome = welcome
     this.#backoff.reset()
     this.#socket?.keepAlive(welcome.heartbeat_timeout_ms)
-    this.#heartbeatTimer = setInterval(() => this.#beat(), welcome.heartbeat_interval_ms)
+    this.#heartbeatTimer = setInterval(() => {
+      this.#beat()
+      this.#episodes.tick()
+    }, welcome.heartbeat_interval_ms)
     this.#announce('online')
     this.#beat()
+    this.#episodes.online()
     this.#firstWelcome.resolve(welcome)
     this.#tell(() => this.#options.onWelcome?.(welcome))
     if (!this.#isClosed()) this.#orders.welcome(welcome)

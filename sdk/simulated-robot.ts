@@ -8,6 +8,8 @@ import {
   velocity,
 } from './differential-drive.ts'
 import { DrivePilot } from './drive-pilot.ts'
+import { DriveRecorder } from './drive-recorder.ts'
+import type { EpisodeReport } from './episode-outbox.ts'
 import { RobotLink } from './robot-link.ts'
 import type { RobotLinkOptions } from './robot-link-options.ts'
 import { demoWorld, isFree, nearestSurface, type World } from './world.ts'
@@ -34,11 +36,12 @@ const BAD_CONTROL_LOG_MS = 1_000
 
 /**
  * A differential-drive robot in a small room, driven over a RobotLink. Control data is
- * `{linear_mps, angular_radps}`. It never moves unasked.
+ * `{linear_mps, angular_radps}`. It never moves unasked. What it does while it is driven it reports as episodes.
  */
 export class SimulatedRobot {
   readonly link: RobotLink
   readonly #pilot = new DrivePilot()
+  readonly #recorder = new DriveRecorder()
   readonly #world: World
   readonly #limits: DriveLimits
   readonly #now: () => number
@@ -99,7 +102,10 @@ export class SimulatedRobot {
       ...(onClosed ? { onClosed } : {}),
       heartbeat: () => ({ battery: round(this.#state.battery) }),
       onWelcome: (welcome) => this.#pilot.linkUp(welcome.deadman_ms),
-      onSession: (session) => this.#pilot.session(session),
+      onSession: (session) => {
+        this.#pilot.session(session)
+        if (session?.status !== 'ACTIVE') this.#deliver(this.#recorder.end(Date.now()))
+      },
       onControl: (control) => this.#onControl(control),
       onStop: (stop) => this.#pilot.stop(stop),
       onStopCleared: () => this.#pilot.stopCleared(),
@@ -112,8 +118,10 @@ export class SimulatedRobot {
 
   #onControl(control: Control): void {
     const now = this.#now()
-    if (this.#pilot.control(control.session_id, control.data, now)) this.link.ack(control.seq)
-    else if (now - this.#lastComplaintMs >= BAD_CONTROL_LOG_MS) {
+    if (this.#pilot.control(control.session_id, control.data, now)) {
+      this.#recorder.driven(Date.now())
+      this.link.ack(control.seq)
+    } else if (now - this.#lastComplaintMs >= BAD_CONTROL_LOG_MS) {
       this.#lastComplaintMs = now
       this.link.log('warn', `control frame ${control.seq} was not obeyed`)
     }
@@ -131,8 +139,16 @@ export class SimulatedRobot {
     if (now >= this.#nextTelemetryMs) {
       // Missed samples are not made up for.
       this.#nextTelemetryMs = Math.max(this.#nextTelemetryMs + this.#telemetryMs, now)
-      this.link.telemetry(this.#sample())
+      const sample = this.#sample()
+      this.link.telemetry(sample)
+      this.#recorder.sample(JSON.stringify(sample).length, this.#state.bumped)
     }
+    this.#deliver(this.#recorder.due(Date.now()))
+  }
+
+  /** Reports an episode; failures go to `onError`. */
+  #deliver(episode: EpisodeReport | null): void {
+    if (episode) void this.link.sendEpisode(episode)
   }
 
   #sample(): Record<string, unknown> {

@@ -1,6 +1,7 @@
 import type { RequestListener } from 'node:http'
 import { accountEndpoints } from './accounts/profile.routes.ts'
 import { auditEndpoints } from './admin/audit.routes.ts'
+import { datasetEndpoints } from './datasets/dataset.routes.ts'
 import type { Platform } from './deps.ts'
 import { createApp } from './http/app.ts'
 import type { Endpoint } from './http/endpoint.ts'
@@ -19,6 +20,7 @@ export function apiEndpoints(platform: Platform, gatewayUrl: () => string): Endp
   return [
     ...accountEndpoints(platform),
     ...robotEndpoints({ robots, views: createRobotViews(gatewayUrl), tokens: robotTokens }),
+    ...datasetEndpoints(platform),
     ...certificationEndpoints({ certifications }),
     ...sessionEndpoints({
       queries: platform.sessionQueries,

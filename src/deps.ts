@@ -7,6 +7,8 @@ import { createTokenVerifier, remoteJwks } from './accounts/tokens.ts'
 import { createUsers } from './accounts/user.service.ts'
 import { createUserinfo } from './accounts/userinfo.ts'
 import type { Config } from './config.ts'
+import { createDatasets } from './datasets/dataset.service.ts'
+import { createEpisodeStore } from './datasets/episode.store.ts'
 import { startEmbeddedPostgres } from './db/embedded.ts'
 import { applyMigrations } from './db/migrations.ts'
 import { closeOrm, connectOrm, queries } from './db/orm.ts'
@@ -87,6 +89,8 @@ export async function createPlatform(config: Config, { log, now, baseUrl }: Surr
     const robots = createRobots({ db, transact, now, cancelScheduled: lifecycle.cancelScheduled })
     const robotTokens = createRobotTokens(secrets)
     const robotWatch = createRobotWatch({ db, certifications })
+    const datasets = createDatasets({ db })
+    const episodeStore = createEpisodeStore({ transact, now })
 
     return {
       ...infrastructure,
@@ -111,6 +115,8 @@ export async function createPlatform(config: Config, { log, now, baseUrl }: Surr
       robots,
       robotTokens,
       robotWatch,
+      datasets,
+      episodeStore,
       close: closers.closeAll,
     }
   } catch (cause) {

@@ -96,6 +96,7 @@ async function runGateway(platform: Platform, ending: Ending): Promise<string> {
     {
       presence,
       store,
+      episodeStore: platform.episodeStore,
       tokens: robotTokens,
       bus,
       log,

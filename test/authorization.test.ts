@@ -4,6 +4,7 @@ import { io } from 'socket.io-client'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { generateApiKey } from '../src/accounts/api-key.format.ts'
 import { apiEndpoints } from '../src/api.ts'
+import { datasetsOf, storeEpisode } from './support/episodes.ts'
 import type { Person } from './support/person.ts'
 import { createWorld, type World } from './support/world.ts'
 
@@ -77,7 +78,7 @@ beforeAll(async () => {
     ...{ 'other client': people['other client'].token, 'other operator': people['other operator'].token },
   }
   robot = await world.robot(client)
-  ;(await world.connect(robot)).beat()
+  await storeEpisode((await world.connect(robot)).beat())
   sessionId = await scheduled() // notifies the client
   await decided('approve') // notifies the operator
 })
@@ -133,6 +134,12 @@ const rules: Record<string, Rule> = {
   'POST /api/client/robots/{id}/token': {
     expected: clients(201, 404),
     attempt: async () => ({ path: `/api/client/robots/${(await world.robot(client)).id}/token` }),
+  },
+
+  'GET /api/client/datasets': { expected: clients(200) },
+  'GET /api/client/datasets/{id}/episodes': {
+    expected: clients(200, 404),
+    attempt: async () => ({ path: `/api/client/datasets/${(await datasetsOf(client))[0].id}/episodes` }),
   },
 
   'GET /api/operator/certifications': { expected: operators(200) },

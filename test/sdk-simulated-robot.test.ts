@@ -152,6 +152,29 @@ test('control it cannot read brakes it and is not acknowledged', async () => {
   expect(received('ack')).toHaveLength(1)
 })
 
+test('what it does while it is driven is reported as an episode when its session leaves it', async () => {
+  const { drive, moving, send, received } = await createStage()
+  const beforeMs = Date.now()
+  drive(0.5)
+  await moving()
+  send({ type: 'session', ...active, status: 'PAUSED' })
+  await vi.waitFor(() => expect(received('episode')).toHaveLength(1))
+  const [episode] = received('episode') as [
+    Frame & { started_at: number; ended_at: number; size_bytes: number },
+  ]
+  expect(episode).toMatchObject({ episode_id: expect.any(String), success: true })
+  expect(episode.started_at).toBeGreaterThanOrEqual(beforeMs)
+  expect(episode.ended_at).toBeGreaterThan(episode.started_at)
+  expect(episode.ended_at).toBeLessThanOrEqual(Date.now())
+  expect(episode.size_bytes).toBeGreaterThan(100)
+
+  send({ type: 'session', ...active })
+  send({ type: 'session', ...active, status: 'COMPLETED' })
+  send({ type: 'stop', reason: 'session_over', latched: true })
+  await vi.waitFor(() => expect(received('stopped')).toHaveLength(1))
+  expect(received('episode'), 'nobody has driven since').toHaveLength(1)
+})
+
 test('a start inside a wall or a rate out of range is refused', () => {
   const options = { url: 'ws://127.0.0.1:1', token: 't' }
   expect(() => new SimulatedRobot({ ...options, start: { xM: 0 } })).toThrow(RangeError)

@@ -7,6 +7,7 @@ import { ApiKey } from '../accounts/api-key.entity.ts'
 import { User } from '../accounts/user.entity.ts'
 import { AuditEntry } from '../admin/audit.entity.ts'
 import { waitUntil } from '../async.ts'
+import { Dataset, Episode } from '../datasets/dataset.entity.ts'
 import { OutboxEvent } from '../events/outbox.entity.ts'
 import { Notification } from '../notifications/notification.entity.ts'
 import { Certification } from '../operators/certification.entity.ts'
@@ -28,6 +29,8 @@ export const entities = [
   Notification,
   OutboxEvent,
   AuditEntry,
+  Dataset,
+  Episode,
 ] as const
 
 /** A database that takes no more packets must not hold requests for ever. */

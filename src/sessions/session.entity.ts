@@ -44,7 +44,7 @@ export const Session = defineEntity({
       name: 'sessions_open',
       expression: `create index "sessions_open" on "sessions" ("status", "robot_id") where "status" in ('ACTIVE', 'PAUSED')`,
     },
-    { name: 'sessions_by_robot', properties: ['robot'] },
+    { name: 'sessions_by_robot', properties: ['robot', 'startedAt'] },
   ],
   checks: [
     {

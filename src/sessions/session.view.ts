@@ -5,7 +5,8 @@ import type { Tables } from '../db/orm.ts'
 import type { SessionDetail, SessionView } from './session.schema.ts'
 
 const MS_PER_MINUTE = 60_000
-const BYTES_PER_MB = 1_000_000
+/** Megabytes on the wire are decimal. */
+export const BYTES_PER_MB = 1_000_000
 
 export type SessionRow = Selectable<Tables['sessions']> & {
   robot_name: string

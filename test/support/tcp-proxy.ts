@@ -13,6 +13,8 @@ export interface TcpProxy {
   heal(): void
   /** Forgets the present connections without a word: they stay silent for good, new ones work. */
   abandon(): void
+  /** Leads new connections to another service. */
+  point(serviceUrl: string): void
   /** Attempts at a connection that were reset. */
   readonly refused: number
   /** Local ports of the connections to the service, by which the service knows them. */
@@ -26,7 +28,7 @@ interface Pair {
 }
 
 export async function createTcpProxy(serviceUrl: string): Promise<TcpProxy> {
-  const service = new URL(serviceUrl)
+  let service = new URL(serviceUrl)
   const pairs = new Set<Pair>()
   const abandoned = new Set<Pair>()
   let refused = 0
@@ -98,6 +100,9 @@ export async function createTcpProxy(serviceUrl: string): Promise<TcpProxy> {
         abandoned.add(pair)
       }
       pairs.clear()
+    },
+    point(nextUrl) {
+      service = new URL(nextUrl)
     },
     get refused() {
       return refused
