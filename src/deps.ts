@@ -5,7 +5,9 @@ import { createAuth } from './accounts/auth.ts'
 import { createDiscovery } from './accounts/discovery.ts'
 import { createTokenVerifier, remoteJwks } from './accounts/tokens.ts'
 import { createUsers } from './accounts/user.service.ts'
+import { createUserPresence } from './accounts/user-presence.ts'
 import { createUserinfo } from './accounts/userinfo.ts'
+import { createClientProfiles } from './clients/client-profile.service.ts'
 import type { Config } from './config.ts'
 import { startEmbeddedPostgres } from './db/embedded.ts'
 import { applyMigrations } from './db/migrations.ts'
@@ -17,8 +19,12 @@ import { createTransactor } from './events/transactor.ts'
 import { DASHBOARD_CLIENT_ID, DEV_AUDIENCE, DEV_ISSUER_NAME } from './idp/provider.settings.ts'
 import { createIdentityProvider } from './idp/provider.ts'
 import type { Log } from './log.ts'
+import { createAvatars } from './media/avatar.service.ts'
 import { createNotifications } from './notifications/notification.service.ts'
+import { createAvailability } from './operators/availability.service.ts'
 import { createCertifications } from './operators/certification.service.ts'
+import { createOperatorProfiles } from './operators/operator-profile.service.ts'
+import { createSchedules } from './operators/schedule.service.ts'
 import { connectRedis } from './redis.ts'
 import { createRobots } from './robots/robot.service.ts'
 import { createRobotTokens } from './robots/robot.token.ts'
@@ -87,6 +93,12 @@ export async function createPlatform(config: Config, { log, now, baseUrl }: Surr
     const robots = createRobots({ db, transact, now, cancelScheduled: lifecycle.cancelScheduled })
     const robotTokens = createRobotTokens(secrets)
     const robotWatch = createRobotWatch({ db, certifications })
+    const clientProfiles = createClientProfiles({ db, now })
+    const operatorProfiles = createOperatorProfiles({ db, now })
+    const schedules = createSchedules({ db, now })
+    const availability = createAvailability({ db, now })
+    const userPresence = createUserPresence({ db })
+    const avatars = createAvatars({ db, now })
 
     return {
       ...infrastructure,
@@ -111,6 +123,12 @@ export async function createPlatform(config: Config, { log, now, baseUrl }: Surr
       robots,
       robotTokens,
       robotWatch,
+      clientProfiles,
+      operatorProfiles,
+      schedules,
+      availability,
+      userPresence,
+      avatars,
       close: closers.closeAll,
     }
   } catch (cause) {
