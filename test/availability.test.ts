@@ -111,6 +111,15 @@ test('Lord Howe’s clocks change by half an hour', () => {
   expect(lordHowe('01:00', '01:45', '2026-04-04T15:15Z')).toBe('2026-04-11T14:30Z')
 })
 
+test('St John’s clocks went back from Sunday 00:01 to Saturday 23:01 in 2010', () => {
+  const saturdayNight = [slot(6, '23:30', '24:00')]
+  expect(said('America/St_Johns', saturdayNight, '2010-11-07T02:30:30Z'), 'on Sunday').toBe('open')
+  expect(said('America/St_Johns', saturdayNight, '2010-11-07T03:29Z'), 'before the second midnight').toBe(
+    'open',
+  )
+  expect(said('America/St_Johns', saturdayNight, '2010-11-07T03:30Z')).toBe('2010-11-14T03:00Z')
+})
+
 test('Samoa had no Friday in the last week of 2011', () => {
   const fridays = [slot(5, '09:00', '17:00')]
   expect(said('Pacific/Apia', fridays, '2011-12-30T09:59Z')).toBe('2012-01-05T19:00Z')
@@ -160,6 +169,7 @@ const changes: [zone: string, around: string][] = [
   ['America/Havana', '2026-03-08T05:00Z'],
   ['America/Havana', '2026-11-01T05:00Z'],
   ['America/Asuncion', '2024-03-24T03:00Z'],
+  ['America/St_Johns', '2010-11-07T02:31Z'],
   ['Asia/Kolkata', '2026-06-15T00:00Z'],
   ['Asia/Beirut', '2026-03-28T22:00Z'],
   ['Australia/Lord_Howe', '2026-04-04T15:00Z'],

@@ -33,25 +33,34 @@ export async function drawAvatar(file: Buffer): Promise<Buffer> {
 
 /** Looks at the header alone, before anything is decoded. */
 async function inspect(file: Buffer): Promise<void> {
-  const { format, width, height } = await sharp(file, { limitInputPixels: false })
-    .metadata()
-    .catch(() => ({ format: undefined, width: 0, height: 0 }))
-  if (!format || !FORMATS.includes(format)) {
-    throw new AppError(415, 'avatar: the file is no PNG, JPEG or WebP image')
-  }
+  if (!hasSignature(file)) throw new AppError(415, 'avatar: the file is no PNG, JPEG or WebP image')
+  const { format, width, height } = await readable(() => sharp(file, { limitInputPixels: false }).metadata())
+  if (!FORMATS.includes(format)) throw new AppError(415, `avatar: ${format} images are not taken`)
   if (width * height > MAX_PIXELS) {
     throw new AppError(413, `avatar: the image has more than ${MAX_MEGAPIXELS} megapixels`)
   }
 }
 
-async function draw(file: Buffer, side: number): Promise<Buffer> {
-  try {
-    return await sharp(file, { limitInputPixels: MAX_PIXELS, failOn: 'error' })
+/** Whether the first bytes are those of a format that is taken. */
+function hasSignature(file: Buffer): boolean {
+  const start = file.toString('latin1', 0, 12)
+  return start.startsWith('\x89PNG\r\n') || start.startsWith('\xff\xd8\xff') || /^RIFF.{4}WEBP/s.test(start)
+}
+
+function draw(file: Buffer, side: number): Promise<Buffer> {
+  return readable(() =>
+    sharp(file, { limitInputPixels: MAX_PIXELS, failOn: 'error' })
       .autoOrient()
       .resize(side, side, { fit: 'cover' })
       .webp({ quality: QUALITY })
       .timeout({ seconds: TIME_LIMIT_SECONDS })
-      .toBuffer()
+      .toBuffer(),
+  )
+}
+
+async function readable<T>(reading: () => Promise<T>): Promise<T> {
+  try {
+    return await reading()
   } catch {
     throw badRequest('avatar: the image is damaged and cannot be read')
   }

@@ -25,7 +25,7 @@ export function openingAt(schedule: { timezone: string; slots: readonly Slot[] }
   const atMs = at.getTime()
   const today = Math.floor(clock.wallAt(atMs) / DAY_MS)
   let opensMs = Number.POSITIVE_INFINITY
-  // From yesterday: at midnight, clocks may be put back into it.
+  // From yesterday: shortly after midnight, clocks may be put back into it.
   for (let day = today - 1; day <= today + DAYS_AHEAD; day++) {
     for (const slot of schedule.slots) {
       if (slot.weekday !== weekdayOf(day)) continue
