@@ -18,7 +18,7 @@ export async function readUpload(request: IncomingMessage, upload: Upload): Prom
     return await onlyFile(request, parser, upload)
   } catch (cause) {
     request.unpipe(parser)
-    if (await discardRest(request, upload.maxBytes + FRAMING_BYTES)) throw cause
+    if (await discardRest(request, 2 * upload.maxBytes)) throw cause
     throw cause instanceof AppError
       ? new AppError(cause.status, cause.message, { headers: { Connection: 'close' } })
       : cause

@@ -23,6 +23,7 @@ export function scheduleEndpoints(parts: { schedules: Schedules; availability: A
       access,
       body: SaveSchedule,
       answer: [200, ScheduleView],
+      refusals: { 400: 'when neither the body nor your profile names a time zone' },
       run: async ({ caller, body }) => schedules.replace(caller.userId, body),
     }),
     endpoint({
