@@ -4,6 +4,7 @@ import type { Redis } from 'ioredis'
 import { Server, type Socket } from 'socket.io'
 import type { ApiKeys } from '../src/accounts/api-key.service.ts'
 import type { Auth } from '../src/accounts/auth.ts'
+import type { UserPresence } from '../src/accounts/user-presence.ts'
 import { alone } from '../src/async.ts'
 import type { Bus } from '../src/events/bus.ts'
 import { type Relay, startRelay } from '../src/events/relay.ts'
@@ -11,6 +12,7 @@ import type { Caller } from '../src/http/endpoint.ts'
 import { toAppError, unauthorized } from '../src/http/errors.ts'
 import type { Log } from '../src/log.ts'
 import { joinHubs } from './adapter.ts'
+import { keepAttendance } from './attendance.ts'
 import { type CommandParts, registerCommands } from './commands.ts'
 import { publishFact } from './feed.ts'
 import { guardSlowClients } from './slow-clients.ts'
@@ -25,6 +27,7 @@ const MAX_TIMER_MS = 2 ** 31 - 1
 export interface HubParts extends CommandParts {
   readonly auth: Auth
   readonly apiKeys: ApiKeys
+  readonly userPresence: UserPresence
   readonly bus: Bus
   readonly databaseUrl: string
   readonly redis: { publisher: Redis; subscriber: Redis } | undefined
@@ -52,6 +55,7 @@ export async function startHub(parts: HubParts, http: HttpServer): Promise<Hub> 
   if (redis) await joinHubs(io, redis)
 
   const commands = registerCommands(parts)
+  const attendance = keepAttendance(io, parts)
   io.use((socket, next) => {
     identify(auth, socket).then(
       (caller) => {
@@ -64,6 +68,7 @@ export async function startHub(parts: HubParts, http: HttpServer): Promise<Hub> 
   io.on('connection', (socket) => {
     const caller = socket.data.caller as Caller
     socket.join(rooms.user(caller.userId))
+    attendance.arrived(caller.userId)
     if (caller.credential.kind === 'api_key') socket.join(rooms.apiKey(caller.credential.id))
     if (caller.credential.expiresAt) disconnectAt(socket, caller.credential.expiresAt)
     commands(socket, caller)
@@ -83,6 +88,7 @@ export async function startHub(parts: HubParts, http: HttpServer): Promise<Hub> 
       clearInterval(revocations)
       clearInterval(slowClients)
       unsubscribe()
+      await attendance.close()
       await relay.close()
       // Closing the transport, not the session: clients reconnect to another hub by themselves.
       for (const socket of io.sockets.sockets.values()) socket.conn.close()

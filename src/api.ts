@@ -1,13 +1,17 @@
 import type { RequestListener } from 'node:http'
 import { accountEndpoints } from './accounts/profile.routes.ts'
 import { auditEndpoints } from './admin/audit.routes.ts'
+import { clientProfileEndpoints } from './clients/client-profile.routes.ts'
 import { datasetEndpoints } from './datasets/dataset.routes.ts'
 import type { Platform } from './deps.ts'
 import { createApp } from './http/app.ts'
 import type { Endpoint } from './http/endpoint.ts'
 import { loginRoutes } from './idp/login.routes.ts'
+import { avatarEndpoints } from './media/avatar.routes.ts'
 import { notificationEndpoints } from './notifications/notification.routes.ts'
 import { certificationEndpoints } from './operators/certification.routes.ts'
+import { operatorProfileEndpoints } from './operators/operator-profile.routes.ts'
+import { scheduleEndpoints } from './operators/schedule.routes.ts'
 import { robotEndpoints } from './robots/robot.routes.ts'
 import { createRobotViews } from './robots/robot.view.ts'
 import { sessionEndpoints } from './sessions/session.routes.ts'
@@ -19,6 +23,10 @@ export function apiEndpoints(platform: Platform, gatewayUrl: () => string): Endp
   const { db, now, users, robots, robotTokens, certifications, notifications } = platform
   return [
     ...accountEndpoints(platform),
+    ...avatarEndpoints(platform),
+    ...clientProfileEndpoints(platform),
+    ...operatorProfileEndpoints(platform),
+    ...scheduleEndpoints(platform),
     ...robotEndpoints({ robots, views: createRobotViews(gatewayUrl), tokens: robotTokens }),
     ...datasetEndpoints(platform),
     ...certificationEndpoints({ certifications }),

@@ -38,3 +38,25 @@ export async function waitUntil(
   }
   return true
 }
+
+/**
+ * Lets `atOnce` pieces of work run at a time and `waiting` more stand in line, first come, first served. Who
+ * finds the line full gets the error that `full` makes.
+ */
+export function createTurnstile(limits: { atOnce: number; waiting: number; full: () => Error }) {
+  let running = 0
+  const line: (() => void)[] = []
+  return async <T>(work: () => Promise<T>): Promise<T> => {
+    if (running >= limits.atOnce) {
+      if (line.length >= limits.waiting) throw limits.full()
+      await new Promise<void>((go) => line.push(go)) // who goes takes the place of who left
+    } else running++
+    try {
+      return await work()
+    } finally {
+      const next = line.shift()
+      if (next) next()
+      else running--
+    }
+  }
+}

@@ -5,7 +5,9 @@ import { createAuth } from './accounts/auth.ts'
 import { createDiscovery } from './accounts/discovery.ts'
 import { createTokenVerifier, remoteJwks } from './accounts/tokens.ts'
 import { createUsers } from './accounts/user.service.ts'
+import { createUserPresence } from './accounts/user-presence.ts'
 import { createUserinfo } from './accounts/userinfo.ts'
+import { createClientProfiles } from './clients/client-profile.service.ts'
 import type { Config } from './config.ts'
 import { createDatasets } from './datasets/dataset.service.ts'
 import { createEpisodeStore } from './datasets/episode.store.ts'
@@ -19,8 +21,12 @@ import { createTransactor } from './events/transactor.ts'
 import { DASHBOARD_CLIENT_ID, DEV_AUDIENCE, DEV_ISSUER_NAME } from './idp/provider.settings.ts'
 import { createIdentityProvider } from './idp/provider.ts'
 import type { Log } from './log.ts'
+import { createAvatars } from './media/avatar.service.ts'
 import { createNotifications } from './notifications/notification.service.ts'
+import { createAvailability } from './operators/availability.service.ts'
 import { createCertifications } from './operators/certification.service.ts'
+import { createOperatorProfiles } from './operators/operator-profile.service.ts'
+import { createSchedules } from './operators/schedule.service.ts'
 import { connectRedis } from './redis.ts'
 import { createRobots } from './robots/robot.service.ts'
 import { createRobotTokens } from './robots/robot.token.ts'
@@ -91,6 +97,12 @@ export async function createPlatform(config: Config, { log, now, baseUrl }: Surr
     const robotWatch = createRobotWatch({ db, certifications })
     const datasets = createDatasets({ db })
     const episodeStore = createEpisodeStore({ transact, now })
+    const clientProfiles = createClientProfiles({ db, now })
+    const operatorProfiles = createOperatorProfiles({ db, now })
+    const schedules = createSchedules({ db, now })
+    const availability = createAvailability({ db, now })
+    const userPresence = createUserPresence({ db })
+    const avatars = createAvatars({ db, now })
 
     return {
       ...infrastructure,
@@ -117,6 +129,12 @@ export async function createPlatform(config: Config, { log, now, baseUrl }: Surr
       robotWatch,
       datasets,
       episodeStore,
+      clientProfiles,
+      operatorProfiles,
+      schedules,
+      availability,
+      userPresence,
+      avatars,
       close: closers.closeAll,
     }
   } catch (cause) {

@@ -59,6 +59,7 @@ let operator: Person
 let admin: Person
 let robot: { id: string; token: string }
 let sessionId: string
+let avatarPath: string
 let tokens: Record<Caller, string>
 let people: Record<'other client' | 'other operator' | 'nobody', Person>
 let serial = 0
@@ -81,6 +82,7 @@ beforeAll(async () => {
   await storeEpisode((await world.connect(robot)).beat())
   sessionId = await scheduled() // notifies the client
   await decided('approve') // notifies the operator
+  avatarPath = await uploadedAvatar()
 })
 afterAll(() => world[Symbol.asyncDispose]())
 
@@ -99,6 +101,24 @@ async function requested(): Promise<string> {
 async function decided(verb: 'approve' | 'reject'): Promise<void> {
   const reply = await admin.post(`/api/admin/certifications/${await requested()}/${verb}`)
   expect(reply.status).toBe(200)
+}
+/** A form with the smallest picture, a black dot. */
+function pictureForm(): FormData {
+  const dot =
+    'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg=='
+  const form = new FormData()
+  form.append('avatar', new Blob([Uint8Array.from(Buffer.from(dot, 'base64'))]), 'dot.png')
+  return form
+}
+/** Of somebody who takes no part in the attempts, so that it stays. */
+async function uploadedAvatar(): Promise<string> {
+  const response = await fetch(`${world.baseUrl}/api/auth/avatar`, {
+    method: 'POST',
+    headers: { Authorization: `Bearer ${(await world.somebody()).token}` },
+    body: pictureForm(),
+  })
+  const { avatar_url } = (await response.json()) as { avatar_url: string }
+  return new URL(avatar_url).pathname
 }
 const newRobot = () => ({ name: 'Arm', robot_type: 'testbot', hardware_id: `auth-${++serial}` })
 const ofSession = (tail = '', body?: unknown) => ({ path: `/api/sessions/${sessionId}${tail}`, body })
@@ -158,6 +178,22 @@ const rules: Record<string, Rule> = {
     attempt: async () => ({ path: `/api/admin/certifications/${await requested()}/reject` }),
   },
 
+  'POST /api/auth/avatar': { expected: sessionOnly(200), attempt: () => ({ body: pictureForm() }) },
+  'GET /media/avatars/{name}.webp': {
+    expected: 'public',
+    attempt: () => ({ path: avatarPath }),
+  },
+  'GET /api/client/profile': { expected: clients(200) },
+  'PATCH /api/client/profile': { expected: clients(200), attempt: () => ({ body: { country: 'DE' } }) },
+  'GET /api/operator/profile': { expected: operators(200) },
+  'POST /api/operator/profile': { expected: operators(200), attempt: () => ({ body: {} }) },
+  'GET /api/operator/schedule': { expected: operators(200) },
+  'POST /api/operator/schedule': {
+    expected: operators(200),
+    attempt: () => ({ body: { timezone: 'UTC', slots: [] } }),
+  },
+  'GET /api/operator/availability': { expected: operators(200) },
+
   'GET /api/admin/audit': { expected: admins(200) },
 
   'GET /api/sessions': { expected: everybody(200) },
@@ -203,9 +239,9 @@ async function perform(route: string, authorization: string | undefined): Promis
     method,
     headers: {
       ...(authorization !== undefined && { Authorization: authorization }),
-      ...(body !== undefined && { 'Content-Type': 'application/json' }),
+      ...(body !== undefined && !(body instanceof FormData) && { 'Content-Type': 'application/json' }),
     },
-    ...(body !== undefined && { body: JSON.stringify(body) }),
+    ...(body !== undefined && { body: body instanceof FormData ? body : JSON.stringify(body) }),
   })
 }
 

@@ -143,6 +143,16 @@ test('plays with a Wheelhouse that runs, and leaves no robot behind', async () =
   const running = await startRoles(loadConfig(env), createLog({ level: 'silent', pretty: false }))
   try {
     const { keys } = await seedDemo(running.platform)
+    const onboarded = async (key: string) => {
+      const headers = { Authorization: `Bearer ${key}` }
+      const response = await fetch(`${running.baseUrl}/api/auth/profile`, { headers })
+      return ((await response.json()) as { onboarded: boolean }).onboarded
+    }
+    expect(await Promise.all([keys.owner, keys.operator, keys.admin].map(onboarded))).toEqual([
+      true,
+      true,
+      true,
+    ])
     const url = ['--url', running.baseUrl]
     const robots = async () => {
       const headers = { Authorization: `Bearer ${keys.owner}` }

@@ -25,15 +25,15 @@ test('a new user has a complete profile and no role', async () => {
   })
 })
 
-test('choosing a role ends the onboarding; a second role is added to the first', async () => {
+test('choosing a role is one step of the onboarding; a second role is added to the first', async () => {
   const user = await person('chooser')
   const onboarding = async () => (await user.get('/api/auth/check-onboarding')).body
   expect(await onboarding()).toEqual({ onboarded: false, roles: [], missing: ['role'] })
 
   expect((await user.post(PROFILE, { role: 'client' })).body).toMatchObject({
-    ...{ roles: ['client'], onboarded: true },
+    ...{ roles: ['client'], onboarded: false },
   })
-  expect(await onboarding()).toEqual({ onboarded: true, roles: ['client'], missing: [] })
+  expect(await onboarding()).toEqual({ onboarded: false, roles: ['client'], missing: ['client_profile'] })
   expect((await user.post(PROFILE, { role: 'operator' })).body.roles).toEqual(['client', 'operator'])
   expect((await user.post(PROFILE, { role: 'client' })).body.roles).toEqual(['client', 'operator'])
 })
@@ -94,6 +94,17 @@ test('sync takes over what the token says now', async () => {
   expect((await later.get(PROFILE)).body.display_name).toBe('Before')
   const synced = await later.post('/api/auth/sync')
   expect(synced).toMatchObject({ status: 200, body: { id, display_name: 'After', email } })
+})
+
+test('sync keeps a name that the person chose, and takes over everything else', async () => {
+  const token = (email: string, name: string) => world.idp.issueDevToken({ email, name })
+  const email = 'chosen@example.com'
+  const user = world.as(await token(email, 'Provider’s'))
+  await user.post(PROFILE, { display_name: 'My own' })
+
+  const later = world.as(await token(email, 'Provider’s new'))
+  expect((await later.post('/api/auth/sync')).body).toMatchObject({ display_name: 'My own', email })
+  expect((await later.get(PROFILE)).body.display_name).toBe('My own')
 })
 
 describe('sync with a token that holds no e-mail', () => {

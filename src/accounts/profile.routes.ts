@@ -1,13 +1,13 @@
-import type { Role } from '@wheelhouse/protocol'
 import { iso } from '../db/iso.ts'
 import { type Caller, type Endpoint, endpoint } from '../http/endpoint.ts'
 import { forbidden } from '../http/errors.ts'
+import { avatarUrl } from '../media/avatar.routes.ts'
 import { apiKeyEndpoints } from './api-key.routes.ts'
 import type { ApiKeys } from './api-key.service.ts'
 import { missingSteps } from './onboarding.ts'
 import { Onboarding, ProfileView, UpdateProfile } from './profile.schema.ts'
 import type { TokenClaims, VerifyToken } from './tokens.ts'
-import type { UserRow, Users } from './user.service.ts'
+import type { Account, Users } from './user.service.ts'
 import type { Userinfo } from './userinfo.ts'
 
 interface Parts {
@@ -15,6 +15,7 @@ interface Parts {
   readonly apiKeys: ApiKeys
   readonly verifyToken: VerifyToken
   readonly userinfo: Userinfo
+  readonly baseUrl: string
 }
 
 /** Everything under /api/auth. */
@@ -22,7 +23,8 @@ export function accountEndpoints(parts: Parts): Endpoint[] {
   return [...profileEndpoints(parts), ...providerEndpoints(parts), ...apiKeyEndpoints(parts)]
 }
 
-function profileEndpoints({ users }: Parts): Endpoint[] {
+function profileEndpoints({ users, baseUrl }: Parts): Endpoint[] {
+  const view = createProfileView(users, baseUrl)
   return [
     endpoint({
       method: 'get',
@@ -30,7 +32,7 @@ function profileEndpoints({ users }: Parts): Endpoint[] {
       summary: 'Returns your profile',
       access: {},
       answer: [200, ProfileView],
-      run: async ({ caller }) => view(await users.byId(caller.userId), caller.roles),
+      run: async ({ caller }) => view(await users.account(caller.userId)),
     }),
     endpoint({
       method: 'post',
@@ -39,27 +41,22 @@ function profileEndpoints({ users }: Parts): Endpoint[] {
       access: {},
       body: UpdateProfile,
       answer: [200, ProfileView],
-      run: async ({ caller, body }) => {
-        const user = await users.updateProfile(caller.userId, body)
-        return view(user, users.rolesOf(user))
-      },
+      run: async ({ caller, body }) => view(await users.updateProfile(caller.userId, body)),
     }),
   ]
 }
 
 function providerEndpoints(parts: Parts): Endpoint[] {
-  const { users } = parts
+  const { users, baseUrl } = parts
+  const view = createProfileView(users, baseUrl)
   return [
     endpoint({
       method: 'post',
       path: '/api/auth/sync',
-      summary: 'Takes over name, e-mail and picture from the identity provider',
+      summary: 'Takes over e-mail, picture and a name you did not choose yourself from the identity provider',
       access: { sessionOnly: true },
       answer: [200, ProfileView],
-      run: async ({ caller }) => {
-        const user = await users.refresh(caller.userId, await currentClaims(parts, caller))
-        return view(user, users.rolesOf(user))
-      },
+      run: async ({ caller }) => view(await users.refresh(caller.userId, await currentClaims(parts, caller))),
     }),
     endpoint({
       method: 'get',
@@ -68,8 +65,10 @@ function providerEndpoints(parts: Parts): Endpoint[] {
       access: { sessionOnly: true },
       answer: [200, Onboarding],
       run: async ({ caller }) => {
-        const missing = missingSteps(caller)
-        return { onboarded: missing.length === 0, roles: [...caller.roles], missing }
+        const account = await users.account(caller.userId)
+        const roles = users.rolesOf(account)
+        const missing = missingSteps(roles, account)
+        return { onboarded: missing.length === 0, roles, missing }
       },
     }),
   ]
@@ -84,16 +83,21 @@ async function currentClaims(parts: Parts, caller: Caller): Promise<TokenClaims>
   return { ...claims, ...(await parts.userinfo(token, claims.subject)) }
 }
 
-const view = (user: UserRow, roles: readonly Role[]): ProfileView => ({
-  id: user.id,
-  email: user.email,
-  display_name: user.display_name,
-  avatar_url: user.avatar_url,
-  roles: [...roles],
-  notification_preferences: {
-    email: user.notification_preferences.email ?? true,
-    push: user.notification_preferences.push ?? true,
-  },
-  onboarded: missingSteps({ roles }).length === 0,
-  created_at: iso(user.created_at),
-})
+const createProfileView =
+  (users: Users, baseUrl: string) =>
+  (account: Account): ProfileView => {
+    const roles = users.rolesOf(account)
+    return {
+      id: account.id,
+      email: account.email,
+      display_name: account.display_name,
+      avatar_url: account.avatar_name ? avatarUrl(baseUrl, account.avatar_name) : account.avatar_url,
+      roles,
+      notification_preferences: {
+        email: account.notification_preferences.email ?? true,
+        push: account.notification_preferences.push ?? true,
+      },
+      onboarded: missingSteps(roles, account).length === 0,
+      created_at: iso(account.created_at),
+    }
+  }

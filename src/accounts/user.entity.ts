@@ -12,6 +12,9 @@ export const User = defineEntity({
     email: p.text().nullable(),
     emailVerified: p.boolean().default(false),
     displayName: p.text(),
+    /** Whether the person chose the name themselves; then the identity provider's no longer replaces it. */
+    displayNameChosen: p.boolean().default(false),
+    /** The identity provider's picture; an uploaded avatar goes before it. */
     avatarUrl: p.text().nullable(),
     isClient: p.boolean().default(false),
     isOperator: p.boolean().default(false),

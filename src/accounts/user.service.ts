@@ -3,10 +3,16 @@ import type { Role } from '@wheelhouse/protocol'
 import { type Selectable, sql } from 'kysely'
 import type { Db, Tables } from '../db/orm.ts'
 import { notFound } from '../http/errors.ts'
+import type { Introduction } from './onboarding.ts'
 import type { UpdateProfile } from './profile.schema.ts'
 import type { TokenClaims } from './tokens.ts'
 
 export type UserRow = Selectable<Tables['users']>
+
+/** A user with what else their own profile tells: the uploaded avatar, and what onboarding asks for. */
+export interface Account extends UserRow, Introduction {
+  readonly avatar_name: string | null
+}
 
 /** The columns that decide what a user may do. */
 export type Standing = Pick<UserRow, 'is_client' | 'is_operator' | 'email' | 'email_verified'>
@@ -24,7 +30,24 @@ export function createUsers(parts: { db: Db; adminEmails: readonly string[] }) {
       .where('subject', '=', claims.subject)
       .executeTakeFirst()
 
+  /** @throws 404 unknown. */
+  async function account(userId: string): Promise<Account> {
+    const found = await db
+      .selectFrom('users')
+      .leftJoin('client_profiles', 'client_profiles.user_id', 'users.id')
+      .leftJoin('operator_profiles', 'operator_profiles.user_id', 'users.id')
+      .leftJoin('avatars', 'avatars.user_id', 'users.id')
+      .selectAll('users')
+      .select(['client_profiles.contact_email', 'operator_profiles.headline', 'operator_profiles.timezone'])
+      .select('avatars.name as avatar_name')
+      .where('users.id', '=', userId)
+      .executeTakeFirst()
+    return found ?? absent()
+  }
+
   return {
+    account,
+
     /** The user of a verified token, made on first sight. One query for a user who is already known. */
     async forClaims(claims: TokenClaims): Promise<UserRow> {
       const known = await find(claims)
@@ -50,37 +73,39 @@ export function createUsers(parts: { db: Db; adminEmails: readonly string[] }) {
       return other
     },
 
-    /** Takes over what the identity provider says now; what it does not mention stays. */
-    async refresh(userId: string, claims: Omit<TokenClaims, 'expiresAt'>): Promise<UserRow> {
-      const updated = await db
+    /** Takes over what the identity provider says now; what it does not mention stays, and a chosen name too. */
+    async refresh(userId: string, claims: Omit<TokenClaims, 'expiresAt'>): Promise<Account> {
+      const name = claims.name ?? null
+      await db
         .updateTable('users')
         .set({
           ...(claims.email && { email: claims.email, email_verified: claims.emailVerified }),
           ...(claims.picture && { avatar_url: claims.picture }),
-          display_name: claims.name ?? sql<string>`display_name`,
+          display_name: sql`case when display_name_chosen then display_name else coalesce(${name}, display_name) end`,
         })
         .where('id', '=', userId)
-        .returningAll()
-        .executeTakeFirst()
-      return updated ?? absent()
+        .execute()
+      return await account(userId)
     },
 
     /** Changes what the user may change; a chosen role is added to those already held. */
-    async updateProfile(userId: string, change: UpdateProfile): Promise<UserRow> {
+    async updateProfile(userId: string, change: UpdateProfile): Promise<Account> {
       const preferences = JSON.stringify(change.notification_preferences ?? {})
-      const updated = await db
+      await db
         .updateTable('users')
         .set({
           // Merged by the database, so that two changes at once lose nothing.
           notification_preferences: sql`notification_preferences || ${preferences}::jsonb`,
-          ...(change.display_name !== undefined && { display_name: change.display_name }),
+          ...(change.display_name !== undefined && {
+            display_name: change.display_name,
+            display_name_chosen: true,
+          }),
           ...(change.role === 'client' && { is_client: true }),
           ...(change.role === 'operator' && { is_operator: true }),
         })
         .where('id', '=', userId)
-        .returningAll()
-        .executeTakeFirst()
-      return updated ?? absent()
+        .execute()
+      return await account(userId)
     },
 
     /** @throws 404 unknown. */

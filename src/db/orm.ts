@@ -5,12 +5,17 @@ import type { Kysely } from 'kysely'
 import { type Client, type Pool, type PoolClient, type TypeOverrides, types } from 'pg'
 import { ApiKey } from '../accounts/api-key.entity.ts'
 import { User } from '../accounts/user.entity.ts'
+import { UserPresence } from '../accounts/user-presence.entity.ts'
 import { AuditEntry } from '../admin/audit.entity.ts'
 import { waitUntil } from '../async.ts'
+import { ClientProfile } from '../clients/client-profile.entity.ts'
 import { Dataset, Episode } from '../datasets/dataset.entity.ts'
 import { OutboxEvent } from '../events/outbox.entity.ts'
+import { Avatar } from '../media/avatar.entity.ts'
 import { Notification } from '../notifications/notification.entity.ts'
 import { Certification } from '../operators/certification.entity.ts'
+import { OperatorProfile } from '../operators/operator-profile.entity.ts'
+import { OperatorSchedule } from '../operators/schedule.entity.ts'
 import { GatewayNode, RobotPresence } from '../presence/presence.entity.ts'
 import { Robot } from '../robots/robot.entity.ts'
 import { Message, Session, SessionEvent } from '../sessions/session.entity.ts'
@@ -31,6 +36,11 @@ export const entities = [
   AuditEntry,
   Dataset,
   Episode,
+  ClientProfile,
+  OperatorProfile,
+  OperatorSchedule,
+  UserPresence,
+  Avatar,
 ] as const
 
 /** A database that takes no more packets must not hold requests for ever. */

@@ -31,6 +31,7 @@ export async function seedDemo(platform: Platform): Promise<Demo> {
   const admin = await person(platform, adminAccount)
   await users.updateProfile(owner.id, { role: 'client' })
   await users.updateProfile(operator.id, { role: 'operator' })
+  await introduce(platform, owner.id, operator.id)
   if (!(await certifications.certifiedTypes(operator.id)).includes(ROBOT_TYPE)) {
     const request = await certifications.request(operator.id, { robot_type: ROBOT_TYPE })
     await certifications.decide(admin.id, request.id, 'APPROVED')
@@ -53,6 +54,22 @@ async function person({ users }: Platform, account: (typeof demoAccounts)[number
     name: account.name,
     expiresAt: new Date(),
   })
+}
+
+/** Completes both accounts, unless somebody has done so in their own way. */
+async function introduce(
+  { users, clientProfiles, operatorProfiles, schedules }: Platform,
+  ownerId: string,
+  operatorId: string,
+): Promise<void> {
+  if ((await users.account(ownerId)).contact_email === null) {
+    await clientProfiles.update(ownerId, { company_name: 'Demo Robots', contact_email: ownerAccount.email })
+  }
+  if ((await users.account(operatorId)).timezone === null) {
+    const wholeWeek = [1, 2, 3, 4, 5, 6, 7].map((weekday) => ({ weekday, start: '00:00', end: '24:00' }))
+    await operatorProfiles.save(operatorId, { headline: 'Drives everything on wheels', timezone: 'UTC' })
+    await schedules.replace(operatorId, { timezone: 'UTC', slots: wholeWeek })
+  }
 }
 
 async function workingKey({ apiKeys, config }: Platform, userId: string, name: string): Promise<string> {

@@ -45,6 +45,11 @@ export const Session = defineEntity({
       expression: `create index "sessions_open" on "sessions" ("status", "robot_id") where "status" in ('ACTIVE', 'PAUSED')`,
     },
     { name: 'sessions_by_robot', properties: ['robot', 'startedAt'] },
+    {
+      name: 'sessions_rated_by_operator',
+      expression:
+        'create index "sessions_rated_by_operator" on "sessions" ("operator_id", "rating") where "rating" is not null',
+    },
   ],
   checks: [
     {

@@ -70,7 +70,7 @@ export async function createIdentityWorld(options: { provider?: (baseUrl: string
   const before: Middleware[] = [login, idp.middleware]
   const app = createApp({
     ...{ corsOrigins, before, trustProxy: false, https: false, log: pino({ level: 'silent' }) },
-    endpoints: [...accountEndpoints({ users, apiKeys, verifyToken, userinfo }), ...probes],
+    endpoints: [...accountEndpoints({ users, apiKeys, verifyToken, userinfo, baseUrl }), ...probes],
     authenticate: auth.authenticate,
   })
   server.on('request', app.callback())

@@ -1,0 +1,91 @@
+import type { IncomingMessage } from 'node:http'
+import { Busboy, type BusboyHeaders, type BusboyInstance } from '@fastify/busboy'
+import type { Upload } from './endpoint.ts'
+import { AppError, badRequest } from './errors.ts'
+
+/** What boundaries and headers of the one part may take beside the file. */
+const FRAMING_BYTES = 64 * 1024
+
+/**
+ * Reads the one file of a multipart body into memory, `maxBytes` at most. The types that senders declare are
+ * not looked at: only the content tells.
+ * @throws 415 no multipart body, 413 too large, 400 anything else than exactly one file in the right field.
+ */
+export async function readUpload(request: IncomingMessage, upload: Upload): Promise<Buffer> {
+  const parser = createParser(request, upload)
+  try {
+    if (Number(request.headers['content-length']) > upload.maxBytes + FRAMING_BYTES) throw tooLarge(upload)
+    return await onlyFile(request, parser, upload)
+  } catch (cause) {
+    request.unpipe(parser)
+    if (await discardRest(request, 2 * upload.maxBytes)) throw cause
+    throw cause instanceof AppError
+      ? new AppError(cause.status, cause.message, { headers: { Connection: 'close' } })
+      : cause
+  }
+}
+
+const tooLarge = (upload: Upload) =>
+  new AppError(413, `${upload.field}: the file is larger than ${upload.maxBytes / 1024 / 1024} MB`)
+
+function createParser(request: IncomingMessage, upload: Upload): BusboyInstance {
+  const type = request.headers['content-type'] ?? ''
+  if (!/^multipart\/form-data\s*(;|$)/i.test(type)) {
+    throw new AppError(415, 'Content-Type must be multipart/form-data')
+  }
+  try {
+    return new Busboy({
+      headers: request.headers as BusboyHeaders,
+      limits: { fileSize: upload.maxBytes, fieldSize: 1_024, parts: 1, headerPairs: 20, headerSize: 8_192 },
+    })
+  } catch {
+    throw badRequest('The multipart body has no boundary')
+  }
+}
+
+/** The content of the only part. Settles at the first thing that is wrong, also when the sender is gone. */
+function onlyFile(request: IncomingMessage, parser: BusboyInstance, upload: Upload): Promise<Buffer> {
+  return new Promise((resolve, reject) => {
+    const chunks: Buffer[] = []
+    let whole = false
+    const malformed = () => reject(badRequest('The multipart body is malformed or incomplete'))
+    const others = () => reject(badRequest(`The body must hold one file in the field ${upload.field}`))
+    parser.on('file', (field, file) => {
+      file.on('error', malformed)
+      file.on('limit', () => reject(tooLarge(upload)))
+      file.on('data', (chunk: Buffer) => chunks.push(chunk))
+      file.on('end', () => {
+        whole = true
+      })
+      if (field !== upload.field) others()
+    })
+    parser.on('field', others)
+    parser.on('partsLimit', others)
+    parser.on('error', malformed)
+    parser.on('finish', () => (whole ? resolve(Buffer.concat(chunks)) : others()))
+    request.on('close', () => {
+      if (!request.complete) malformed()
+    })
+    request.pipe(parser)
+  })
+}
+
+/**
+ * Reads on without keeping anything: an answer that comes while the sender still writes is often lost with the
+ * connection. False when more than `maxBytes` came; then the connection is better closed.
+ */
+function discardRest(request: IncomingMessage, maxBytes: number): Promise<boolean> {
+  if (request.complete || request.destroyed) return Promise.resolve(true)
+  return new Promise((resolve) => {
+    let left = maxBytes
+    request.on('data', (chunk: Buffer) => {
+      left -= chunk.length
+      if (left >= 0) return
+      request.pause()
+      resolve(false)
+    })
+    request.once('end', () => resolve(true))
+    request.once('close', () => resolve(true))
+    request.resume()
+  })
+}

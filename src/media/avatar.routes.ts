@@ -1,0 +1,60 @@
+import { z } from 'zod'
+import { type Endpoint, endpoint, type Upload } from '../http/endpoint.ts'
+import { readUpload } from '../http/upload.ts'
+import { AVATAR_TYPES } from './avatar.image.ts'
+import type { Avatars } from './avatar.service.ts'
+
+const upload: Upload = { field: 'avatar', types: AVATAR_TYPES, maxBytes: 5 * 1024 * 1024 }
+
+/** Where everybody can get an avatar. */
+export const avatarUrl = (baseUrl: string, name: string) => `${baseUrl}/media/avatars/${name}.webp`
+
+/** Uploading one's avatar, and everybody's sight of it. */
+export function avatarEndpoints(parts: { avatars: Avatars; baseUrl: string }): Endpoint[] {
+  const { avatars, baseUrl } = parts
+  return [
+    endpoint({
+      method: 'post',
+      path: '/api/auth/avatar',
+      summary: 'Uploads your avatar: PNG, JPEG or WebP, up to 5 MB and 40 megapixels',
+      access: { sessionOnly: true },
+      upload,
+      answer: [200, z.object({ avatar_url: z.url() })],
+      refusals: {
+        400: 'when there is not exactly one file in the field avatar, or the image is damaged',
+        413: 'when the file or the image is too large',
+        415: 'when the body is no multipart form, or the file no PNG, JPEG or WebP image',
+        503: 'while too many pictures are being uploaded',
+      },
+      run: async ({ caller, http }) => {
+        const name = await avatars.replace(caller.userId, () => readUpload(http.req, upload))
+        return { avatar_url: avatarUrl(baseUrl, name) }
+      },
+    }),
+    endpoint({
+      method: 'get',
+      path: '/media/avatars/{name}.webp',
+      summary: 'Returns an avatar',
+      access: 'public',
+      params: z.strictObject({ name: z.string() }),
+      answer: [200],
+      media: ['image/webp'],
+      refusals: { 404: 'when there is no such avatar, or not any more' },
+      run: async ({ params, http }) => {
+        const image = await avatars.find(params.name)
+        http.set({
+          ETag: `"${params.name}"`,
+          'Cache-Control': 'public, max-age=31536000, immutable', // another picture has another name
+          'Content-Security-Policy': "default-src 'none'; sandbox",
+          'Cross-Origin-Resource-Policy': 'cross-origin', // pages of other origins may show it
+          'X-Content-Type-Options': 'nosniff',
+        })
+        if (http.fresh) http.status = 304
+        else {
+          http.type = 'image/webp'
+          http.body = image
+        }
+      },
+    }),
+  ]
+}
