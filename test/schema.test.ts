@@ -129,8 +129,9 @@ describe('the database itself', () => {
   }) => {
     const id = randomUUID()
     const status = session.status ?? 'ACTIVE'
-    const sql = `insert into sessions (id, robot_id, operator_id, client_id, status, started_at)
-      values ($1, $2, $3, $4, $5, now())`
+    const sql = `insert into sessions (id, robot_id, operator_id, client_id, status, started_at, active_since,
+        plan_id, client_rate_cents_per_minute, operator_share_percent)
+      values ($1, $2, $3, $4, $5, now(), case when $5::text = 'ACTIVE' then now() end, 'standard', 50, 70)`
     await client.query(sql, [id, session.robot, session.operator, session.owner, status])
     return id
   }
@@ -207,8 +208,7 @@ describe('the database itself', () => {
 
   test('refuses at commit to end a session and leave its robot IN_SESSION, and the other way round', async () => {
     const { robot, session } = await inSession()
-    const end = () =>
-      client.query(`update sessions set status = 'COMPLETED', ended_at = now() where id = $1`, [session])
+    const end = () => update(session, `status = 'COMPLETED', ended_at = now(), active_since = null`)
     expect(await refusal(end)).toBe(mismatch)
     expect(await refusal(() => setStatus(robot, 'AVAILABLE'))).toBe(mismatch)
     const both = async () => {
@@ -226,7 +226,9 @@ describe('the database itself', () => {
     const robot = await insertRobot(owner)
     const done = await insertSession({ robot, operator, owner, status: 'COMPLETED' })
     const other = await insertUser()
-    expect(await refusal(() => update(done, `status = 'ACTIVE', operator_id = '${other}'`))).toBe(mismatch)
+    expect(
+      await refusal(() => update(done, `status = 'ACTIVE', active_since = now(), operator_id = '${other}'`)),
+    ).toBe(mismatch)
   })
 
   test('refuses at commit to delete an open session and leave its robot IN_SESSION', async () => {
@@ -246,6 +248,10 @@ describe('the database itself', () => {
     expect(await refusalOf(`ended_at = started_at - interval '1 s'`)).toBe('sessions_times')
     expect(await refusalOf('rating = 6')).toBe('sessions_rating')
     expect(await refusalOf('started_at = null')).toBe('sessions_open_started')
+    expect(await refusalOf('active_since = null')).toBe('sessions_active_since')
+    expect(await refusalOf('client_rate_cents_per_minute = null')).toBe('sessions_priced')
+    expect(await refusalOf('outage_ms = 1')).toBe('sessions_outage')
+    expect(await refusalOf('client_charge_cents = 1, operator_earnings_cents = 2')).toBe('sessions_charge')
     expect(await refusal(() => insertSession({ robot, operator, owner, status: 'OPEN' }))).toBe(
       'sessions_status_check',
     )

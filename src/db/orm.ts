@@ -7,6 +7,9 @@ import { ApiKey } from '../accounts/api-key.entity.ts'
 import { User } from '../accounts/user.entity.ts'
 import { AuditEntry } from '../admin/audit.entity.ts'
 import { waitUntil } from '../async.ts'
+import { Invoice } from '../billing/invoice.entity.ts'
+import { LedgerEntry } from '../billing/ledger.entity.ts'
+import { PricingPlan } from '../billing/plan.entity.ts'
 import { OutboxEvent } from '../events/outbox.entity.ts'
 import { Notification } from '../notifications/notification.entity.ts'
 import { Certification } from '../operators/certification.entity.ts'
@@ -28,6 +31,9 @@ export const entities = [
   Notification,
   OutboxEvent,
   AuditEntry,
+  PricingPlan,
+  Invoice,
+  LedgerEntry,
 ] as const
 
 /** A database that takes no more packets must not hold requests for ever. */

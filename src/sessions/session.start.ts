@@ -1,4 +1,6 @@
 import { randomUUID } from 'node:crypto'
+import { sql } from 'kysely'
+import { planTerms } from '../billing/plan.terms.ts'
 import type { Transact, Tx } from '../events/transactor.ts'
 import { type AppError, badRequest, conflict, forbidden, notFound, uniqueViolation } from '../http/errors.ts'
 import {
@@ -32,7 +34,7 @@ export function createSessionStarts(parts: { transact: Transact; now: () => Date
             robot,
             operatorId,
             createdAt: at,
-            state: { status: 'ACTIVE', started_at: at },
+            state: { status: 'ACTIVE', started_at: at, active_since: at, ...planTerms(robot.owner_id) },
           })
           await announce(tx, session, robot, {
             type: 'session.started',
@@ -87,7 +89,11 @@ export function createSessionStarts(parts: { transact: Transact; now: () => Date
           const at = now()
           const robot = await claimRobot(tx, session.robot_id)
           await requireCertification(tx, robot, session.operator_id)
-          const started = await move(tx, session.id, ['PENDING'], { status: 'ACTIVE', started_at: at })
+          const started = await move(tx, session.id, ['PENDING'], at, {
+            status: 'ACTIVE',
+            started_at: at,
+            ...planTerms(sql.ref('sessions.client_id')),
+          })
           if (!started) throw conflict('The session is not PENDING')
           await announce(tx, started, robot, {
             type: 'session.started',
@@ -174,7 +180,9 @@ async function insertSession(
     robot: RobotRecord
     operatorId: string
     createdAt: Date
-    state: { status: 'ACTIVE'; started_at: Date } | { status: 'PENDING'; scheduled_for: Date }
+    state:
+      | ({ status: 'ACTIVE'; started_at: Date; active_since: Date } & ReturnType<typeof planTerms>)
+      | { status: 'PENDING'; scheduled_for: Date }
   },
 ): Promise<SessionRecord> {
   return await tx.db
