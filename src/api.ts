@@ -1,12 +1,15 @@
 import type { RequestListener } from 'node:http'
 import { accountEndpoints } from './accounts/profile.routes.ts'
 import { auditEndpoints } from './admin/audit.routes.ts'
+import { billingEndpoints } from './billing/billing.routes.ts'
+import { clientStatsEndpoints } from './clients/stats.routes.ts'
 import type { Platform } from './deps.ts'
 import { createApp } from './http/app.ts'
 import type { Endpoint } from './http/endpoint.ts'
 import { loginRoutes } from './idp/login.routes.ts'
 import { notificationEndpoints } from './notifications/notification.routes.ts'
 import { certificationEndpoints } from './operators/certification.routes.ts'
+import { operatorStatsEndpoints } from './operators/stats.routes.ts'
 import { robotEndpoints } from './robots/robot.routes.ts'
 import { createRobotViews } from './robots/robot.view.ts'
 import { sessionEndpoints } from './sessions/session.routes.ts'
@@ -30,6 +33,9 @@ export function apiEndpoints(platform: Platform, gatewayUrl: () => string): Endp
     }),
     ...notificationEndpoints({ notifications }),
     ...auditEndpoints({ db }),
+    ...billingEndpoints(platform),
+    ...clientStatsEndpoints(platform),
+    ...operatorStatsEndpoints(platform),
     healthEndpoint({ db, now }),
   ]
 }

@@ -6,6 +6,9 @@ import { createDiscovery } from './accounts/discovery.ts'
 import { createTokenVerifier, remoteJwks } from './accounts/tokens.ts'
 import { createUsers } from './accounts/user.service.ts'
 import { createUserinfo } from './accounts/userinfo.ts'
+import { createInvoices } from './billing/invoice.service.ts'
+import { createPlans } from './billing/plan.service.ts'
+import { createClientStats } from './clients/stats.service.ts'
 import type { Config } from './config.ts'
 import { startEmbeddedPostgres } from './db/embedded.ts'
 import { applyMigrations } from './db/migrations.ts'
@@ -19,6 +22,7 @@ import { createIdentityProvider } from './idp/provider.ts'
 import type { Log } from './log.ts'
 import { createNotifications } from './notifications/notification.service.ts'
 import { createCertifications } from './operators/certification.service.ts'
+import { createOperatorStats } from './operators/stats.service.ts'
 import { connectRedis } from './redis.ts'
 import { createRobots } from './robots/robot.service.ts'
 import { createRobotTokens } from './robots/robot.token.ts'
@@ -87,6 +91,10 @@ export async function createPlatform(config: Config, { log, now, baseUrl }: Surr
     const robots = createRobots({ db, transact, now, cancelScheduled: lifecycle.cancelScheduled })
     const robotTokens = createRobotTokens(secrets)
     const robotWatch = createRobotWatch({ db, certifications })
+    const plans = createPlans({ db, transact, now })
+    const invoices = createInvoices({ db })
+    const clientStats = createClientStats({ db, now })
+    const operatorStats = createOperatorStats({ db, now })
 
     return {
       ...infrastructure,
@@ -101,6 +109,7 @@ export async function createPlatform(config: Config, { log, now, baseUrl }: Surr
       users,
       apiKeys,
       auth,
+      transact,
       sessionQueries,
       starts,
       lifecycle,
@@ -111,6 +120,10 @@ export async function createPlatform(config: Config, { log, now, baseUrl }: Surr
       robots,
       robotTokens,
       robotWatch,
+      plans,
+      invoices,
+      clientStats,
+      operatorStats,
       close: closers.closeAll,
     }
   } catch (cause) {

@@ -76,8 +76,8 @@ export const Session = defineEntity({
       expression: `"status" not in ('ACTIVE', 'PAUSED', 'COMPLETED') or "started_at" is not null`,
     },
     {
-      name: 'sessions_active_since',
-      expression: `("status" = 'ACTIVE') = ("active_since" is not null)`,
+      name: 'sessions_active_time',
+      expression: `("status" = 'ACTIVE') = ("active_since" is not null and "active_until" is null)`,
     },
     {
       name: 'sessions_priced',
@@ -109,11 +109,13 @@ export const Session = defineEntity({
     /** When the robot was found lost; null while it is connected, or not yet known to be lost. */
     robotLostAt: p.datetime(3).nullable(),
     endReason: p.text().nullable(),
-    /** When the present stretch of ACTIVE time began; null unless ACTIVE. */
+    /** When the newest stretch of ACTIVE time began; null before the start. */
     activeSince: p.datetime(3).nullable(),
+    /** Until when the robot was alive in it; null while it lasts. */
+    activeUntil: p.datetime(3).nullable(),
     /** Milliseconds of the ACTIVE stretches that are over, outages included. */
     activeMs: p.bigint('number').default(0),
-    /** Milliseconds of those in which the robot was silent before it was found lost; never billed. */
+    /** Milliseconds of those in which a robot that was found lost had been silent; never billed. */
     outageMs: p.bigint('number').default(0),
     /**
      * The client's plan when the session started, copied. No foreign key: every start would lock the row of

@@ -61,6 +61,7 @@ alter table "invoices" add constraint "invoices_client_id_foreign" foreign key (
 const sessions = `
 alter table "sessions"
   add column "active_since" timestamptz(3) null,
+  add column "active_until" timestamptz(3) null,
   add column "active_ms" bigint not null default '0',
   add column "outage_ms" bigint not null default '0',
   add column "plan_id" text null,
@@ -88,7 +89,7 @@ where p."is_default" and "sessions"."status" in ('ACTIVE', 'PAUSED');
 `
 
 const sessionRules = `
-alter table "sessions" add constraint "sessions_active_since" check (("status" = 'ACTIVE') = ("active_since" is not null));
+alter table "sessions" add constraint "sessions_active_time" check (("status" = 'ACTIVE') = ("active_since" is not null and "active_until" is null));
 alter table "sessions" add constraint "sessions_priced" check ("status" not in ('ACTIVE', 'PAUSED') or ("plan_id" is not null and "client_rate_cents_per_minute" is not null and "operator_share_percent" is not null));
 alter table "sessions" add constraint "sessions_outage" check ("outage_ms" between 0 and "active_ms");
 alter table "sessions" add constraint "sessions_charge" check ("operator_earnings_cents" between 0 and "client_charge_cents");
