@@ -1,25 +1,13 @@
 import { randomUUID } from 'node:crypto'
 import { Client } from 'pg'
-import { afterAll, beforeAll, describe, expect, inject, test } from 'vitest'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { migrations } from '../src/db/migrations/index.ts'
 import { applyMigrations } from '../src/db/migrations.ts'
 import { connectOrm, type Orm } from '../src/db/orm.ts'
 import { createTestDatabase, type TestDatabase } from './support/database.ts'
-import { databaseUrlFor } from './support/template.ts'
+import { createEmptyDatabase } from './support/empty-database.ts'
 
 type Row = Record<string, unknown>
-
-/** An empty database of one's own, beside the migrated ones. */
-async function createEmptyDatabase(): Promise<TestDatabase> {
-  const serverUrl = inject('databaseUrl')
-  const name = `empty_${randomUUID().replaceAll('-', '')}`
-  const onServer = (statement: string) => withClient(serverUrl, (client) => client.query(statement))
-  await onServer(`create database ${name}`)
-  return {
-    url: databaseUrlFor(serverUrl, name),
-    drop: async () => void (await onServer(`drop database if exists ${name} with (force)`)),
-  }
-}
 
 async function withClient<T>(url: string, work: (client: Client) => Promise<T>): Promise<T> {
   const client = new Client({ connectionString: url })

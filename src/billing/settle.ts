@@ -12,7 +12,7 @@ export async function settle(
   tx: Tx,
   ended: SessionRecord,
   act: { readonly at: Date; readonly actorId?: string },
-): Promise<SessionRecord> {
+): Promise<void> {
   const { client_rate_cents_per_minute: rateCentsPerMinute, operator_share_percent: sharePercent } = ended
   if (rateCentsPerMinute === null || sharePercent === null) {
     throw new Error(`session ${ended.id} was started without a price`) // the database refuses such a start
@@ -23,7 +23,7 @@ export async function settle(
     rateCentsPerMinute,
     sharePercent,
   })
-  const settled = await tx.db
+  await tx.db
     .updateTable('sessions')
     .set({
       billable_minutes: due.billableMinutes,
@@ -31,8 +31,7 @@ export async function settle(
       operator_earnings_cents: due.operatorEarningsCents,
     })
     .where('id', '=', ended.id)
-    .returningAll()
-    .executeTakeFirstOrThrow()
+    .execute()
   const { clientChargeCents, operatorEarningsCents } = due
   await post(tx, {
     kind: 'session_charge',
@@ -60,5 +59,4 @@ export async function settle(
       operator_earnings_cents: operatorEarningsCents,
     },
   })
-  return settled
 }
