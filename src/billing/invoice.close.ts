@@ -13,7 +13,7 @@ import { addMonths, monthOf, startOf } from './month.ts'
 const INVOICES_PER_RUN = 500
 /** Sessions looked at to find clients with something to invoice. */
 const SESSIONS_PER_LOOK = 500
-/** Sessions put on an invoice by one statement, which must end well before the database gives up on it. */
+/** About so many sessions are put on an invoice by one statement: it must end well before its time is up. */
 const SESSIONS_PER_STATEMENT = 5_000
 
 interface Due {
@@ -147,23 +147,25 @@ type Sums = Pick<Selectable<Tables['invoices']>, 'total_cents' | 'session_count'
 /** Puts a client's sessions that ended before `end` on an invoice, and adds them up. */
 async function takeSessions(tx: Tx, invoiceId: string, clientId: string, end: Date): Promise<Sums> {
   const sums = { total_cents: 0, session_count: 0, minutes: 0 }
-  for (;;) {
+  for (let more = true; more; ) {
+    const bound = await tx.db
+      .selectFrom('sessions')
+      .select('ended_at')
+      .where(uninvoiced)
+      .where('client_id', '=', clientId)
+      .where('ended_at', '<', end)
+      .orderBy('ended_at')
+      .offset(SESSIONS_PER_STATEMENT - 1)
+      .limit(1)
+      .executeTakeFirst()
     const taken = await tx.db
       .with('taken', (cte) =>
         cte
           .updateTable('sessions')
           .set({ invoice_id: invoiceId })
-          .where('id', 'in', (eb) =>
-            eb
-              .selectFrom('sessions')
-              .select('id')
-              .where(uninvoiced)
-              .where('client_id', '=', clientId)
-              .where('ended_at', '<', end)
-              .orderBy('ended_at')
-              .limit(SESSIONS_PER_STATEMENT),
-          )
-          .where('invoice_id', 'is', null)
+          .where(uninvoiced)
+          .where('client_id', '=', clientId)
+          .where('ended_at', bound ? '<=' : '<', bound?.ended_at ?? end)
           .returning(['client_charge_cents', 'billable_minutes']),
       )
       .selectFrom('taken')
@@ -173,9 +175,10 @@ async function takeSessions(tx: Tx, invoiceId: string, clientId: string, end: Da
         sql<number>`coalesce(sum(billable_minutes), 0)::bigint`.as('minutes'),
       ])
       .executeTakeFirstOrThrow()
-    if (taken.session_count === 0) return sums
     sums.session_count += taken.session_count
     sums.total_cents += taken.total_cents
     sums.minutes += taken.minutes
+    more = bound !== undefined
   }
+  return sums
 }
