@@ -1,7 +1,9 @@
 import type { RequestListener } from 'node:http'
 import { accountEndpoints } from './accounts/profile.routes.ts'
 import { auditEndpoints } from './admin/audit.routes.ts'
+import { billingEndpoints } from './billing/billing.routes.ts'
 import { clientProfileEndpoints } from './clients/client-profile.routes.ts'
+import { clientStatsEndpoints } from './clients/stats.routes.ts'
 import { datasetEndpoints } from './datasets/dataset.routes.ts'
 import type { Platform } from './deps.ts'
 import { createApp } from './http/app.ts'
@@ -12,6 +14,7 @@ import { notificationEndpoints } from './notifications/notification.routes.ts'
 import { certificationEndpoints } from './operators/certification.routes.ts'
 import { operatorProfileEndpoints } from './operators/operator-profile.routes.ts'
 import { scheduleEndpoints } from './operators/schedule.routes.ts'
+import { operatorStatsEndpoints } from './operators/stats.routes.ts'
 import { robotEndpoints } from './robots/robot.routes.ts'
 import { createRobotViews } from './robots/robot.view.ts'
 import { sessionEndpoints } from './sessions/session.routes.ts'
@@ -40,6 +43,9 @@ export function apiEndpoints(platform: Platform, gatewayUrl: () => string): Endp
     }),
     ...notificationEndpoints({ notifications }),
     ...auditEndpoints({ db }),
+    ...billingEndpoints(platform),
+    ...clientStatsEndpoints(platform),
+    ...operatorStatsEndpoints(platform),
     healthEndpoint({ db, now }),
   ]
 }

@@ -7,7 +7,10 @@ import { createTokenVerifier, remoteJwks } from './accounts/tokens.ts'
 import { createUsers } from './accounts/user.service.ts'
 import { createUserPresence } from './accounts/user-presence.ts'
 import { createUserinfo } from './accounts/userinfo.ts'
+import { createInvoices } from './billing/invoice.service.ts'
+import { createPlans } from './billing/plan.service.ts'
 import { createClientProfiles } from './clients/client-profile.service.ts'
+import { createClientStats } from './clients/stats.service.ts'
 import type { Config } from './config.ts'
 import { createDatasets } from './datasets/dataset.service.ts'
 import { createEpisodeStore } from './datasets/episode.store.ts'
@@ -27,6 +30,7 @@ import { createAvailability } from './operators/availability.service.ts'
 import { createCertifications } from './operators/certification.service.ts'
 import { createOperatorProfiles } from './operators/operator-profile.service.ts'
 import { createSchedules } from './operators/schedule.service.ts'
+import { createOperatorStats } from './operators/stats.service.ts'
 import { connectRedis } from './redis.ts'
 import { createRobots } from './robots/robot.service.ts'
 import { createRobotTokens } from './robots/robot.token.ts'
@@ -103,6 +107,10 @@ export async function createPlatform(config: Config, { log, now, baseUrl }: Surr
     const availability = createAvailability({ db, now })
     const userPresence = createUserPresence({ db })
     const avatars = createAvatars({ db, now })
+    const plans = createPlans({ db, transact, now })
+    const invoices = createInvoices({ db })
+    const clientStats = createClientStats({ db, now })
+    const operatorStats = createOperatorStats({ db, now })
 
     return {
       ...infrastructure,
@@ -117,6 +125,7 @@ export async function createPlatform(config: Config, { log, now, baseUrl }: Surr
       users,
       apiKeys,
       auth,
+      transact,
       sessionQueries,
       starts,
       lifecycle,
@@ -135,6 +144,10 @@ export async function createPlatform(config: Config, { log, now, baseUrl }: Surr
       availability,
       userPresence,
       avatars,
+      plans,
+      invoices,
+      clientStats,
+      operatorStats,
       close: closers.closeAll,
     }
   } catch (cause) {

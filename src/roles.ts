@@ -2,6 +2,7 @@ import { startGateway } from '../gateway/index.ts'
 import { startHub } from '../hub/server.ts'
 import { createApi } from './api.ts'
 import { alone, within } from './async.ts'
+import { createMonthlyClose } from './billing/invoice.close.ts'
 import type { Config } from './config.ts'
 import { createPlatform, type Platform } from './deps.ts'
 import { type Listener, listen } from './http/listener.ts'
@@ -129,7 +130,7 @@ async function runHub(platform: Platform, http: Listener, ending: Ending): Promi
 }
 
 function runWorker(platform: Platform, ending: Ending): void {
-  const { config, log, db, now, databaseUrl, sessionPresence, lifecycle, starts } = platform
+  const { config, log, db, now, databaseUrl, transact, sessionPresence, lifecycle, starts } = platform
   const store = createPresenceStore({ databaseUrl, poolSize: 1 })
   ending.close.push(() => store.close())
   const sweep = createSweep({
@@ -143,10 +144,12 @@ function runWorker(platform: Platform, ending: Ending): void {
     monotonicMs: () => performance.now(),
   })
   const schedule = createSchedule({ db, starts, lifecycle, now, log })
+  const monthlyClose = createMonthlyClose({ db, transact, now, log })
   const worker = startWorker(
     [
       { name: 'presence sweep', everyMs: 500, run: sweep.run },
       { name: 'scheduled starts', everyMs: 1_000, run: schedule.run },
+      { name: 'monthly close', everyMs: 10_000, run: monthlyClose.run },
     ],
     log,
   )

@@ -196,6 +196,15 @@ const rules: Record<string, Rule> = {
 
   'GET /api/admin/audit': { expected: admins(200) },
 
+  'GET /api/public/pricing': { expected: 'public' },
+  'GET /api/client/invoices': { expected: clients(200) },
+  'GET /api/client/stats': { expected: clients(200) },
+  'GET /api/operator/stats': { expected: operators(200) },
+  'POST /api/admin/clients/{id}/plan': {
+    expected: admins(200),
+    attempt: () => ({ path: `/api/admin/clients/${client.id}/plan`, body: { plan: 'fleet' } }),
+  },
+
   'GET /api/sessions': { expected: everybody(200) },
   'POST /api/sessions': {
     // An admin starts for an operator they name; here they name none.

@@ -99,6 +99,7 @@ const story: [title: string, ...lines: string[]][] = [
     'OWNER    ← robot:status AVAILABLE',
     'OWNER    ✓ heard entries 1 to 12 over the hub, each once, in order',
     'OPERATOR ✓ heard entries 1 to 12 over the hub, each once, in order',
+    'client_charge_cents      50',
     'operator_earnings_cents  –',
   ],
   [

@@ -1,25 +1,13 @@
 import { randomUUID } from 'node:crypto'
 import { Client } from 'pg'
-import { afterAll, beforeAll, describe, expect, inject, test } from 'vitest'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { migrations } from '../src/db/migrations/index.ts'
 import { applyMigrations } from '../src/db/migrations.ts'
 import { connectOrm, type Orm } from '../src/db/orm.ts'
 import { createTestDatabase, type TestDatabase } from './support/database.ts'
-import { databaseUrlFor } from './support/template.ts'
+import { createEmptyDatabase } from './support/empty-database.ts'
 
 type Row = Record<string, unknown>
-
-/** An empty database of one's own, beside the migrated ones. */
-async function createEmptyDatabase(): Promise<TestDatabase> {
-  const serverUrl = inject('databaseUrl')
-  const name = `empty_${randomUUID().replaceAll('-', '')}`
-  const onServer = (statement: string) => withClient(serverUrl, (client) => client.query(statement))
-  await onServer(`create database ${name}`)
-  return {
-    url: databaseUrlFor(serverUrl, name),
-    drop: async () => void (await onServer(`drop database if exists ${name} with (force)`)),
-  }
-}
 
 async function withClient<T>(url: string, work: (client: Client) => Promise<T>): Promise<T> {
   const client = new Client({ connectionString: url })
@@ -129,8 +117,9 @@ describe('the database itself', () => {
   }) => {
     const id = randomUUID()
     const status = session.status ?? 'ACTIVE'
-    const sql = `insert into sessions (id, robot_id, operator_id, client_id, status, started_at)
-      values ($1, $2, $3, $4, $5, now())`
+    const sql = `insert into sessions (id, robot_id, operator_id, client_id, status, started_at, active_since,
+        plan_id, client_rate_cents_per_minute, operator_share_percent)
+      values ($1, $2, $3, $4, $5, now(), case when $5::text = 'ACTIVE' then now() end, 'standard', 50, 70)`
     await client.query(sql, [id, session.robot, session.operator, session.owner, status])
     return id
   }
@@ -207,8 +196,7 @@ describe('the database itself', () => {
 
   test('refuses at commit to end a session and leave its robot IN_SESSION, and the other way round', async () => {
     const { robot, session } = await inSession()
-    const end = () =>
-      client.query(`update sessions set status = 'COMPLETED', ended_at = now() where id = $1`, [session])
+    const end = () => update(session, `status = 'COMPLETED', ended_at = now(), active_since = null`)
     expect(await refusal(end)).toBe(mismatch)
     expect(await refusal(() => setStatus(robot, 'AVAILABLE'))).toBe(mismatch)
     const both = async () => {
@@ -226,7 +214,9 @@ describe('the database itself', () => {
     const robot = await insertRobot(owner)
     const done = await insertSession({ robot, operator, owner, status: 'COMPLETED' })
     const other = await insertUser()
-    expect(await refusal(() => update(done, `status = 'ACTIVE', operator_id = '${other}'`))).toBe(mismatch)
+    expect(
+      await refusal(() => update(done, `status = 'ACTIVE', active_since = now(), operator_id = '${other}'`)),
+    ).toBe(mismatch)
   })
 
   test('refuses at commit to delete an open session and leave its robot IN_SESSION', async () => {
@@ -246,6 +236,11 @@ describe('the database itself', () => {
     expect(await refusalOf(`ended_at = started_at - interval '1 s'`)).toBe('sessions_times')
     expect(await refusalOf('rating = 6')).toBe('sessions_rating')
     expect(await refusalOf('started_at = null')).toBe('sessions_open_started')
+    expect(await refusalOf('active_since = null')).toBe('sessions_active_time')
+    expect(await refusalOf('active_until = now()')).toBe('sessions_active_time')
+    expect(await refusalOf('client_rate_cents_per_minute = null')).toBe('sessions_priced')
+    expect(await refusalOf('outage_ms = 1')).toBe('sessions_outage')
+    expect(await refusalOf('client_charge_cents = 1, operator_earnings_cents = 2')).toBe('sessions_charge')
     expect(await refusal(() => insertSession({ robot, operator, owner, status: 'OPEN' }))).toBe(
       'sessions_status_check',
     )

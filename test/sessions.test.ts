@@ -86,12 +86,13 @@ describe('the views', () => {
     clockMs += 60_000
     const ended = (await end(operator, sessionId)).body
     expect(ended).toMatchObject({ status: 'COMPLETED', duration_minutes: 3, end_reason: 'ended' })
+    expect(ended).toMatchObject({ client_charge_cents: 150, operator_earnings_cents: 105 })
     const lengthMs = Date.parse(ended.ended_at) - Date.parse(ended.started_at)
     expect(lengthMs).toBeGreaterThanOrEqual(150_000)
     expect(lengthMs).toBeLessThan(152_000)
     clockMs += HOUR_MS
     expect((await owner.get(`${SESSIONS}/${sessionId}`)).body).toMatchObject({
-      ...{ ended_at: ended.ended_at, duration_minutes: 3, robot_id: robot.id },
+      ...{ ended_at: ended.ended_at, duration_minutes: 3, client_charge_cents: 150 },
     })
   })
 

@@ -1,4 +1,5 @@
 import { defineEntity, type InferEntity, p } from '@mikro-orm/core'
+import { PricingPlan } from '../billing/plan.entity.ts'
 
 /** A person known through the identity provider; created on first sight of an (issuer, subject) pair. */
 export const User = defineEntity({
@@ -21,6 +22,8 @@ export const User = defineEntity({
     notificationPreferences: p.json<Record<string, boolean>>().defaultRaw(`'{}'::jsonb`),
     /** Number of the user's newest notification; the next one takes this plus one under the row's lock. */
     notificationSeq: p.integer().default(0),
+    /** What the user pays as a client; null = the default plan, whichever that is. */
+    plan: () => p.manyToOne(PricingPlan).mapToPk().nullable().deleteRule('restrict'),
     createdAt: p.datetime(3).defaultRaw('now()'),
   },
 })

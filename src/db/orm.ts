@@ -8,6 +8,9 @@ import { User } from '../accounts/user.entity.ts'
 import { UserPresence } from '../accounts/user-presence.entity.ts'
 import { AuditEntry } from '../admin/audit.entity.ts'
 import { waitUntil } from '../async.ts'
+import { Invoice } from '../billing/invoice.entity.ts'
+import { LedgerEntry } from '../billing/ledger.entity.ts'
+import { PricingPlan } from '../billing/plan.entity.ts'
 import { ClientProfile } from '../clients/client-profile.entity.ts'
 import { Dataset, Episode } from '../datasets/dataset.entity.ts'
 import { OutboxEvent } from '../events/outbox.entity.ts'
@@ -41,6 +44,9 @@ export const entities = [
   OperatorSchedule,
   UserPresence,
   Avatar,
+  PricingPlan,
+  Invoice,
+  LedgerEntry,
 ] as const
 
 /** A database that takes no more packets must not hold requests for ever. */

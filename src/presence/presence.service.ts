@@ -67,7 +67,7 @@ export function createPresence(parts: {
     async run(items) {
       const { lostInSession } = await persist('disconnect', () => store.disconnect(items))
       bus.publish('outbox.wake', {})
-      for (const robotId of lostInSession) tellSession(sessions.robotLost(robotId))
+      for (const lost of lostInSession) tellSession(sessions.robotLost(lost.robotId, lost.lastSign))
       return items.map(() => undefined)
     },
   })

@@ -31,6 +31,13 @@ export interface Disconnect {
   readonly lastHeartbeatMs: number
 }
 
+/** A robot in an open session whose connection has ended. */
+export interface Lost {
+  readonly robotId: string
+  /** The connection's last sign of life, as far as anybody knows. */
+  readonly lastSign: Date
+}
+
 export interface Beat {
   readonly robotId: string
   readonly epoch: number
@@ -95,7 +102,7 @@ export function createPresenceStore(options: { databaseUrl: string; poolSize: nu
     },
 
     /** Closes connections, unless a newer epoch has taken over. Returns the robots in an open session. */
-    async disconnect(items: readonly Disconnect[]): Promise<{ lostInSession: string[] }> {
+    async disconnect(items: readonly Disconnect[]): Promise<{ lostInSession: Lost[] }> {
       const { rows } = await pool.query({
         name: 'presence-disconnect',
         text: disconnectSql,
@@ -106,7 +113,7 @@ export function createPresenceStore(options: { databaseUrl: string; poolSize: nu
           items.map((item) => item.lastHeartbeatMs),
         ],
       })
-      return { lostInSession: rows.map((row) => row.robot_id) }
+      return { lostInSession: rows.map((row) => ({ robotId: row.robot_id, lastSign: row.last_online })) }
     },
 
     /** Writes the newest heartbeat of each robot. Returns how many connections still stand. */
@@ -245,13 +252,13 @@ with input as (
       last_online = greatest(p.last_online, p.last_heartbeat, to_timestamp(i.sign_ms / 1000)),
       last_heartbeat = case when i.beat_ms > 0 then to_timestamp(i.beat_ms / 1000) else p.last_heartbeat end
   from input i where p.robot_id = i.robot_id and p.epoch = i.epoch and coalesce(p.connected, false)
-  returning p.robot_id, p.last_heartbeat
+  returning p.robot_id, p.last_heartbeat, p.last_online
 ), status as (
   update robots r set status = case when r.status = 'AVAILABLE' then 'OFFLINE' else r.status end
   from gone g where r.id = g.robot_id
-  returning r.id, r.owner_id, r.robot_type, r.status, r.deleted_at, g.last_heartbeat
+  returning r.id, r.owner_id, r.robot_type, r.status, r.deleted_at, g.last_heartbeat, g.last_online
 ), told as (${toldSql("(select * from status where status = 'OFFLINE' and deleted_at is null) offline")})
-select id as robot_id from status where status = 'IN_SESSION'`
+select id as robot_id, last_online from status where status = 'IN_SESSION'`
 
 const heartbeatsSql = `
 update robot_presence p set last_heartbeat = to_timestamp(i.beat_ms / 1000)

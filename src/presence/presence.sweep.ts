@@ -1,7 +1,7 @@
 import type { Log } from '../log.ts'
 import type { SessionLifecycle } from '../sessions/session.lifecycle.ts'
 import type { SessionPresence } from '../sessions/session.presence.ts'
-import type { PresenceStore } from './presence.store.ts'
+import type { Lost, PresenceStore } from './presence.store.ts'
 
 /** Sessions handled in one sweep; the rest waits for the next. */
 const SESSIONS_PER_SWEEP = 500
@@ -34,14 +34,14 @@ export function createSweep(parts: {
 
   async function takeOver(nodeId: string, why: string): Promise<void> {
     const robots = await store.connectedTo(nodeId)
-    const lost: string[] = []
+    const lost: Lost[] = []
     for (let start = 0; start < robots.length; start += ROBOTS_PER_STATEMENT) {
       const batch = robots.slice(start, start + ROBOTS_PER_STATEMENT)
       // The heartbeats are in the database as far as they are known; this connection has no later sign of life.
       const gone = batch.map((robot) => ({ ...robot, lastSignMs: 0, lastHeartbeatMs: 0 }))
       lost.push(...(await store.disconnect(gone)).lostInSession)
     }
-    for (const robotId of lost) await sessions.robotLost(robotId)
+    for (const { robotId, lastSign } of lost) await sessions.robotLost(robotId, lastSign)
     await store.forgetNode(nodeId)
     seen.delete(nodeId)
     log.warn({ nodeId, robots: robots.length, inSession: lost.length }, `robots swept: ${why}`)

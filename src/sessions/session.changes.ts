@@ -6,6 +6,7 @@ import type { Tx } from '../events/transactor.ts'
 import { notify } from '../notifications/notify.ts'
 import { linkChanged } from '../robots/link-changed.ts'
 import { appendToLog, type LogEntry } from './session.log.ts'
+import { countActiveTime } from './session.time.ts'
 
 export type SessionRecord = Selectable<Tables['sessions']>
 export type RobotRecord = Selectable<Tables['robots']>
@@ -34,18 +35,23 @@ export async function isConnected(tx: Tx, robotId: string): Promise<boolean> {
 }
 
 /**
- * Moves a session from one of the given states, and takes the next number of its log with the same update.
- * Returns undefined when the session is in another state by now.
+ * Moves a session from one of the given states. The same update counts its ACTIVE time up to `at` and takes the
+ * next number of its log. Returns undefined when the session is in another state by now.
  */
 export async function move(
   tx: Tx,
   sessionId: string,
   from: readonly SessionStatus[],
-  change: UpdateObject<Tables, 'sessions'>,
+  at: Date,
+  change: UpdateObject<Tables, 'sessions'> & { readonly status: SessionStatus },
 ): Promise<SessionRecord | undefined> {
   return await tx.db
     .updateTable('sessions')
-    .set((eb) => ({ ...change, event_seq: eb('event_seq', '+', 1) }))
+    .set((eb) => ({
+      ...change,
+      ...countActiveTime(change.status, at),
+      event_seq: eb('event_seq', '+', 1),
+    }))
     .where('id', '=', sessionId)
     .where('status', 'in', from)
     .returningAll()

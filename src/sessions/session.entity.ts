@@ -1,6 +1,7 @@
 import { defineEntity, type InferEntity, p } from '@mikro-orm/core'
 import { Role, SessionStatus } from '@wheelhouse/protocol'
 import { User } from '../accounts/user.entity.ts'
+import { Invoice } from '../billing/invoice.entity.ts'
 import { Robot } from '../robots/robot.entity.ts'
 
 /** One engagement of one operator with one robot. The two unique indexes are the promise of exclusivity. */
@@ -50,6 +51,24 @@ export const Session = defineEntity({
       expression:
         'create index "sessions_rated_by_operator" on "sessions" ("operator_id", "rating") where "rating" is not null',
     },
+    // The sums of the dashboards, read from the index alone.
+    {
+      name: 'sessions_completed_by_client',
+      expression: `create index "sessions_completed_by_client" on "sessions" ("client_id", "ended_at") include ("billable_minutes", "client_charge_cents", "episodes_collected", "data_collected_bytes", "rating") where "status" = 'COMPLETED'`,
+    },
+    {
+      name: 'sessions_completed_by_operator',
+      expression: `create index "sessions_completed_by_operator" on "sessions" ("operator_id", "ended_at") include ("billable_minutes", "operator_earnings_cents", "rating") where "status" = 'COMPLETED'`,
+    },
+    // What no invoice has yet: of everybody, longest waiting first, and of one client.
+    {
+      name: 'sessions_uninvoiced',
+      expression: `create index "sessions_uninvoiced" on "sessions" ("ended_at") where "status" = 'COMPLETED' and "invoice_id" is null and "client_charge_cents" is not null`,
+    },
+    {
+      name: 'sessions_uninvoiced_by_client',
+      expression: `create index "sessions_uninvoiced_by_client" on "sessions" ("client_id", "ended_at") where "status" = 'COMPLETED' and "invoice_id" is null and "client_charge_cents" is not null`,
+    },
   ],
   checks: [
     {
@@ -60,6 +79,19 @@ export const Session = defineEntity({
     {
       name: 'sessions_open_started',
       expression: `"status" not in ('ACTIVE', 'PAUSED', 'COMPLETED') or "started_at" is not null`,
+    },
+    {
+      name: 'sessions_active_time',
+      expression: `("status" = 'ACTIVE') = ("active_since" is not null and "active_until" is null)`,
+    },
+    {
+      name: 'sessions_priced',
+      expression: `"status" not in ('ACTIVE', 'PAUSED') or ("plan_id" is not null and "client_rate_cents_per_minute" is not null and "operator_share_percent" is not null)`,
+    },
+    { name: 'sessions_outage', expression: '"outage_ms" between 0 and "active_ms"' },
+    {
+      name: 'sessions_charge',
+      expression: '"operator_earnings_cents" between 0 and "client_charge_cents"',
     },
   ],
   properties: {
@@ -82,8 +114,27 @@ export const Session = defineEntity({
     /** When the robot was found lost; null while it is connected, or not yet known to be lost. */
     robotLostAt: p.datetime(3).nullable(),
     endReason: p.text().nullable(),
+    /** When the newest stretch of ACTIVE time began; null before the start. */
+    activeSince: p.datetime(3).nullable(),
+    /** Until when the robot was alive in it; null while it lasts. */
+    activeUntil: p.datetime(3).nullable(),
+    /** Milliseconds of the ACTIVE stretches that are over, outages included. */
+    activeMs: p.bigint('number').default(0),
+    /** Milliseconds of those in which a robot that was found lost had been silent; never billed. */
+    outageMs: p.bigint('number').default(0),
+    /**
+     * The client's plan when the session started, copied. No foreign key: every start would lock the row of
+     * the one plan that nearly everybody has.
+     */
+    planId: p.text().nullable(),
+    clientRateCentsPerMinute: p.integer().nullable(),
+    operatorSharePercent: p.integer().nullable(),
+    /** Fixed with the two amounts when the session is COMPLETED; null before, and when CANCELLED. */
+    billableMinutes: p.integer().nullable(),
     clientChargeCents: p.integer().nullable(),
     operatorEarningsCents: p.integer().nullable(),
+    /** The invoice it is on; null until its month is closed. */
+    invoice: () => p.manyToOne(Invoice).mapToPk().nullable().deleteRule('restrict'),
     episodesCollected: p.integer().default(0),
     dataCollectedBytes: p.bigint('number').default(0),
     rating: p.smallint().nullable(),

@@ -1,5 +1,6 @@
 import type { SessionAction } from '@wheelhouse/protocol'
 import { sql } from 'kysely'
+import { settle } from '../billing/settle.ts'
 import type { Transact, Tx } from '../events/transactor.ts'
 import type { Caller } from '../http/endpoint.ts'
 import { conflict, forbidden } from '../http/errors.ts'
@@ -113,7 +114,7 @@ type Move = (tx: Tx, session: SessionRow, robot: RobotRecord, act: Act) => Promi
 
 const moves: Record<Exclude<SessionAction, 'start'>, Move> = {
   async pause(tx, session, robot, act) {
-    const paused = await move(tx, session.id, ['ACTIVE'], {
+    const paused = await move(tx, session.id, ['ACTIVE'], act.at, {
       status: 'PAUSED',
       paused_at: act.at,
       pause_reason: act.reason ?? 'requested',
@@ -128,7 +129,7 @@ const moves: Record<Exclude<SessionAction, 'start'>, Move> = {
 
   async resume(tx, session, robot, act) {
     if (!(await isConnected(tx, robot.id))) throw conflict('The robot is offline')
-    const resumed = await move(tx, session.id, ['PAUSED'], {
+    const resumed = await move(tx, session.id, ['PAUSED'], act.at, {
       status: 'ACTIVE',
       ...withoutPause(act.at),
     })
@@ -150,7 +151,7 @@ const moves: Record<Exclude<SessionAction, 'start'>, Move> = {
 }
 
 async function end(tx: Tx, session: { id: string }, robot: RobotRecord, act: Act): Promise<boolean> {
-  const ended = await move(tx, session.id, ['ACTIVE', 'PAUSED'], {
+  const ended = await move(tx, session.id, ['ACTIVE', 'PAUSED'], act.at, {
     status: 'COMPLETED',
     // Processes' clocks may differ a little; a session never ends before it began.
     ended_at: sql<Date>`greatest(${act.at}::timestamptz, started_at)`,
@@ -158,6 +159,7 @@ async function end(tx: Tx, session: { id: string }, robot: RobotRecord, act: Act
     ...withoutPause(act.at),
   })
   if (!ended) return false
+  await settle(tx, ended, act)
   const closed = await releaseRobot(tx, ended, robot)
   await tellRobotStatus(tx, closed)
   await announce(tx, ended, robot, {
@@ -184,7 +186,7 @@ async function releaseRobot(tx: Tx, ended: SessionRecord, robot: RobotRecord): P
 }
 
 async function cancel(tx: Tx, session: { id: string }, robot: RobotRecord, act: Act): Promise<boolean> {
-  const cancelled = await move(tx, session.id, ['PENDING'], {
+  const cancelled = await move(tx, session.id, ['PENDING'], act.at, {
     status: 'CANCELLED',
     ended_at: act.at,
     end_reason: act.reason ?? 'cancelled',

@@ -1,6 +1,7 @@
 import type { Db } from '../db/orm.ts'
 import type { Transact } from '../events/transactor.ts'
 import { announce, isConnected, lockRobot, type SessionRecord } from './session.changes.ts'
+import { countActiveTime } from './session.time.ts'
 
 /** What the coming and going of a robot means for its open session. */
 export function createSessionPresence(parts: { db: Db; transact: Transact; now: () => Date }) {
@@ -15,17 +16,18 @@ export function createSessionPresence(parts: { db: Db; transact: Transact; now: 
       .executeTakeFirst()
 
   /** Answers whether the robot is connected again, so that its return must be told as well. */
-  async function recordLoss(robotId: string, { unlessConnected }: { unlessConnected: boolean }) {
+  async function recordLoss(robotId: string, known: { unlessConnected: boolean; lastSign?: Date }) {
     if (!(await openSession(robotId))) return false
     return await transact(async (tx) => {
       const at = now()
       const robot = await lockRobot(tx, robotId)
       const connected = await isConnected(tx, robotId)
-      if (connected && unlessConnected) return false
+      if (connected && known.unlessConnected) return false
       const lost = await tx.db
         .updateTable('sessions')
         .set((eb) => ({
           status: 'PAUSED' as const,
+          ...countActiveTime('PAUSED', at, known.lastSign),
           robot_lost_at: at,
           paused_at: eb.fn.coalesce('paused_at', eb.val(at)),
           pause_reason: eb.fn.coalesce('pause_reason', eb.val('robot_lost')),
@@ -74,10 +76,11 @@ export function createSessionPresence(parts: { db: Db; transact: Transact; now: 
   return {
     /**
      * The robot of an open session lost its connection: the session pauses, both sides are told, even when the
-     * robot is back by now, since it has stopped. Says nothing twice.
+     * robot is back by now, since it has stopped. Says nothing twice. `lastSign` is the lost connection's last
+     * sign of life: from then on nothing is billed.
      */
-    async robotLost(robotId: string): Promise<void> {
-      if (await recordLoss(robotId, { unlessConnected: false })) await robotBack(robotId)
+    async robotLost(robotId: string, lastSign: Date): Promise<void> {
+      if (await recordLoss(robotId, { unlessConnected: false, lastSign })) await robotBack(robotId)
     },
 
     /** The same for a loss that is only inferred: says nothing when the robot is connected. */

@@ -1,4 +1,6 @@
 import { randomUUID } from 'node:crypto'
+import { sql } from 'kysely'
+import { planOf, planTerms } from '../billing/plan.terms.ts'
 import type { Transact, Tx } from '../events/transactor.ts'
 import { type AppError, badRequest, conflict, forbidden, notFound, uniqueViolation } from '../http/errors.ts'
 import {
@@ -28,12 +30,7 @@ export function createSessionStarts(parts: { transact: Transact; now: () => Date
           const at = now()
           const robot = await claimRobot(tx, robotId)
           await requireCertification(tx, robot, operatorId)
-          const session = await insertSession(tx, {
-            robot,
-            operatorId,
-            createdAt: at,
-            state: { status: 'ACTIVE', started_at: at },
-          })
+          const session = await insertActive(tx, robot, operatorId, at)
           await announce(tx, session, robot, {
             type: 'session.started',
             at,
@@ -59,12 +56,20 @@ export function createSessionStarts(parts: { transact: Transact; now: () => Date
         const robot = await availableRobot(tx, robotId)
         await requireCertification(tx, robot, operatorId)
         await requireNoOpenSession(tx, operatorId)
-        const session = await insertSession(tx, {
-          robot,
-          operatorId,
-          createdAt: at,
-          state: { status: 'PENDING', scheduled_for: scheduledFor },
-        })
+        const session = await tx.db
+          .insertInto('sessions')
+          .values({
+            id: randomUUID(),
+            robot_id: robot.id,
+            operator_id: operatorId,
+            client_id: robot.owner_id,
+            status: 'PENDING',
+            scheduled_for: scheduledFor,
+            created_at: at,
+            event_seq: 1,
+          })
+          .returningAll()
+          .executeTakeFirstOrThrow()
         await announce(tx, session, robot, {
           type: 'session.scheduled',
           at,
@@ -87,7 +92,11 @@ export function createSessionStarts(parts: { transact: Transact; now: () => Date
           const at = now()
           const robot = await claimRobot(tx, session.robot_id)
           await requireCertification(tx, robot, session.operator_id)
-          const started = await move(tx, session.id, ['PENDING'], { status: 'ACTIVE', started_at: at })
+          const started = await move(tx, session.id, ['PENDING'], at, {
+            status: 'ACTIVE',
+            started_at: at,
+            ...planTerms(sql.ref('sessions.client_id')),
+          })
           if (!started) throw conflict('The session is not PENDING')
           await announce(tx, started, robot, {
             type: 'session.started',
@@ -168,26 +177,36 @@ async function requireNoOpenSession(tx: Tx, operatorId: string): Promise<void> {
   if (open) throw conflict('The operator already has an open session')
 }
 
-async function insertSession(
+/** A session that runs from now on, with the price that its client's plan has now: one statement. */
+async function insertActive(
   tx: Tx,
-  input: {
-    robot: RobotRecord
-    operatorId: string
-    createdAt: Date
-    state: { status: 'ACTIVE'; started_at: Date } | { status: 'PENDING'; scheduled_for: Date }
-  },
+  robot: RobotRecord,
+  operatorId: string,
+  at: Date,
 ): Promise<SessionRecord> {
   return await tx.db
     .insertInto('sessions')
-    .values({
-      id: randomUUID(),
-      robot_id: input.robot.id,
-      operator_id: input.operatorId,
-      client_id: input.robot.owner_id,
-      created_at: input.createdAt,
-      event_seq: 1,
-      ...input.state,
-    })
+    .columns([
+      ...(['id', 'robot_id', 'operator_id', 'client_id', 'status', 'event_seq'] as const),
+      ...(['created_at', 'started_at', 'active_since'] as const),
+      ...(['plan_id', 'client_rate_cents_per_minute', 'operator_share_percent'] as const),
+    ])
+    .expression(({ selectFrom, val, lit }) =>
+      selectFrom('pricing_plans')
+        .select([
+          val(randomUUID()).as('id'),
+          val(robot.id).as('robot_id'),
+          val(operatorId).as('operator_id'),
+          val(robot.owner_id).as('client_id'),
+          val('ACTIVE').as('status'),
+          lit(1).as('event_seq'),
+          val(at).as('created_at'),
+          val(at).as('started_at'),
+          val(at).as('active_since'),
+          ...(['id as plan_id', 'client_rate_cents_per_minute', 'operator_share_percent'] as const),
+        ])
+        .where('id', '=', planOf(robot.owner_id)),
+    )
     .returningAll()
     .executeTakeFirstOrThrow()
 }

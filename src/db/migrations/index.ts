@@ -1,5 +1,6 @@
 import { Migration0001Foundation } from './0001-foundation.ts'
 import { Migration0002Audit } from './0002-audit.ts'
+import { Migration0003Billing } from './0003-billing.ts'
 import { Migration0004People } from './0004-people.ts'
 import { Migration0005Datasets } from './0005-datasets.ts'
 
@@ -7,6 +8,7 @@ import { Migration0005Datasets } from './0005-datasets.ts'
 export const migrations = [
   { name: '0001_foundation', class: Migration0001Foundation },
   { name: '0002_audit', class: Migration0002Audit },
+  { name: '0003_billing', class: Migration0003Billing },
   { name: '0004_people', class: Migration0004People },
   { name: '0005_datasets', class: Migration0005Datasets },
 ]

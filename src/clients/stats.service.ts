@@ -1,0 +1,54 @@
+import { RobotStatus } from '@wheelhouse/protocol'
+import { sql } from 'kysely'
+import { monthOf, startOf } from '../billing/month.ts'
+import { countsOf } from '../db/counts.ts'
+import type { Db } from '../db/orm.ts'
+import { sessionsByStatus } from '../sessions/session.counts.ts'
+import type { ClientStats } from './stats.schema.ts'
+
+const BYTES_PER_MB = 1_000_000
+
+/** Usage statistics of clients, counted when asked for. */
+export function createClientStats({ db, now }: { db: Db; now: () => Date }) {
+  async function robotsByStatus(clientId: string) {
+    const rows = await db
+      .selectFrom('robots')
+      .select(['status', sql<number>`count(*)`.as('count')])
+      .where('owner_id', '=', clientId)
+      .where('deleted_at', 'is', null)
+      .groupBy('status')
+      .execute()
+    return countsOf(RobotStatus.options, rows)
+  }
+
+  /** Sums over completed sessions. The index that holds all of it makes this a walk along one index. */
+  const totals = (clientId: string) =>
+    db
+      .selectFrom('sessions')
+      .select([
+        sql<number>`coalesce(sum(billable_minutes), 0)::bigint`.as('minutes'),
+        sql<number>`coalesce(sum(client_charge_cents) filter (where ended_at >= ${startOf(monthOf(now()))}), 0)::bigint`.as(
+          'spend_this_month_cents',
+        ),
+        sql<number>`coalesce(sum(client_charge_cents), 0)::bigint`.as('spend_total_cents'),
+        sql<number>`coalesce(sum(episodes_collected), 0)::bigint`.as('episodes_collected'),
+        sql<number>`coalesce(sum(data_collected_bytes), 0)::bigint`.as('bytes'),
+        sql<number | null>`round(avg(rating), 2)::float8`.as('average_rating'),
+      ])
+      .where('client_id', '=', clientId)
+      .where('status', '=', 'COMPLETED')
+      .executeTakeFirstOrThrow()
+
+  return {
+    async of(clientId: string): Promise<ClientStats> {
+      const { bytes, ...sums } = await totals(clientId)
+      return {
+        robots_by_status: await robotsByStatus(clientId),
+        sessions_by_status: await sessionsByStatus(db, 'client_id', clientId),
+        ...sums,
+        data_collected_mb: bytes / BYTES_PER_MB,
+      }
+    },
+  }
+}
+export type ClientStatistics = ReturnType<typeof createClientStats>

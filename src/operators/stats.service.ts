@@ -1,0 +1,41 @@
+import { sql } from 'kysely'
+import { availableForPayout } from '../billing/ledger.ts'
+import { monthOf, startOf } from '../billing/month.ts'
+import type { Db } from '../db/orm.ts'
+import { sessionsByStatus } from '../sessions/session.counts.ts'
+import type { OperatorStats } from './stats.schema.ts'
+
+const MINUTES_PER_HOUR = 60
+
+/** Earnings and session statistics of operators, counted when asked for. */
+export function createOperatorStats({ db, now }: { db: Db; now: () => Date }) {
+  /** Sums over completed sessions. The index that holds all of it makes this a walk along one index. */
+  const totals = (operatorId: string) =>
+    db
+      .selectFrom('sessions')
+      .select([
+        sql<number>`coalesce(sum(billable_minutes), 0)::bigint`.as('minutes'),
+        sql<number>`coalesce(sum(operator_earnings_cents) filter (where ended_at >= ${startOf(monthOf(now()))}), 0)::bigint`.as(
+          'earnings_this_month_cents',
+        ),
+        sql<number>`coalesce(sum(operator_earnings_cents), 0)::bigint`.as('earnings_total_cents'),
+        sql<number | null>`round(avg(rating), 2)::float8`.as('rating_average'),
+        sql<number>`count(rating)`.as('rating_count'),
+      ])
+      .where('operator_id', '=', operatorId)
+      .where('status', '=', 'COMPLETED')
+      .executeTakeFirstOrThrow()
+
+  return {
+    async of(operatorId: string): Promise<OperatorStats> {
+      const { minutes, ...sums } = await totals(operatorId)
+      return {
+        sessions_by_status: await sessionsByStatus(db, 'operator_id', operatorId),
+        hours: Math.round((minutes / MINUTES_PER_HOUR) * 100) / 100,
+        ...sums,
+        available_for_payout_cents: await availableForPayout(db, operatorId),
+      }
+    },
+  }
+}
+export type OperatorStatistics = ReturnType<typeof createOperatorStats>

@@ -1,0 +1,19 @@
+import { SessionStatus } from '@wheelhouse/protocol'
+import { sql } from 'kysely'
+import { countsOf } from '../db/counts.ts'
+import type { Db } from '../db/orm.ts'
+
+/** How many sessions of one side are in each state; every state is named. */
+export async function sessionsByStatus(
+  db: Db,
+  side: 'client_id' | 'operator_id',
+  userId: string,
+): Promise<Record<SessionStatus, number>> {
+  const rows = await db
+    .selectFrom('sessions')
+    .select(['status', sql<number>`count(*)`.as('count')])
+    .where(side, '=', userId)
+    .groupBy('status')
+    .execute()
+  return countsOf(SessionStatus.options, rows)
+}

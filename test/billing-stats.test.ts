@@ -1,0 +1,128 @@
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import {
+  act,
+  cast,
+  createSilentGateway,
+  HOUR_MS,
+  MINUTE_MS,
+  type SilentGateway,
+  start,
+} from './support/billing.ts'
+import { createWorld, type World } from './support/world.ts'
+
+const CLIENT = '/api/client/stats'
+const OPERATOR = '/api/operator/stats'
+const noSessions = { PENDING: 0, ACTIVE: 0, PAUSED: 0, COMPLETED: 0, CANCELLED: 0 }
+
+let world: World
+let gateway: SilentGateway
+let clockMs = 0
+const set = (text: string) => {
+  clockMs = Date.parse(`${text}Z`)
+}
+beforeAll(async () => {
+  set('2026-04-10T12:00:00')
+  world = await createWorld({ now: () => new Date(clockMs) })
+  gateway = await createSilentGateway(world, () => clockMs)
+})
+afterAll(async () => {
+  await gateway[Symbol.asyncDispose]()
+  await world[Symbol.asyncDispose]()
+})
+
+test('GET /api/client/stats: who has nothing sees zeros, every status named', async () => {
+  const client = await world.client()
+  const reply = await client.get(CLIENT)
+  expect(reply.status).toBe(200)
+  expect(reply.body).toEqual({
+    robots_by_status: { OFFLINE: 0, AVAILABLE: 0, IN_SESSION: 0 },
+    sessions_by_status: noSessions,
+    ...{ minutes: 0, spend_this_month_cents: 0, spend_total_cents: 0 },
+    ...{ episodes_collected: 0, data_collected_mb: 0, average_rating: null },
+  })
+})
+
+test('GET /api/operator/stats: who has nothing sees zeros, every status named', async () => {
+  const operator = await world.operator()
+  const reply = await operator.get(OPERATOR)
+  expect(reply.status).toBe(200)
+  expect(reply.body).toEqual({
+    sessions_by_status: noSessions,
+    ...{ hours: 0, earnings_this_month_cents: 0, earnings_total_cents: 0, available_for_payout_cents: 0 },
+    ...{ rating_average: null, rating_count: 0 },
+  })
+})
+
+test('both sides see what their sessions came to, by the UTC month in which they ended', async () => {
+  const { owner, operator, robotId } = await cast(world, gateway)
+  const strangers = await cast(world, gateway)
+  const offline = await world.robot(owner)
+  const removed = await world.robot(owner)
+  await owner.delete(`/api/client/robots/${removed.id}`)
+  const session = async (begin: string, minutes: number) => {
+    set(begin)
+    const id = await start(operator, robotId)
+    clockMs += minutes * MINUTE_MS
+    await act(operator, id, 'end')
+    return id
+  }
+  const rated = await session('2026-03-20T12:00:00', 40)
+  const second = await session('2026-03-31T23:30:00', 30) // ends at midnight: in April
+  await session('2026-04-02T12:00:00', 20)
+  const set5 = { rating: 5, episodes_collected: 7, data_collected_bytes: 2_500_000 }
+  const { db } = world.platform
+  await db.updateTable('sessions').set(set5).where('id', '=', rated).execute()
+  const set4 = { rating: 4, episodes_collected: 3, data_collected_bytes: 250_000 }
+  await db.updateTable('sessions').set(set4).where('id', '=', second).execute()
+
+  set('2026-04-10T12:00:00')
+  const scheduledFor = new Date(clockMs + HOUR_MS).toISOString()
+  const planned = async () =>
+    (await operator.post('/api/sessions', { robotId, scheduledFor })).body.sessionId as string
+  await act(operator, await planned(), 'cancel')
+  await planned()
+  const open = await start(operator, robotId)
+  clockMs += 10 * MINUTE_MS
+  const foreign = await start(strangers.operator, strangers.robotId)
+  clockMs += 10 * MINUTE_MS
+  await act(strangers.operator, foreign, 'end')
+
+  const sessions = { PENDING: 1, ACTIVE: 1, PAUSED: 0, COMPLETED: 3, CANCELLED: 1 }
+  const asClient = {
+    robots_by_status: { OFFLINE: 1, AVAILABLE: 0, IN_SESSION: 1 },
+    sessions_by_status: sessions,
+    ...{ minutes: 90, spend_this_month_cents: 2_500, spend_total_cents: 4_500 },
+    ...{ episodes_collected: 10, data_collected_mb: 2.75, average_rating: 4.5 },
+  }
+  expect((await owner.get(CLIENT)).body).toEqual(asClient)
+  const asOperator = {
+    sessions_by_status: sessions,
+    ...{ hours: 1.5, earnings_this_month_cents: 1_750, earnings_total_cents: 3_150 },
+    ...{ available_for_payout_cents: 3_150, rating_average: 4.5, rating_count: 2 },
+  }
+  expect((await operator.get(OPERATOR)).body).toEqual(asOperator)
+
+  set('2026-05-01T00:00:00')
+  await act(operator, open, 'pause')
+  expect((await owner.get(CLIENT)).body).toMatchObject({
+    ...{ spend_this_month_cents: 0, spend_total_cents: 4_500 },
+    sessions_by_status: { ACTIVE: 0, PAUSED: 1 },
+  })
+  expect((await operator.get(OPERATOR)).body).toMatchObject({
+    ...{ earnings_this_month_cents: 0, earnings_total_cents: 3_150 },
+  })
+  await act(operator, open, 'end')
+  expect((await owner.get(`/api/client/robots/${offline.id}`)).body.status).toBe('OFFLINE')
+})
+
+test('an owner who drives their own robot sees both sides', async () => {
+  const { owner, robotId } = await cast(world, gateway)
+  await owner.post('/api/auth/profile', { role: 'operator' })
+  const id = await start(owner, robotId)
+  clockMs += 2 * MINUTE_MS
+  await act(owner, id, 'end')
+  expect((await owner.get(CLIENT)).body).toMatchObject({ spend_total_cents: 100, minutes: 2 })
+  expect((await owner.get(OPERATOR)).body).toMatchObject({
+    ...{ earnings_total_cents: 70, available_for_payout_cents: 70, hours: 0.03 },
+  })
+})

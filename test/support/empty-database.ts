@@ -1,0 +1,20 @@
+import { randomUUID } from 'node:crypto'
+import { inject } from 'vitest'
+import type { TestDatabase } from './database.ts'
+import { connectTo } from './sql.ts'
+import { databaseUrlFor } from './template.ts'
+
+/** An empty database of one's own, beside the migrated ones. */
+export async function createEmptyDatabase(): Promise<TestDatabase> {
+  const serverUrl = inject('databaseUrl')
+  const name = `empty_${randomUUID().replaceAll('-', '')}`
+  const onServer = async (statement: string) => {
+    await using client = await connectTo(serverUrl)
+    await client.query(statement)
+  }
+  await onServer(`create database ${name}`)
+  return {
+    url: databaseUrlFor(serverUrl, name),
+    drop: () => onServer(`drop database if exists ${name} with (force)`),
+  }
+}
