@@ -8,11 +8,15 @@ import { User } from '../accounts/user.entity.ts'
 import { AuditEntry } from '../admin/audit.entity.ts'
 import { waitUntil } from '../async.ts'
 import { OutboxEvent } from '../events/outbox.entity.ts'
+import { RobotModel } from '../models/robot-model.entity.ts'
 import { Notification } from '../notifications/notification.entity.ts'
 import { Certification } from '../operators/certification.entity.ts'
 import { GatewayNode, RobotPresence } from '../presence/presence.entity.ts'
 import { Robot } from '../robots/robot.entity.ts'
 import { Message, Session, SessionEvent } from '../sessions/session.entity.ts'
+import { SessionTotals } from '../site/session-totals.entity.ts'
+import { ContactMessage } from '../support/contact.entity.ts'
+import { RobotRequest } from '../support/robot-request.entity.ts'
 import { migrations } from './migrations/index.ts'
 
 export const entities = [
@@ -28,6 +32,10 @@ export const entities = [
   Notification,
   OutboxEvent,
   AuditEntry,
+  ContactMessage,
+  RobotRequest,
+  RobotModel,
+  SessionTotals,
 ] as const
 
 /** A database that takes no more packets must not hold requests for ever. */
