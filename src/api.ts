@@ -1,10 +1,12 @@
 import type { RequestListener } from 'node:http'
 import { accountEndpoints } from './accounts/profile.routes.ts'
 import { auditEndpoints } from './admin/audit.routes.ts'
+import { inboxEndpoints } from './admin/inbox.routes.ts'
 import type { Platform } from './deps.ts'
 import { createApp } from './http/app.ts'
 import type { Endpoint } from './http/endpoint.ts'
 import { loginRoutes } from './idp/login.routes.ts'
+import { robotModelEndpoints } from './models/robot-model.routes.ts'
 import { notificationEndpoints } from './notifications/notification.routes.ts'
 import { certificationEndpoints } from './operators/certification.routes.ts'
 import { robotEndpoints } from './robots/robot.routes.ts'
@@ -12,6 +14,9 @@ import { createRobotViews } from './robots/robot.view.ts'
 import { sessionEndpoints } from './sessions/session.routes.ts'
 import { healthEndpoint, probes } from './site/health.ts'
 import { homePage } from './site/home.page.ts'
+import { statsEndpoint } from './site/stats.ts'
+import { contactEndpoints } from './support/contact.routes.ts'
+import { robotRequestEndpoints } from './support/robot-request.routes.ts'
 
 /** Every route of the REST API. */
 export function apiEndpoints(platform: Platform, gatewayUrl: () => string): Endpoint[] {
@@ -31,6 +36,11 @@ export function apiEndpoints(platform: Platform, gatewayUrl: () => string): Endp
     ...notificationEndpoints({ notifications }),
     ...auditEndpoints({ db }),
     healthEndpoint({ db, now }),
+    statsEndpoint({ db, now }),
+    ...robotModelEndpoints({ db }),
+    ...contactEndpoints(platform),
+    ...robotRequestEndpoints({ db, now }),
+    ...inboxEndpoints({ db }),
   ]
 }
 

@@ -93,7 +93,9 @@ function crossProblems(env: Env): string[] {
     problems.push('IDP_AUDIENCE or IDP_CLIENT_ID is required with IDP_ISSUER: tokens are checked for it')
   }
   if (env.SMTP_URL && !env.MAIL_FROM) {
-    problems.push('MAIL_FROM is required with SMTP_URL: mail needs a sender, e.g. Wheelhouse <hub@example.com>')
+    problems.push(
+      'MAIL_FROM is required with SMTP_URL: mail needs a sender, e.g. Wheelhouse <hub@example.com>',
+    )
   }
   if (env.SMTP_URL && !env.CONTACT_TO) {
     problems.push('CONTACT_TO is required with SMTP_URL: the address that contact messages are sent to')

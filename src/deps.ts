@@ -17,6 +17,7 @@ import { createTransactor } from './events/transactor.ts'
 import { DASHBOARD_CLIENT_ID, DEV_AUDIENCE, DEV_ISSUER_NAME } from './idp/provider.settings.ts'
 import { createIdentityProvider } from './idp/provider.ts'
 import type { Log } from './log.ts'
+import { createMailer } from './mail/mailer.ts'
 import { createNotifications } from './notifications/notification.service.ts'
 import { createCertifications } from './operators/certification.service.ts'
 import { connectRedis } from './redis.ts'
@@ -29,6 +30,9 @@ import { createSessionLifecycle } from './sessions/session.lifecycle.ts'
 import { createSessionPresence } from './sessions/session.presence.ts'
 import { createSessionQueries } from './sessions/session.queries.ts'
 import { createSessionStarts } from './sessions/session.start.ts'
+import { createContactClaims } from './support/contact.claims.ts'
+import { createContactDelivery } from './support/contact.delivery.ts'
+import { createContact } from './support/contact.service.ts'
 
 const POOL_SIZE = 10
 
@@ -65,8 +69,8 @@ export async function createPlatform(config: Config, { log, now, baseUrl }: Surr
     const adminEmails = config.demo
       ? [...config.adminEmails, ...demoAccounts.filter((one) => one.admin).map((one) => one.email)]
       : config.adminEmails
-    const users = createUsers({ db, adminEmails })
-    const apiKeys = createApiKeys({ db, bus, report })
+    const users = createUsers({ db, now, adminEmails })
+    const apiKeys = createApiKeys({ db, bus, now, report })
     closers.add(() => apiKeys.settled())
     const auth = createAuth({
       users,
@@ -87,6 +91,19 @@ export async function createPlatform(config: Config, { log, now, baseUrl }: Surr
     const robots = createRobots({ db, transact, now, cancelScheduled: lifecycle.cancelScheduled })
     const robotTokens = createRobotTokens(secrets)
     const robotWatch = createRobotWatch({ db, certifications })
+
+    const { mail } = config
+    const contactClaims = createContactClaims({ db, now })
+    const contactDelivery =
+      mail &&
+      createContactDelivery({
+        claims: contactClaims,
+        mailer: createMailer(mail),
+        contactTo: mail.contactTo,
+        now,
+        log,
+      })
+    const contact = createContact({ claims: contactClaims, delivery: contactDelivery, report })
 
     return {
       ...infrastructure,
@@ -111,6 +128,8 @@ export async function createPlatform(config: Config, { log, now, baseUrl }: Surr
       robots,
       robotTokens,
       robotWatch,
+      contact,
+      contactDelivery,
       close: closers.closeAll,
     }
   } catch (cause) {

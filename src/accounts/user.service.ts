@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import type { Role } from '@wheelhouse/protocol'
-import { type Selectable, sql } from 'kysely'
+import { type Selectable, sql, type Transaction } from 'kysely'
+import { audit } from '../admin/audit.ts'
 import type { Db, Tables } from '../db/orm.ts'
 import { notFound } from '../http/errors.ts'
 import type { UpdateProfile } from './profile.schema.ts'
@@ -12,8 +13,8 @@ export type UserRow = Selectable<Tables['users']>
 export type Standing = Pick<UserRow, 'is_client' | 'is_operator' | 'email' | 'email_verified'>
 
 /** People of the platform, known by the identity provider's (issuer, subject). */
-export function createUsers(parts: { db: Db; adminEmails: readonly string[] }) {
-  const { db } = parts
+export function createUsers(parts: { db: Db; now: () => Date; adminEmails: readonly string[] }) {
+  const { db, now } = parts
   const adminEmails = new Set(parts.adminEmails.map((email) => email.toLowerCase()))
 
   const find = (claims: TokenClaims): Promise<UserRow | undefined> =>
@@ -23,6 +24,24 @@ export function createUsers(parts: { db: Db; adminEmails: readonly string[] }) {
       .where('issuer', '=', claims.issuer)
       .where('subject', '=', claims.subject)
       .executeTakeFirst()
+
+  /** Gives a role to who does not hold it yet. */
+  async function takeRole(trx: Transaction<Tables>, userId: string, role: 'client' | 'operator') {
+    const flag = `is_${role}` as const
+    const taken = await trx
+      .updateTable('users')
+      .set({ [flag]: true })
+      .where('id', '=', userId)
+      .where(flag, '=', false)
+      .returning('id')
+      .executeTakeFirst()
+    if (!taken) return
+    const subject = ['user', userId] as const
+    await audit(
+      { db: trx },
+      { at: now(), actorId: userId, action: 'user.role_taken', subject, data: { role } },
+    )
+  }
 
   return {
     /** The user of a verified token, made on first sight. One query for a user who is already known. */
@@ -66,22 +85,22 @@ export function createUsers(parts: { db: Db; adminEmails: readonly string[] }) {
     },
 
     /** Changes what the user may change; a chosen role is added to those already held. */
-    async updateProfile(userId: string, change: UpdateProfile): Promise<UserRow> {
-      const preferences = JSON.stringify(change.notification_preferences ?? {})
-      const updated = await db
-        .updateTable('users')
-        .set({
-          // Merged by the database, so that two changes at once lose nothing.
-          notification_preferences: sql`notification_preferences || ${preferences}::jsonb`,
-          ...(change.display_name !== undefined && { display_name: change.display_name }),
-          ...(change.role === 'client' && { is_client: true }),
-          ...(change.role === 'operator' && { is_operator: true }),
-        })
-        .where('id', '=', userId)
-        .returningAll()
-        .executeTakeFirst()
-      return updated ?? absent()
-    },
+    updateProfile: (userId: string, change: UpdateProfile): Promise<UserRow> =>
+      db.transaction().execute(async (trx) => {
+        if (change.role) await takeRole(trx, userId, change.role)
+        const preferences = JSON.stringify(change.notification_preferences ?? {})
+        const updated = await trx
+          .updateTable('users')
+          .set({
+            // Merged by the database, so that two changes at once lose nothing.
+            notification_preferences: sql`notification_preferences || ${preferences}::jsonb`,
+            ...(change.display_name !== undefined && { display_name: change.display_name }),
+          })
+          .where('id', '=', userId)
+          .returningAll()
+          .executeTakeFirst()
+        return updated ?? absent()
+      }),
 
     /** @throws 404 unknown. */
     async byId(userId: string): Promise<UserRow> {

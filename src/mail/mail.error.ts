@@ -30,7 +30,10 @@ export function whyNotSent(cause: unknown): { kind: NotSent; reason: string } {
   }
   const told = code === 'EABORT' ? (cause as Error).cause : cause
   const text = told instanceof Error ? told.message : String(told)
-  const reason = text.replace(/\p{Cc}+/gu, ' ').slice(0, MAX_REASON_LENGTH).toWellFormed()
+  const reason = text
+    .replace(/\p{Cc}+/gu, ' ')
+    .slice(0, MAX_REASON_LENGTH)
+    .toWellFormed()
   // 421 closes the connection, whatever was asked: it is about the server, not about the message.
   if (responseCode === undefined || responseCode === 421) return { kind: 'away', reason }
   return { kind: permanent ? 'refused' : 'deferred', reason }

@@ -12,6 +12,11 @@ export const ContactMessage = defineEntity({
         'create index "contact_messages_due" on "contact_messages" ("next_attempt_at") where "delivered_at" is null',
     },
     {
+      name: 'contact_messages_claimed',
+      expression:
+        'create index "contact_messages_claimed" on "contact_messages" ("claimed_until") where "claimed_until" is not null',
+    },
+    {
       name: 'contact_messages_newest',
       expression:
         'create index "contact_messages_newest" on "contact_messages" ("created_at" desc, "id" desc)',

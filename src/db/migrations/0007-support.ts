@@ -30,6 +30,7 @@ create table "contact_messages" (
   primary key ("id")
 );
 create index "contact_messages_due" on "contact_messages" ("next_attempt_at") where "delivered_at" is null;
+create index "contact_messages_claimed" on "contact_messages" ("claimed_until") where "claimed_until" is not null;
 create index "contact_messages_newest" on "contact_messages" ("created_at" desc, "id" desc);
 create index "contact_messages_undelivered" on "contact_messages" ("created_at" desc, "id" desc) where "delivered_at" is null;
 alter table "contact_messages" add constraint "contact_messages_claim" check (("claim" is null) = ("claimed_until" is null));
