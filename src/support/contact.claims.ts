@@ -8,14 +8,14 @@ export type ContactRow = Selectable<Tables['contact_messages']>
 export type ClaimedContact = ContactRow & { claim: string }
 
 /** A claim ends by itself this long after it was made or renewed. Measured by the database's clock alone. */
-const LEASE = sql<Date>`now() + interval '20 seconds'`
-/** How often a holder renews; three may fail. */
-export const RENEW_EVERY_MS = 5_000
+const LEASE_MS = 20_000
 /** After a claim has ended by itself: time for a holder who is alive after all to report what it did. */
 const ABANDONED_DELAY_MS = 10_000
 
 /** The rows of contact messages as a queue: every step is one conditional update. */
-export function createContactClaims({ db, now }: { db: Db; now: () => Date }) {
+export function createContactClaims(parts: { db: Db; now: () => Date; leaseMs?: number }) {
+  const { db, now, leaseMs = LEASE_MS } = parts
+  const leaseEnd = sql<Date>`now() + ${leaseMs} * interval '1 millisecond'`
   const settle = (message: ClaimedContact, change: { nextAttemptAt: Date; error?: string }) =>
     db
       .updateTable('contact_messages')
@@ -30,6 +30,9 @@ export function createContactClaims({ db, now }: { db: Db; now: () => Date }) {
       .execute()
 
   return {
+    /** How often a holder renews: three renewals may fail. */
+    renewEveryMs: leaseMs / 4,
+
     /** Stores a message; with `claimed`, whoever stored it is the first who may send it. */
     async store(input: SendContact, claimed: boolean): Promise<ContactRow> {
       return await db
@@ -39,7 +42,7 @@ export function createContactClaims({ db, now }: { db: Db; now: () => Date }) {
           ...input,
           created_at: now(),
           next_attempt_at: now(),
-          ...(claimed && { claim: randomUUID(), claimed_until: LEASE, attempts: 1 }),
+          ...(claimed && { claim: randomUUID(), claimed_until: leaseEnd, attempts: 1 }),
         })
         .returningAll()
         .executeTakeFirstOrThrow()
@@ -49,7 +52,7 @@ export function createContactClaims({ db, now }: { db: Db; now: () => Date }) {
     async takeDue(): Promise<ClaimedContact | undefined> {
       const taken = await db
         .updateTable('contact_messages')
-        .set((eb) => ({ claim: randomUUID(), claimed_until: LEASE, attempts: eb('attempts', '+', 1) }))
+        .set((eb) => ({ claim: randomUUID(), claimed_until: leaseEnd, attempts: eb('attempts', '+', 1) }))
         .where('id', '=', (eb) =>
           eb
             .selectFrom('contact_messages')
@@ -70,7 +73,7 @@ export function createContactClaims({ db, now }: { db: Db; now: () => Date }) {
     renew: (message: ClaimedContact) =>
       db
         .updateTable('contact_messages')
-        .set({ claimed_until: LEASE })
+        .set({ claimed_until: leaseEnd })
         .where('id', '=', message.id)
         .where('claim', '=', message.claim)
         .execute(),

@@ -3,7 +3,7 @@ import type { Log } from '../log.ts'
 import { retryDelayMs } from '../mail/backoff.ts'
 import { MailError } from '../mail/mail.error.ts'
 import type { Mailer } from '../mail/mailer.ts'
-import { type ClaimedContact, type ContactClaims, RENEW_EVERY_MS } from './contact.claims.ts'
+import type { ClaimedContact, ContactClaims } from './contact.claims.ts'
 import { contactMail } from './contact.mail.ts'
 
 const MESSAGES_PER_RUN = 50
@@ -67,7 +67,7 @@ export function createContactDelivery(parts: {
   async function send(message: ClaimedContact, onDelivered: () => void): Promise<Outcome> {
     const renewing = setInterval(() => {
       claims.renew(message).catch((cause) => log.warn({ err: cause }, 'a claim cannot be renewed'))
-    }, RENEW_EVERY_MS)
+    }, claims.renewEveryMs)
     try {
       await mailer.send(contactMail(message, contactTo, mailer.domain), stopping.signal)
       onDelivered()
