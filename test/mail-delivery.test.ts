@@ -77,10 +77,12 @@ describe.concurrent('POST /api/contact while mail is unavailable: stored, not de
     await mail.stop()
     const reply = await send()
     expect(reply).toMatchObject(stored)
-    await vi.waitFor(async () =>
-      expect(await message(reply.body.id)).toMatchObject({
-        ...{ delivered: false, attempts: 1, last_error: expect.stringContaining('ECONNREFUSED') },
-      }),
+    await vi.waitFor(
+      async () =>
+        expect(await message(reply.body.id)).toMatchObject({
+          ...{ delivered: false, attempts: 1, last_error: expect.stringContaining('ECONNREFUSED') },
+        }),
+      BUSY_MS,
     )
     const { created_at, next_attempt_at } = await message(reply.body.id)
     const waitMs = Date.parse(next_attempt_at) - Date.parse(created_at)
@@ -92,10 +94,12 @@ describe.concurrent('POST /api/contact while mail is unavailable: stored, not de
     expect(mail.taken).toEqual([])
     later(MINUTE_MS)
     await arrives(mail, reply.body.id)
-    await vi.waitFor(async () =>
-      expect(await message(reply.body.id)).toMatchObject({
-        ...{ delivered: true, attempts: 2, last_error: null, next_attempt_at: null },
-      }),
+    await vi.waitFor(
+      async () =>
+        expect(await message(reply.body.id)).toMatchObject({
+          ...{ delivered: true, attempts: 2, last_error: null, next_attempt_at: null },
+        }),
+      BUSY_MS,
     )
     later(24 * HOUR_MS)
     await run()
@@ -135,8 +139,9 @@ describe.concurrent('POST /api/contact while mail is unavailable: stored, not de
 
     mail.release()
     await arrives(mail, reply.body.id)
-    await vi.waitFor(async () =>
-      expect(await message(reply.body.id)).toMatchObject({ delivered: true, attempts: 1 }),
+    await vi.waitFor(
+      async () => expect(await message(reply.body.id)).toMatchObject({ delivered: true, attempts: 1 }),
+      BUSY_MS,
     )
     later(HOUR_MS)
     await run()
@@ -289,7 +294,10 @@ describe('many at once', () => {
     await arrives(stage.mail, ...ids)
     // What an answer said had been delivered was delivered when it said so; the rest followed.
     for (const { body } of replies) {
-      await vi.waitFor(async () => expect(await stage.message(body.id)).toMatchObject({ delivered: true }))
+      await vi.waitFor(
+        async () => expect(await stage.message(body.id)).toMatchObject({ delivered: true }),
+        BUSY_MS,
+      )
     }
     expect(stage.mail.seen).toHaveLength(50)
     expect(replies.some((reply) => reply.body.delivered)).toBe(true)
