@@ -1,6 +1,7 @@
 import type { RequestListener } from 'node:http'
 import { accountEndpoints } from './accounts/profile.routes.ts'
 import { auditEndpoints } from './admin/audit.routes.ts'
+import { inboxEndpoints } from './admin/inbox.routes.ts'
 import { billingEndpoints } from './billing/billing.routes.ts'
 import { clientProfileEndpoints } from './clients/client-profile.routes.ts'
 import { clientStatsEndpoints } from './clients/stats.routes.ts'
@@ -10,6 +11,7 @@ import { createApp } from './http/app.ts'
 import type { Endpoint } from './http/endpoint.ts'
 import { loginRoutes } from './idp/login.routes.ts'
 import { avatarEndpoints } from './media/avatar.routes.ts'
+import { robotModelEndpoints } from './models/robot-model.routes.ts'
 import { notificationEndpoints } from './notifications/notification.routes.ts'
 import { certificationEndpoints } from './operators/certification.routes.ts'
 import { operatorProfileEndpoints } from './operators/operator-profile.routes.ts'
@@ -20,6 +22,9 @@ import { createRobotViews } from './robots/robot.view.ts'
 import { sessionEndpoints } from './sessions/session.routes.ts'
 import { healthEndpoint, probes } from './site/health.ts'
 import { homePage } from './site/home.page.ts'
+import { statsEndpoint } from './site/stats.ts'
+import { contactEndpoints } from './support/contact.routes.ts'
+import { robotRequestEndpoints } from './support/robot-request.routes.ts'
 
 /** Every route of the REST API. */
 export function apiEndpoints(platform: Platform, gatewayUrl: () => string): Endpoint[] {
@@ -47,6 +52,11 @@ export function apiEndpoints(platform: Platform, gatewayUrl: () => string): Endp
     ...clientStatsEndpoints(platform),
     ...operatorStatsEndpoints(platform),
     healthEndpoint({ db, now }),
+    statsEndpoint({ db, now }),
+    ...robotModelEndpoints({ db }),
+    ...contactEndpoints(platform),
+    ...robotRequestEndpoints({ db, now }),
+    ...inboxEndpoints({ db }),
   ]
 }
 

@@ -20,6 +20,18 @@ const milliseconds = (minimum: number) =>
     .pipe(z.number().min(minimum))
 const flag = z.enum(['true', 'false', '1', '0']).transform((text) => text === 'true' || text === '1')
 const urlOf = (protocol: RegExp) => z.url({ protocol })
+const smtpUrl = urlOf(/^smtps?$/).refine((url) => new URL(url).hostname !== '', 'must name a host')
+/** Loose on purpose: `hub@localhost` is a good address on a mail server of one's own. */
+const address = z.string().regex(/^[^\s<>@,]+@[^\s<>@,]+$/, 'must be one e-mail address')
+/** `address` or `Name <address>`. */
+const mailbox = z
+  .string()
+  .regex(/^[^<>\p{Cc}]+( <[^<>]+>)?$/u, 'must be an address, or a name and <address>')
+  .transform((text) => {
+    const [, name, inBrackets] = /^(.*) <(.*)>$/.exec(text) ?? []
+    return { name: name ?? '', address: inBrackets ?? text }
+  })
+  .pipe(z.object({ name: z.string(), address }))
 const origin = urlOf(/^https?$/).transform((url) => url.replace(/\/+$/, ''))
 
 const Env = z.object({
@@ -46,6 +58,9 @@ const Env = z.object({
   IDP_CLIENT_SECRET: z.string().optional(),
   SECRET_KEY: z.string().min(32, 'must be at least 32 characters').optional(),
   ADMIN_EMAILS: list.transform((emails) => emails.map((email) => email.toLowerCase())).default([]),
+  SMTP_URL: smtpUrl.optional(),
+  MAIL_FROM: mailbox.optional(),
+  CONTACT_TO: address.optional(),
   CORS_ORIGINS: list.pipe(z.array(origin)).default([]),
   TRUST_PROXY: flag.default(false),
   LOG_LEVEL: z.enum(['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent']).default('info'),
@@ -76,6 +91,14 @@ function crossProblems(env: Env): string[] {
   }
   if (env.IDP_ISSUER && !env.IDP_AUDIENCE && !env.IDP_CLIENT_ID) {
     problems.push('IDP_AUDIENCE or IDP_CLIENT_ID is required with IDP_ISSUER: tokens are checked for it')
+  }
+  if (env.SMTP_URL && !env.MAIL_FROM) {
+    problems.push(
+      'MAIL_FROM is required with SMTP_URL: mail needs a sender, e.g. Wheelhouse <hub@example.com>',
+    )
+  }
+  if (env.SMTP_URL && !env.CONTACT_TO) {
+    problems.push('CONTACT_TO is required with SMTP_URL: the address that contact messages are sent to')
   }
   if (env.HEARTBEAT_TIMEOUT_MS < 2 * env.HEARTBEAT_INTERVAL_MS) {
     problems.push(
@@ -140,6 +163,10 @@ export function loadConfig(source: Record<string, string | undefined> = environm
       : undefined,
     secretKey: env.SECRET_KEY,
     adminEmails: env.ADMIN_EMAILS,
+    mail:
+      env.SMTP_URL && env.MAIL_FROM && env.CONTACT_TO
+        ? { url: env.SMTP_URL, from: env.MAIL_FROM, contactTo: env.CONTACT_TO }
+        : undefined,
     corsOrigins: env.CORS_ORIGINS,
     trustProxy: env.TRUST_PROXY,
     logLevel: env.LOG_LEVEL,

@@ -24,6 +24,7 @@ import { createTransactor } from './events/transactor.ts'
 import { DASHBOARD_CLIENT_ID, DEV_AUDIENCE, DEV_ISSUER_NAME } from './idp/provider.settings.ts'
 import { createIdentityProvider } from './idp/provider.ts'
 import type { Log } from './log.ts'
+import { createMailer } from './mail/mailer.ts'
 import { createAvatars } from './media/avatar.service.ts'
 import { createNotifications } from './notifications/notification.service.ts'
 import { createAvailability } from './operators/availability.service.ts'
@@ -41,6 +42,9 @@ import { createSessionLifecycle } from './sessions/session.lifecycle.ts'
 import { createSessionPresence } from './sessions/session.presence.ts'
 import { createSessionQueries } from './sessions/session.queries.ts'
 import { createSessionStarts } from './sessions/session.start.ts'
+import { createContactClaims } from './support/contact.claims.ts'
+import { createContactDelivery } from './support/contact.delivery.ts'
+import { createContact } from './support/contact.service.ts'
 
 const POOL_SIZE = 10
 
@@ -77,8 +81,8 @@ export async function createPlatform(config: Config, { log, now, baseUrl }: Surr
     const adminEmails = config.demo
       ? [...config.adminEmails, ...demoAccounts.filter((one) => one.admin).map((one) => one.email)]
       : config.adminEmails
-    const users = createUsers({ db, adminEmails })
-    const apiKeys = createApiKeys({ db, bus, report })
+    const users = createUsers({ db, now, adminEmails })
+    const apiKeys = createApiKeys({ db, bus, now, report })
     closers.add(() => apiKeys.settled())
     const auth = createAuth({
       users,
@@ -111,6 +115,19 @@ export async function createPlatform(config: Config, { log, now, baseUrl }: Surr
     const invoices = createInvoices({ db })
     const clientStats = createClientStats({ db, now })
     const operatorStats = createOperatorStats({ db, now })
+
+    const { mail } = config
+    const contactClaims = createContactClaims({ db, now })
+    const contactDelivery =
+      mail &&
+      createContactDelivery({
+        claims: contactClaims,
+        mailer: createMailer(mail),
+        contactTo: mail.contactTo,
+        now,
+        log,
+      })
+    const contact = createContact({ claims: contactClaims, delivery: contactDelivery, report })
 
     return {
       ...infrastructure,
@@ -148,6 +165,8 @@ export async function createPlatform(config: Config, { log, now, baseUrl }: Surr
       invoices,
       clientStats,
       operatorStats,
+      contact,
+      contactDelivery,
       close: closers.closeAll,
     }
   } catch (cause) {

@@ -59,6 +59,7 @@ export async function startRoles(
     const baseUrl = config.baseUrlFromPort && http ? `http://localhost:${http.port}` : config.baseUrl
     const platform = await createPlatform(config, { log, now, baseUrl })
     ending.close.push(platform.close)
+    ending.drain.push(async () => platform.contactDelivery?.close())
 
     const gatewayUrl = has('gateway') ? await runGateway(platform, ending) : config.gatewayUrl
     if (http) http.serve(createApi(platform, { gatewayUrl: () => gatewayUrl, isReady }))
@@ -130,7 +131,8 @@ async function runHub(platform: Platform, http: Listener, ending: Ending): Promi
 }
 
 function runWorker(platform: Platform, ending: Ending): void {
-  const { config, log, db, now, databaseUrl, transact, sessionPresence, lifecycle, starts } = platform
+  const { config, log, db, now, databaseUrl, transact, sessionPresence, lifecycle, starts, contactDelivery } =
+    platform
   const store = createPresenceStore({ databaseUrl, poolSize: 1 })
   ending.close.push(() => store.close())
   const sweep = createSweep({
@@ -150,6 +152,7 @@ function runWorker(platform: Platform, ending: Ending): void {
       { name: 'presence sweep', everyMs: 500, run: sweep.run },
       { name: 'scheduled starts', everyMs: 1_000, run: schedule.run },
       { name: 'monthly close', everyMs: 10_000, run: monthlyClose.run },
+      ...(contactDelivery ? [{ name: 'mail', everyMs: 1_000, run: contactDelivery.runDue }] : []),
     ],
     log,
   )

@@ -36,6 +36,7 @@ test('an empty environment is the whole platform on this machine, with a demo', 
     gatewayUrl: 'ws://localhost:3002',
     idp: undefined,
     adminEmails: [],
+    mail: undefined,
     corsOrigins: [],
     trustProxy: false,
     logLevel: 'info',
@@ -65,6 +66,9 @@ test('every variable is read', () => {
     IDP_CLIENT_ID: 'dashboard',
     IDP_CLIENT_SECRET: 'shh',
     ADMIN_EMAILS: 'Root@Example.com, ops@example.com,',
+    SMTP_URL: 'smtps://user:p%40ss@mail.example:465',
+    MAIL_FROM: 'Wheelhouse <hub@example.com>',
+    CONTACT_TO: 'support@example.com',
     CORS_ORIGINS: 'https://a.example,https://b.example',
     TRUST_PROXY: '1',
     LOG_LEVEL: 'warn',
@@ -99,6 +103,11 @@ test('every variable is read', () => {
     },
     secretKey: production.SECRET_KEY,
     adminEmails: ['root@example.com', 'ops@example.com'],
+    mail: {
+      url: 'smtps://user:p%40ss@mail.example:465',
+      from: { name: 'Wheelhouse', address: 'hub@example.com' },
+      contactTo: 'support@example.com',
+    },
     corsOrigins: ['https://a.example', 'https://b.example'],
     trustProxy: true,
     logLevel: 'warn',
@@ -138,6 +147,13 @@ test.each([
   ['GATEWAY_URL', 'https://gateway.example'],
   ['IDP_ISSUER', 'id.example'],
   ['SECRET_KEY', 'too short'],
+  ['SMTP_URL', 'mail.example:25'],
+  ['SMTP_URL', 'http://mail.example'],
+  ['SMTP_URL', 'smtp:///path'],
+  ['MAIL_FROM', 'Wheelhouse'],
+  ['MAIL_FROM', 'Wheelhouse <hub@example.com>, x'],
+  ['MAIL_FROM', 'a\r\nBcc: x@example.com <hub@example.com>'],
+  ['CONTACT_TO', 'a@example.com,b@example.com'],
   ['TRUST_PROXY', 'yes'],
   ['DEMO', 'maybe'],
   ['LOG_LEVEL', 'loud'],
@@ -182,6 +198,20 @@ test('a provider without an audience or client id is refused: its tokens could n
   expect(refusal({ IDP_ISSUER: 'https://id.example' })).toContain('IDP_AUDIENCE')
   const config = loadConfig({ IDP_ISSUER: 'https://id.example', IDP_CLIENT_ID: 'dashboard' })
   expect(config.idp?.audience).toBe('dashboard')
+})
+
+test('a mail server is of no use without a sender and a receiver; without one, both may stand', () => {
+  const SMTP_URL = 'smtp://127.0.0.1:25'
+  expect(refusal({ SMTP_URL })).toMatch(/MAIL_FROM is required[\s\S]*CONTACT_TO is required/)
+  expect(refusal({ SMTP_URL, MAIL_FROM: 'hub@localhost' })).not.toContain('MAIL_FROM')
+  const people = { MAIL_FROM: 'hub@localhost', CONTACT_TO: 'me@localhost' }
+  expect(loadConfig({ SMTP_URL, ...people }).mail).toEqual({
+    url: SMTP_URL,
+    from: { name: '', address: 'hub@localhost' },
+    contactTo: 'me@localhost',
+  })
+  expect(loadConfig(people).mail).toBeUndefined()
+  expect(refusal({ SMTP_URL: 'smtp://user:hunter2@host:port' })).not.toContain('hunter2')
 })
 
 test('a timeout that one late heartbeat would reach is refused', () => {

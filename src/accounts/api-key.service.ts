@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import { type Expression, type ExpressionBuilder, type Selectable, type SqlBool, sql } from 'kysely'
+import { type AuditedAct, audit } from '../admin/audit.ts'
 import { compiled } from '../db/compiled.ts'
 import type { Db, Tables } from '../db/orm.ts'
 import type { Bus } from '../events/bus.ts'
@@ -28,9 +29,22 @@ const findHolder = compiled<{ hash: string }>()((db, place) =>
 )
 
 /** Programmatic credentials: making, listing, revoking and recognising them. */
-export function createApiKeys(parts: { db: Db; bus: Bus; report: (cause: unknown) => void }) {
-  const { db, bus, report } = parts
+export function createApiKeys(parts: {
+  db: Db
+  bus: Bus
+  now: () => Date
+  report: (cause: unknown) => void
+}) {
+  const { db, bus, now, report } = parts
   const noting = new Set<Promise<unknown>>()
+
+  const keyAct = (action: string, key: Pick<ApiKeyRow, 'id' | 'user_id' | 'name'>): AuditedAct => ({
+    at: now(),
+    actorId: key.user_id,
+    action,
+    subject: ['api_key', key.id],
+    data: { name: key.name },
+  })
 
   const noteUse = (id: string) => {
     const note = db
@@ -58,7 +72,7 @@ export function createApiKeys(parts: { db: Db; bus: Bus; report: (cause: unknown
           .where(works)
           .executeTakeFirstOrThrow()
         if (Number(count) >= KEY_LIMIT) throw conflict(`At most ${KEY_LIMIT} keys: revoke one first`)
-        return await trx
+        const made = await trx
           .insertInto('api_keys')
           .values({
             id: randomUUID(),
@@ -71,6 +85,8 @@ export function createApiKeys(parts: { db: Db; bus: Bus; report: (cause: unknown
           })
           .returningAll()
           .executeTakeFirstOrThrow()
+        await audit({ db: trx }, keyAct('api_key.created', made))
+        return made
       })
       return { ...row, key }
     },
@@ -106,14 +122,24 @@ export function createApiKeys(parts: { db: Db; bus: Bus; report: (cause: unknown
      * @throws 404 unknown or somebody else's.
      */
     async revoke(userId: string, id: string): Promise<void> {
-      const revoked = await db
-        .updateTable('api_keys')
-        .set({ revoked_at: sql`coalesce(revoked_at, now())` })
-        .where('id', '=', id)
-        .where('user_id', '=', userId)
-        .returning('id')
-        .executeTakeFirst()
-      if (!revoked) throw notFound('API key')
+      await db.transaction().execute(async (trx) => {
+        const revoked = await trx
+          .updateTable('api_keys')
+          .set({ revoked_at: sql`now()` })
+          .where('id', '=', id)
+          .where('user_id', '=', userId)
+          .where('revoked_at', 'is', null)
+          .returning(['id', 'user_id', 'name'])
+          .executeTakeFirst()
+        if (revoked) return await audit({ db: trx }, keyAct('api_key.revoked', revoked))
+        const known = await trx
+          .selectFrom('api_keys')
+          .select('id')
+          .where('id', '=', id)
+          .where('user_id', '=', userId)
+          .executeTakeFirst()
+        if (!known) throw notFound('API key')
+      })
       bus.publish('credential.revoked', { apiKeyId: id })
     },
 

@@ -6,6 +6,12 @@ export const User = defineEntity({
   name: 'User',
   tableName: 'users',
   uniques: [{ name: 'users_issuer_subject', properties: ['issuer', 'subject'] }],
+  indexes: [
+    {
+      name: 'users_operators',
+      expression: 'create index "users_operators" on "users" ("id") where "is_operator"',
+    },
+  ],
   properties: {
     id: p.uuid().primary(),
     issuer: p.text(),

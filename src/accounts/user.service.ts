@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import type { Role } from '@wheelhouse/protocol'
-import { type Selectable, sql } from 'kysely'
+import { type Selectable, sql, type Transaction } from 'kysely'
+import { audit } from '../admin/audit.ts'
 import type { Db, Tables } from '../db/orm.ts'
 import { notFound } from '../http/errors.ts'
 import type { Introduction } from './onboarding.ts'
@@ -18,8 +19,8 @@ export interface Account extends UserRow, Introduction {
 export type Standing = Pick<UserRow, 'is_client' | 'is_operator' | 'email' | 'email_verified'>
 
 /** People of the platform, known by the identity provider's (issuer, subject). */
-export function createUsers(parts: { db: Db; adminEmails: readonly string[] }) {
-  const { db } = parts
+export function createUsers(parts: { db: Db; now: () => Date; adminEmails: readonly string[] }) {
+  const { db, now } = parts
   const adminEmails = new Set(parts.adminEmails.map((email) => email.toLowerCase()))
 
   const find = (claims: TokenClaims): Promise<UserRow | undefined> =>
@@ -31,8 +32,8 @@ export function createUsers(parts: { db: Db; adminEmails: readonly string[] }) {
       .executeTakeFirst()
 
   /** @throws 404 unknown. */
-  async function account(userId: string): Promise<Account> {
-    const found = await db
+  async function account(userId: string, from: Db = db): Promise<Account> {
+    const found = await from
       .selectFrom('users')
       .leftJoin('client_profiles', 'client_profiles.user_id', 'users.id')
       .leftJoin('operator_profiles', 'operator_profiles.user_id', 'users.id')
@@ -43,6 +44,24 @@ export function createUsers(parts: { db: Db; adminEmails: readonly string[] }) {
       .where('users.id', '=', userId)
       .executeTakeFirst()
     return found ?? absent()
+  }
+
+  /** Gives a role to who does not hold it yet. */
+  async function takeRole(trx: Transaction<Tables>, userId: string, role: 'client' | 'operator') {
+    const flag = `is_${role}` as const
+    const taken = await trx
+      .updateTable('users')
+      .set({ [flag]: true })
+      .where('id', '=', userId)
+      .where(flag, '=', false)
+      .returning('id')
+      .executeTakeFirst()
+    if (!taken) return
+    const subject = ['user', userId] as const
+    await audit(
+      { db: trx },
+      { at: now(), actorId: userId, action: 'user.role_taken', subject, data: { role } },
+    )
   }
 
   return {
@@ -89,24 +108,24 @@ export function createUsers(parts: { db: Db; adminEmails: readonly string[] }) {
     },
 
     /** Changes what the user may change; a chosen role is added to those already held. */
-    async updateProfile(userId: string, change: UpdateProfile): Promise<Account> {
-      const preferences = JSON.stringify(change.notification_preferences ?? {})
-      await db
-        .updateTable('users')
-        .set({
-          // Merged by the database, so that two changes at once lose nothing.
-          notification_preferences: sql`notification_preferences || ${preferences}::jsonb`,
-          ...(change.display_name !== undefined && {
-            display_name: change.display_name,
-            display_name_chosen: true,
-          }),
-          ...(change.role === 'client' && { is_client: true }),
-          ...(change.role === 'operator' && { is_operator: true }),
-        })
-        .where('id', '=', userId)
-        .execute()
-      return await account(userId)
-    },
+    updateProfile: (userId: string, change: UpdateProfile): Promise<Account> =>
+      db.transaction().execute(async (trx) => {
+        if (change.role) await takeRole(trx, userId, change.role)
+        const preferences = JSON.stringify(change.notification_preferences ?? {})
+        await trx
+          .updateTable('users')
+          .set({
+            // Merged by the database, so that two changes at once lose nothing.
+            notification_preferences: sql`notification_preferences || ${preferences}::jsonb`,
+            ...(change.display_name !== undefined && {
+              display_name: change.display_name,
+              display_name_chosen: true,
+            }),
+          })
+          .where('id', '=', userId)
+          .execute()
+        return await account(userId, trx)
+      }),
 
     /** @throws 404 unknown. */
     async byId(userId: string): Promise<UserRow> {

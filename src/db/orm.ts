@@ -15,6 +15,7 @@ import { ClientProfile } from '../clients/client-profile.entity.ts'
 import { Dataset, Episode } from '../datasets/dataset.entity.ts'
 import { OutboxEvent } from '../events/outbox.entity.ts'
 import { Avatar } from '../media/avatar.entity.ts'
+import { RobotModel } from '../models/robot-model.entity.ts'
 import { Notification } from '../notifications/notification.entity.ts'
 import { Certification } from '../operators/certification.entity.ts'
 import { OperatorProfile } from '../operators/operator-profile.entity.ts'
@@ -22,6 +23,9 @@ import { OperatorSchedule } from '../operators/schedule.entity.ts'
 import { GatewayNode, RobotPresence } from '../presence/presence.entity.ts'
 import { Robot } from '../robots/robot.entity.ts'
 import { Message, Session, SessionEvent } from '../sessions/session.entity.ts'
+import { SessionTotals } from '../site/session-totals.entity.ts'
+import { ContactMessage } from '../support/contact.entity.ts'
+import { RobotRequest } from '../support/robot-request.entity.ts'
 import { migrations } from './migrations/index.ts'
 
 export const entities = [
@@ -47,6 +51,10 @@ export const entities = [
   PricingPlan,
   Invoice,
   LedgerEntry,
+  ContactMessage,
+  RobotRequest,
+  RobotModel,
+  SessionTotals,
 ] as const
 
 /** A database that takes no more packets must not hold requests for ever. */

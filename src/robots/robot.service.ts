@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto'
+import { audit } from '../admin/audit.ts'
 import type { Db } from '../db/orm.ts'
 import type { Transact, Tx } from '../events/transactor.ts'
 import { conflict, notFound, uniqueViolation } from '../http/errors.ts'
@@ -93,6 +94,13 @@ export function createRobots(parts: {
           .returning('token_version')
           .executeTakeFirst()
         if (!row) throw notFound('Robot')
+        await audit(tx, {
+          at: now(),
+          actorId: ownerId,
+          action: 'robot.token_rotated',
+          subject: ['robot', id],
+          data: { token_version: row.token_version },
+        })
         tx.robotsChanged(id)
         return row.token_version
       }),
@@ -113,6 +121,7 @@ export function createRobots(parts: {
           .where('deleted_at', 'is', null)
           .executeTakeFirst()
         if (removed.numUpdatedRows === 0n) throw conflict('The robot is in an open session')
+        await audit(tx, { at: now(), actorId: ownerId, action: 'robot.removed', subject: ['robot', id] })
         await cancelScheduled(tx, id)
         tx.robotsChanged(id)
       })

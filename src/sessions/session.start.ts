@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import { sql } from 'kysely'
+import { audit } from '../admin/audit.ts'
 import { planOf, planTerms } from '../billing/plan.terms.ts'
 import type { Transact, Tx } from '../events/transactor.ts'
 import { type AppError, badRequest, conflict, forbidden, notFound, uniqueViolation } from '../http/errors.ts'
@@ -37,6 +38,7 @@ export function createSessionStarts(parts: { transact: Transact; now: () => Date
             actorId,
             notifyUserIds: concerned(session, actorId),
           })
+          await auditOnBehalf(tx, session, at, actorId)
           return session
         }),
       ),
@@ -76,6 +78,7 @@ export function createSessionStarts(parts: { transact: Transact; now: () => Date
           actorId,
           notifyUserIds: concerned(session, actorId),
         })
+        await auditOnBehalf(tx, session, at, actorId)
         return session
       }),
 
@@ -114,6 +117,18 @@ export type SessionStarts = ReturnType<typeof createSessionStarts>
 /** The client always hears of a start; the operator when it was not their own act. */
 function concerned(session: SessionRecord, actorId: string): string[] {
   return [session.client_id, ...(session.operator_id === actorId ? [] : [session.operator_id])]
+}
+
+/** Somebody else's robot and somebody else's time: an admin who decides over both leaves a trace. */
+async function auditOnBehalf(tx: Tx, session: SessionRecord, at: Date, actorId: string): Promise<void> {
+  if (session.operator_id === actorId) return
+  await audit(tx, {
+    at,
+    actorId,
+    action: session.status === 'PENDING' ? 'session.scheduled_on_behalf' : 'session.started_on_behalf',
+    subject: ['session', session.id],
+    data: { operator_id: session.operator_id, robot_id: session.robot_id },
+  })
 }
 
 /** Takes the robot with one conditional update: of any number of callers exactly one gets it. */

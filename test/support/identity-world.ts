@@ -61,8 +61,8 @@ export async function createIdentityWorld(options: { provider?: (baseUrl: string
     ? { clientId: undefined, ...outside }
     : { issuer: idp.issuer, audience: idp.audience, clientId: idp.clientId, jwks: idp.localJwks }
   const verifyToken = createTokenVerifier(provider)
-  const users = createUsers({ db, adminEmails: [ADMIN] })
-  const apiKeys = createApiKeys({ db, bus, report })
+  const users = createUsers({ db, now: () => new Date(), adminEmails: [ADMIN] })
+  const apiKeys = createApiKeys({ db, bus, now: () => new Date(), report })
   const corsOrigins = [ALLOWED_ORIGIN]
   const auth = createAuth({ users, apiKeys, verifyToken, baseUrl, corsOrigins })
   const userinfo = createUserinfo({ discover: createDiscovery({ issuer: provider.issuer }) })

@@ -1,0 +1,27 @@
+import { defineEntity, type InferEntity, p } from '@mikro-orm/core'
+import { ControlMode, RobotCategory } from './robot-model.schema.ts'
+
+/** A robot model that the platform supports. */
+export const RobotModel = defineEntity({
+  name: 'RobotModel',
+  tableName: 'robot_models',
+  uniques: [{ name: 'robot_models_robot_type', properties: ['robotType'] }],
+  checks: [
+    { name: 'robot_models_degrees', expression: '"degrees_of_freedom" > 0' },
+    {
+      name: 'robot_models_control_modes',
+      expression: `"control_modes" <@ array[${ControlMode.options.map((mode) => `'${mode}'`).join(', ')}]`,
+    },
+  ],
+  properties: {
+    id: p.text().primary(),
+    name: p.text(),
+    manufacturer: p.text(),
+    robotType: p.text(),
+    category: p.enum(RobotCategory.options),
+    degreesOfFreedom: p.integer(),
+    controlModes: p.array<(typeof ControlMode.options)[number]>(),
+    notes: p.text().nullable(),
+  },
+})
+export type RobotModel = InferEntity<typeof RobotModel>

@@ -1,0 +1,28 @@
+import type { Db } from '../db/orm.ts'
+import { type Endpoint, endpoint } from '../http/endpoint.ts'
+import { notFound } from '../http/errors.ts'
+import { ModelParams, RobotModelView } from './robot-model.schema.ts'
+
+/** Public information about the robots that are supported. */
+export function robotModelEndpoints({ db }: { db: Db }): Endpoint[] {
+  return [
+    endpoint({
+      method: 'get',
+      path: '/api/robots/{id}',
+      summary: 'Returns public information about a supported robot model',
+      access: 'public',
+      params: ModelParams,
+      answer: [200, RobotModelView],
+      refusals: { 404: 'when no model of this id is supported' },
+      run: async ({ params }) => {
+        const model = await db
+          .selectFrom('robot_models')
+          .selectAll()
+          .where('id', '=', params.id)
+          .executeTakeFirst()
+        if (!model) throw notFound('Robot model')
+        return model
+      },
+    }),
+  ]
+}

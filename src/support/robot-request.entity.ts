@@ -1,0 +1,22 @@
+import { defineEntity, type InferEntity, p } from '@mikro-orm/core'
+
+/** Somebody's wish for a robot type that is not supported yet. */
+export const RobotRequest = defineEntity({
+  name: 'RobotRequest',
+  tableName: 'robot_requests',
+  indexes: [
+    {
+      name: 'robot_requests_newest',
+      expression: 'create index "robot_requests_newest" on "robot_requests" ("created_at" desc, "id" desc)',
+    },
+  ],
+  properties: {
+    id: p.uuid().primary(),
+    email: p.text(),
+    robotType: p.text(),
+    name: p.text().nullable(),
+    details: p.text().nullable(),
+    createdAt: p.datetime(3).defaultRaw('now()'),
+  },
+})
+export type RobotRequest = InferEntity<typeof RobotRequest>

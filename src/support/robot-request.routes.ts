@@ -1,0 +1,26 @@
+import { randomUUID } from 'node:crypto'
+import type { Db } from '../db/orm.ts'
+import { type Endpoint, endpoint } from '../http/endpoint.ts'
+import { RequestRobot, RobotRequestReceipt } from './robot-request.schema.ts'
+
+/** Wishes for robot types that are not supported yet. */
+export function robotRequestEndpoints({ db, now }: { db: Db; now: () => Date }): Endpoint[] {
+  return [
+    endpoint({
+      method: 'post',
+      path: '/api/robot-request',
+      summary: 'Requests support for a robot type that is not on the platform yet',
+      access: 'public',
+      body: RequestRobot,
+      answer: [201, RobotRequestReceipt],
+      run: async ({ body }) => {
+        const id = randomUUID()
+        await db
+          .insertInto('robot_requests')
+          .values({ id, ...body, created_at: now() })
+          .execute()
+        return { success: true, message: 'Thank you. Your request has been noted.', id }
+      },
+    }),
+  ]
+}
