@@ -47,6 +47,7 @@ export function createApi(
     https: baseUrl.startsWith('https:'),
     endpoints: apiEndpoints(platform, parts.gatewayUrl),
     authenticate: auth.authenticate,
+    around: platform.idempotency.around,
     before: [
       probes(parts.isReady),
       homePage(platform),

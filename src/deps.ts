@@ -14,6 +14,7 @@ import { demoAccounts } from './demo/accounts.ts'
 import { createMemoryBus } from './events/bus.ts'
 import { createRedisBus } from './events/redis-bus.ts'
 import { createTransactor } from './events/transactor.ts'
+import { createIdempotency } from './http/idempotency.ts'
 import { DASHBOARD_CLIENT_ID, DEV_AUDIENCE, DEV_ISSUER_NAME } from './idp/provider.settings.ts'
 import { createIdentityProvider } from './idp/provider.ts'
 import type { Log } from './log.ts'
@@ -66,7 +67,9 @@ export async function createPlatform(config: Config, { log, now, baseUrl }: Surr
       ? [...config.adminEmails, ...demoAccounts.filter((one) => one.admin).map((one) => one.email)]
       : config.adminEmails
     const users = createUsers({ db, adminEmails })
-    const apiKeys = createApiKeys({ db, bus, report })
+    const idempotency = createIdempotency({ db, secrets, now, report, count: () => {} })
+    const transact = createTransactor({ db, bus, beforeCommit: idempotency.mark })
+    const apiKeys = createApiKeys({ db, transact, bus, report })
     closers.add(() => apiKeys.settled())
     const auth = createAuth({
       users,
@@ -76,7 +79,6 @@ export async function createPlatform(config: Config, { log, now, baseUrl }: Surr
       corsOrigins: config.corsOrigins,
     })
 
-    const transact = createTransactor({ db, bus })
     const sessionQueries = createSessionQueries({ db })
     const starts = createSessionStarts({ transact, now })
     const lifecycle = createSessionLifecycle({ transact, now, queries: sessionQueries, starts })
@@ -101,6 +103,7 @@ export async function createPlatform(config: Config, { log, now, baseUrl }: Surr
       users,
       apiKeys,
       auth,
+      idempotency,
       sessionQueries,
       starts,
       lifecycle,

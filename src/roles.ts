@@ -128,7 +128,7 @@ async function runHub(platform: Platform, http: Listener, ending: Ending): Promi
 }
 
 function runWorker(platform: Platform, ending: Ending): void {
-  const { config, log, db, now, databaseUrl, sessionPresence, lifecycle, starts } = platform
+  const { config, log, db, now, databaseUrl, sessionPresence, lifecycle, starts, idempotency } = platform
   const store = createPresenceStore({ databaseUrl, poolSize: 1 })
   ending.close.push(() => store.close())
   const sweep = createSweep({
@@ -146,6 +146,7 @@ function runWorker(platform: Platform, ending: Ending): void {
     [
       { name: 'presence sweep', everyMs: 500, run: sweep.run },
       { name: 'scheduled starts', everyMs: 1_000, run: schedule.run },
+      { name: 'idempotency clean-up', everyMs: 60_000, run: idempotency.removeExpired },
     ],
     log,
   )

@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto'
 import { type Expression, type ExpressionBuilder, type Selectable, type SqlBool, sql } from 'kysely'
 import type { Db, Tables } from '../db/orm.ts'
 import type { Bus } from '../events/bus.ts'
+import type { Transact } from '../events/transactor.ts'
 import { conflict, notFound, unauthorized } from '../http/errors.ts'
 import { generateApiKey, hashApiKey, looksLikeApiKey } from './api-key.format.ts'
 import type { CreateApiKey } from './api-key.schema.ts'
@@ -15,8 +16,13 @@ const USE_RESOLUTION_MS = 60_000
 const PREFIX_SHOWN = 'svc_live_'.length + 4
 
 /** Programmatic credentials: making, listing, revoking and recognising them. */
-export function createApiKeys(parts: { db: Db; bus: Bus; report: (cause: unknown) => void }) {
-  const { db, bus, report } = parts
+export function createApiKeys(parts: {
+  db: Db
+  transact: Transact
+  bus: Bus
+  report: (cause: unknown) => void
+}) {
+  const { db, transact, bus, report } = parts
   const noting = new Set<Promise<unknown>>()
 
   const noteUse = (id: string) => {
@@ -35,7 +41,7 @@ export function createApiKeys(parts: { db: Db; bus: Bus; report: (cause: unknown
     /** @throws 409 when the user already holds as many working keys as one may. */
     async create(userId: string, input: CreateApiKey): Promise<ApiKeyRow & { key: string }> {
       const key = generateApiKey()
-      const row = await db.transaction().execute(async (trx) => {
+      const row = await transact(async ({ db: trx }) => {
         // The user's row is the queue: two creations at once cannot both take the last place.
         await trx.selectFrom('users').select('id').where('id', '=', userId).forNoKeyUpdate().execute()
         const { count } = await trx

@@ -8,6 +8,7 @@ import { User } from '../accounts/user.entity.ts'
 import { AuditEntry } from '../admin/audit.entity.ts'
 import { waitUntil } from '../async.ts'
 import { OutboxEvent } from '../events/outbox.entity.ts'
+import { IdempotencyKey } from '../http/idempotency.entity.ts'
 import { Notification } from '../notifications/notification.entity.ts'
 import { Certification } from '../operators/certification.entity.ts'
 import { GatewayNode, RobotPresence } from '../presence/presence.entity.ts'
@@ -28,6 +29,7 @@ export const entities = [
   Notification,
   OutboxEvent,
   AuditEntry,
+  IdempotencyKey,
 ] as const
 
 /** A database that takes no more packets must not hold requests for ever. */

@@ -4,7 +4,7 @@ import cors from '@koa/cors'
 import Koa, { type Middleware } from 'koa'
 import helmet from 'koa-helmet'
 import type { Log } from '../log.ts'
-import { type Authenticate, type Endpoint, mount } from './endpoint.ts'
+import { type Around, type Authenticate, type Endpoint, mount } from './endpoint.ts'
 import { AppError, notFound, toAppError } from './errors.ts'
 
 const REQUEST_BODY_LIMIT = '256kb'
@@ -17,6 +17,7 @@ export interface AppParts {
   readonly https: boolean
   readonly endpoints: readonly Endpoint[]
   readonly authenticate: Authenticate
+  readonly around?: Around
   /** Middleware that stands before the routes: the login pages and the built-in identity provider. */
   readonly before: readonly Middleware[]
 }
@@ -31,7 +32,7 @@ export function createApp(parts: AppParts): Koa {
   app.use(cors({ origin: allowedOrigin(parts.corsOrigins), credentials: true, keepHeadersOnError: true }))
   for (const middleware of parts.before) app.use(middleware)
   app.use(bodyParser({ enableTypes: ['json'], jsonLimit: REQUEST_BODY_LIMIT, encoding: 'utf-8' }))
-  const router = mount(parts.endpoints, parts.authenticate)
+  const router = mount(parts.endpoints, parts.authenticate, parts.around)
   app.use(router.routes())
   app.use(methodNotAllowed(parts.endpoints))
   return app

@@ -15,6 +15,7 @@ import { createUsers } from '../../src/accounts/user.service.ts'
 import { createUserinfo } from '../../src/accounts/userinfo.ts'
 import { connectOrm, queries } from '../../src/db/orm.ts'
 import { createMemoryBus } from '../../src/events/bus.ts'
+import { createTransactor } from '../../src/events/transactor.ts'
 import { createApp } from '../../src/http/app.ts'
 import { endpoint } from '../../src/http/endpoint.ts'
 import { loginRoutes } from '../../src/idp/login.routes.ts'
@@ -62,7 +63,7 @@ export async function createIdentityWorld(options: { provider?: (baseUrl: string
     : { issuer: idp.issuer, audience: idp.audience, clientId: idp.clientId, jwks: idp.localJwks }
   const verifyToken = createTokenVerifier(provider)
   const users = createUsers({ db, adminEmails: [ADMIN] })
-  const apiKeys = createApiKeys({ db, bus, report })
+  const apiKeys = createApiKeys({ db, transact: createTransactor({ db, bus }), bus, report })
   const corsOrigins = [ALLOWED_ORIGIN]
   const auth = createAuth({ users, apiKeys, verifyToken, baseUrl, corsOrigins })
   const userinfo = createUserinfo({ discover: createDiscovery({ issuer: provider.issuer }) })
