@@ -2,6 +2,7 @@ import type { RequestListener } from 'node:http'
 import { accountEndpoints } from './accounts/profile.routes.ts'
 import { auditEndpoints } from './admin/audit.routes.ts'
 import type { Platform } from './deps.ts'
+import { createAdmission, limitLogins } from './http/admission.ts'
 import { createApp } from './http/app.ts'
 import type { Endpoint } from './http/endpoint.ts'
 import { loginRoutes } from './idp/login.routes.ts'
@@ -43,14 +44,15 @@ export function createApi(
   const app = createApp({
     log,
     corsOrigins: config.corsOrigins,
-    trustProxy: config.trustProxy,
+    trustedProxies: config.trustedProxies,
     https: baseUrl.startsWith('https:'),
     endpoints: apiEndpoints(platform, parts.gatewayUrl),
-    authenticate: auth.authenticate,
+    authenticate: createAdmission({ ...auth, limits: platform.rateLimits }),
     around: platform.idempotency.around,
     before: [
       probes(parts.isReady),
       homePage(platform),
+      limitLogins(platform.rateLimits, platform.report),
       loginRoutes({ ...platform, corsOrigins: config.corsOrigins }),
       ...(platform.builtIn ? [platform.builtIn.middleware] : []),
     ],

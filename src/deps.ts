@@ -15,6 +15,7 @@ import { createMemoryBus } from './events/bus.ts'
 import { createRedisBus } from './events/redis-bus.ts'
 import { createTransactor } from './events/transactor.ts'
 import { createIdempotency } from './http/idempotency.ts'
+import { createRateLimits } from './http/rate-limits.ts'
 import { DASHBOARD_CLIENT_ID, DEV_AUDIENCE, DEV_ISSUER_NAME } from './idp/provider.settings.ts'
 import { createIdentityProvider } from './idp/provider.ts'
 import type { Log } from './log.ts'
@@ -67,6 +68,10 @@ export async function createPlatform(config: Config, { log, now, baseUrl }: Surr
       ? [...config.adminEmails, ...demoAccounts.filter((one) => one.admin).map((one) => one.email)]
       : config.adminEmails
     const users = createUsers({ db, adminEmails })
+    const rateLimits = createRateLimits(config.rateLimits, {
+      redis: infrastructure.limitsRedis,
+      refused: () => {},
+    })
     const idempotency = createIdempotency({ db, secrets, now, report, count: () => {} })
     const transact = createTransactor({ db, bus, beforeCommit: idempotency.mark })
     const apiKeys = createApiKeys({ db, transact, bus, report })
@@ -104,6 +109,7 @@ export async function createPlatform(config: Config, { log, now, baseUrl }: Surr
       apiKeys,
       auth,
       idempotency,
+      rateLimits,
       sessionQueries,
       starts,
       lifecycle,
@@ -146,7 +152,8 @@ async function openInfrastructure(
 
   const open = (name: string) => {
     const patient = name.endsWith('-subscriber')
-    const redis = connectRedis(config.redisUrl as string, { name, log, patient })
+    const eager = name === 'rate-limits'
+    const redis = connectRedis(config.redisUrl as string, { name, log, patient, eager })
     onClose(async () => redis.disconnect())
     return redis
   }
@@ -162,7 +169,8 @@ async function openInfrastructure(
     config.redisUrl && config.roles.includes('hub')
       ? { publisher: open('hub-publisher'), subscriber: open('hub-subscriber') }
       : undefined
-  return { databaseUrl, orm, db, bus, hubRedis }
+  const limitsRedis = config.redisUrl && config.roles.includes('api') ? open('rate-limits') : undefined
+  return { databaseUrl, orm, db, bus, hubRedis, limitsRedis }
 }
 
 /** Who vouches for people: the configured provider, or the built-in one, in this process or in the api's. */

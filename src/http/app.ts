@@ -12,7 +12,8 @@ const REQUEST_BODY_LIMIT = '256kb'
 export interface AppParts {
   readonly log: Log
   readonly corsOrigins: readonly string[]
-  readonly trustProxy: boolean
+  /** How many proxies in front of us add to X-Forwarded-For; 0 believes nobody. */
+  readonly trustedProxies: number
   /** Whether the public origin is https. */
   readonly https: boolean
   readonly endpoints: readonly Endpoint[]
@@ -24,7 +25,7 @@ export interface AppParts {
 
 /** The HTTP application, complete: build everything first, then call `callback()` once. */
 export function createApp(parts: AppParts): Koa {
-  const app = new Koa({ proxy: parts.trustProxy })
+  const app = new Koa({ proxy: parts.trustedProxies > 0, maxIpsCount: parts.trustedProxies })
   app.silent = true // every error is answered and logged by `answerErrors`
   app.use(requestId)
   app.use(answerErrors(parts.log))

@@ -6,7 +6,7 @@ import { z } from 'zod'
 import type { Db, Tables } from '../db/orm.ts'
 import type { Secrets } from '../secrets.ts'
 import { clientNetwork } from './client-address.ts'
-import type { Around, Caller, Endpoint } from './endpoint.ts'
+import type { Around, Caller } from './endpoint.ts'
 import { AppError, badRequest, conflict } from './errors.ts'
 import { type Claim, createIdempotencyStore } from './idempotency.store.ts'
 
@@ -86,7 +86,7 @@ export function createIdempotency(parts: Parts) {
     // Downloads only read, and the newest upload wins: both may be repeated as they are.
     if (spec.media || spec.upload) return await work()
     const scope = scopeOf(http, caller)
-    const claimed = await store.claim(scope, key, fingerprint(http, spec))
+    const claimed = await store.claim(scope, key, fingerprint(http))
     count(
       claimed.outcome === 'mine' ? 'first' : claimed.outcome === 'answered' ? 'replayed' : claimed.outcome,
     )
@@ -135,10 +135,10 @@ const lost = () =>
 const scopeOf = (http: Context, caller: Caller | undefined) => caller?.userId ?? `ip:${clientNetwork(http)}`
 
 /** What makes two requests the same: method, path, query and the JSON body, whatever the order of its keys. */
-function fingerprint(http: Context, spec: Endpoint): string {
+function fingerprint(http: Context): string {
   const { body, rawBody } = http.request
   if (rawBody === undefined && hasBody(http)) {
-    throw new AppError(415, `With an Idempotency-Key the body must be JSON (${spec.summary})`)
+    throw new AppError(415, 'With an Idempotency-Key the Content-Type must be application/json')
   }
   const request = [http.method, http.path, http.search, rawBody ? canonical(body, rawBody) : '']
   return createHash('sha256').update(JSON.stringify(request)).digest('base64url')

@@ -70,7 +70,7 @@ export async function createIdentityWorld(options: { provider?: (baseUrl: string
   const login = loginRoutes({ baseUrl, corsOrigins, provider, secrets, verifyToken, users, report })
   const before: Middleware[] = [login, idp.middleware]
   const app = createApp({
-    ...{ corsOrigins, before, trustProxy: false, https: false, log: pino({ level: 'silent' }) },
+    ...{ corsOrigins, before, trustedProxies: 0, https: false, log: pino({ level: 'silent' }) },
     endpoints: [...accountEndpoints({ users, apiKeys, verifyToken, userinfo }), ...probes],
     authenticate: auth.authenticate,
   })
