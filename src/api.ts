@@ -6,13 +6,15 @@ import { createAdmission, limitLogins } from './http/admission.ts'
 import { createApp } from './http/app.ts'
 import type { Endpoint } from './http/endpoint.ts'
 import { loginRoutes } from './idp/login.routes.ts'
+import { metricsRoute } from './metrics/metrics.http.ts'
 import { notificationEndpoints } from './notifications/notification.routes.ts'
 import { certificationEndpoints } from './operators/certification.routes.ts'
 import { robotEndpoints } from './robots/robot.routes.ts'
 import { createRobotViews } from './robots/robot.view.ts'
 import { sessionEndpoints } from './sessions/session.routes.ts'
-import { healthEndpoint, probes } from './site/health.ts'
+import { healthEndpoint } from './site/health.ts'
 import { homePage } from './site/home.page.ts'
+import { probes } from './site/probes.ts'
 
 /** Every route of the REST API. */
 export function apiEndpoints(platform: Platform, gatewayUrl: () => string): Endpoint[] {
@@ -49,8 +51,10 @@ export function createApi(
     endpoints: apiEndpoints(platform, parts.gatewayUrl),
     authenticate: createAdmission({ ...auth, limits: platform.rateLimits }),
     around: platform.idempotency.around,
+    observe: platform.metrics.request,
     before: [
       probes(parts.isReady),
+      metricsRoute(platform.metricsPage),
       homePage(platform),
       limitLogins(platform.rateLimits, platform.report),
       loginRoutes({ ...platform, corsOrigins: config.corsOrigins }),

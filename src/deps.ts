@@ -19,6 +19,9 @@ import { createRateLimits } from './http/rate-limits.ts'
 import { DASHBOARD_CLIENT_ID, DEV_AUDIENCE, DEV_ISSUER_NAME } from './idp/provider.settings.ts'
 import { createIdentityProvider } from './idp/provider.ts'
 import type { Log } from './log.ts'
+import { measureDatabase } from './metrics/database.metrics.ts'
+import { createMetricsPage } from './metrics/metrics.http.ts'
+import { createMetrics } from './metrics/metrics.ts'
 import { createNotifications } from './notifications/notification.service.ts'
 import { createCertifications } from './operators/certification.service.ts'
 import { connectRedis } from './redis.ts'
@@ -62,6 +65,13 @@ export async function createPlatform(config: Config, { log, now, baseUrl }: Surr
     const infrastructure = await openInfrastructure(config, log, report, closers.add)
     const { db, bus } = infrastructure
 
+    const metrics = createMetrics()
+    measureDatabase(metrics, infrastructure)
+    const metricsPage = createMetricsPage({
+      metrics,
+      token: config.metricsToken,
+      production: config.production,
+    })
     const secrets = createSecrets(config.secretKey ?? loadOrCreateRootKey(config.dataDir))
     const identity = await createIdentity(config, { baseUrl, secrets, report })
     const adminEmails = config.demo
@@ -70,9 +80,9 @@ export async function createPlatform(config: Config, { log, now, baseUrl }: Surr
     const users = createUsers({ db, adminEmails })
     const rateLimits = createRateLimits(config.rateLimits, {
       redis: infrastructure.limitsRedis,
-      refused: () => {},
+      refused: metrics.rateLimited,
     })
-    const idempotency = createIdempotency({ db, secrets, now, report, count: () => {} })
+    const idempotency = createIdempotency({ db, secrets, now, report, count: metrics.idempotency })
     const transact = createTransactor({ db, bus, beforeCommit: idempotency.mark })
     const apiKeys = createApiKeys({ db, transact, bus, report })
     closers.add(() => apiKeys.settled())
@@ -108,6 +118,8 @@ export async function createPlatform(config: Config, { log, now, baseUrl }: Surr
       users,
       apiKeys,
       auth,
+      metrics,
+      metricsPage,
       idempotency,
       rateLimits,
       sessionQueries,

@@ -6,11 +6,13 @@ import type { Config } from './config.ts'
 import { createPlatform, type Platform } from './deps.ts'
 import { type Listener, listen } from './http/listener.ts'
 import type { Log } from './log.ts'
+import { measureGateway, measureHub } from './metrics/role.metrics.ts'
 import { createPresence } from './presence/presence.service.ts'
 import { createPresenceStore } from './presence/presence.store.ts'
 import { createSweep } from './presence/presence.sweep.ts'
 import { createSchedule } from './sessions/session.schedule.ts'
 import { databaseAnswers } from './site/health.ts'
+import { probeHandler } from './site/probes.ts'
 import { startWorker } from './worker.ts'
 
 /** Longest a step of the shutdown may take; then the next one begins. */
@@ -62,11 +64,11 @@ export async function startRoles(
     const gatewayUrl = has('gateway') ? await runGateway(platform, ending) : config.gatewayUrl
     if (http) http.serve(createApi(platform, { gatewayUrl: () => gatewayUrl, isReady }))
     if (hubHttp) {
-      if (hubHttp !== http) hubHttp.serve(probeHandler(isReady))
+      if (hubHttp !== http) hubHttp.serve(probeHandler(isReady, platform.metricsPage))
       await runHub(platform, hubHttp, ending)
     }
     if (has('worker')) runWorker(platform, ending)
-    workerHttp?.serve(probeHandler(isReady))
+    workerHttp?.serve(probeHandler(isReady, platform.metricsPage))
 
     ready = true
     watchReadiness(platform, ending, (ok) => {
@@ -87,7 +89,8 @@ async function opened(opening: Promise<Listener>, ending: Ending): Promise<Liste
 }
 
 async function runGateway(platform: Platform, ending: Ending): Promise<string> {
-  const { config, log, bus, databaseUrl, baseUrl, sessionPresence, robotTokens, processId } = platform
+  const { config, log, bus, databaseUrl, baseUrl, sessionPresence, robotTokens, processId, metrics } =
+    platform
   const store = createPresenceStore({ databaseUrl, poolSize: PRESENCE_POOL_SIZE })
   ending.close.push(() => store.close())
   const presence = createPresence({ store, nodeId: processId, bus, sessions: sessionPresence, log })
@@ -102,11 +105,13 @@ async function runGateway(platform: Platform, ending: Ending): Promise<string> {
       nodeId: processId,
       settings: config,
       allowedOrigins: [new URL(baseUrl).origin, ...config.corsOrigins],
+      metricsPage: platform.metricsPage,
       urlFor,
     },
     config.host,
     config.gatewayPort,
   )
+  measureGateway(metrics, gateway)
   ending.drain.push(gateway.drain)
   ending.close.push(gateway.close)
   return urlFor(gateway.port)
@@ -124,6 +129,7 @@ async function runHub(platform: Platform, http: Listener, ending: Ending): Promi
     },
     http.server,
   )
+  measureHub(platform.metrics, hub)
   ending.drain.push(hub.close)
 }
 
@@ -149,6 +155,7 @@ function runWorker(platform: Platform, ending: Ending): void {
       { name: 'idempotency clean-up', everyMs: 60_000, run: idempotency.removeExpired },
     ],
     log,
+    platform.metrics.job,
   )
   ending.drain.push(worker.close)
 }
@@ -165,15 +172,6 @@ function watchReadiness(platform: Platform, ending: Ending, report: (ok: boolean
     stopping = true
     clearInterval(timer)
   })
-}
-
-function probeHandler(isReady: () => boolean): Parameters<Listener['serve']>[0] {
-  return (request, response) => {
-    const ready = request.url === '/readyz' ? isReady() : true
-    const known = request.url === '/livez' || request.url === '/readyz'
-    response.writeHead(known ? (ready ? 200 : 503) : 404, { 'Content-Type': 'application/json' })
-    response.end(known ? JSON.stringify({ ready }) : '{"error":"Route not found"}')
-  }
 }
 
 function stopper(ending: Ending, log: Log, unready: () => void): () => Promise<void> {
