@@ -17,7 +17,7 @@ const MAX_ANSWER_BYTES = 256 * 1024
 /** Headers of an answer that its repetition needs too. */
 const KEPT_HEADERS = ['Location', 'Cache-Control']
 
-const KeptAnswer = z.object({ headers: z.record(z.string(), z.string()), body: z.unknown() })
+const KeptAnswer = z.object({ headers: z.record(z.string(), z.string()), body: z.unknown().optional() })
 type KeptAnswer = z.infer<typeof KeptAnswer>
 
 export type IdempotencyOutcome = 'first' | 'replayed' | 'running' | 'lost' | 'other'
