@@ -42,7 +42,10 @@ export function measureDatabase(metrics: Metrics, parts: { db: Db; orm: Orm }): 
     async () => (await outbox())?.lagSeconds,
   )
 
-  const pool = () => orm.em.getConnection().getNativeClient()
+  const pool = async () => {
+    await outbox() // our own query is not what waits or works
+    return await orm.em.getConnection().getNativeClient()
+  }
   metrics.gauge('wheelhouse_database_pool_size', 'Open connections', async () => (await pool()).totalCount)
   metrics.gauge('wheelhouse_database_pool_idle', 'Idle connections', async () => (await pool()).idleCount)
   metrics.gauge(
