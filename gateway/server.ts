@@ -84,6 +84,15 @@ export function listenForRobots(
     })
   })
   app.get('/metrics', (res, req) => answerMetrics(parts.metricsPage, res, req))
+  for (const path of ['/livez', '/readyz', '/metrics']) {
+    app.any(path, (res, req) => {
+      const error = `${req.getCaseSensitiveMethod()} is not allowed here`
+      res.cork(() => {
+        res.writeStatus('405 Method Not Allowed').writeHeader('Allow', 'GET')
+        res.writeHeader('Content-Type', 'application/json').end(JSON.stringify({ error }))
+      })
+    })
+  }
   app.any('/*', (res) => {
     res.cork(() => {
       res.writeStatus('404 Not Found').writeHeader('Content-Type', 'application/json')

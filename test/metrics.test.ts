@@ -183,6 +183,11 @@ test('every role answers on a port of its own', async () => {
     expect(answer.body, place).toContain(name)
     expect(answer.body, place).toContain('wheelhouse_database_up 1')
   }
+  for (const path of ['/livez', '/readyz', '/metrics']) {
+    const answer = await ask(gateway.gatewayUrl.replace('ws:', 'http:') + path, { method: 'POST' })
+    expect(answer).toMatchObject({ status: 405, body: { error: 'POST is not allowed here' } })
+    expect(answer.headers.get('Allow')).toBe('GET')
+  }
   for (const port of [hubPort, workerPort]) {
     const base = `http://localhost:${port}`
     expect(await ask(`${base}/livez`)).toMatchObject({ status: 200 })
