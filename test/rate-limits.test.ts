@@ -1,7 +1,14 @@
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
 import { Redis } from 'ioredis'
+import { pino } from 'pino'
 import { afterAll, beforeAll, describe, expect, inject, test } from 'vitest'
 import { freePort } from '../src/db/embedded-postmaster.ts'
+import { createAdmission } from '../src/http/admission.ts'
+import { createApp } from '../src/http/app.ts'
 import { networkOf } from '../src/http/client-address.ts'
+import { endpoint } from '../src/http/endpoint.ts'
+import { createRateLimits } from '../src/http/rate-limits.ts'
 import { createCounter } from '../src/http/rate-store.ts'
 import { ask } from './support/ask.ts'
 import type { Person } from './support/person.ts'
@@ -214,6 +221,50 @@ describe('several processes', () => {
     }
     await expect.poll(async () => (await ask(at(0), { token })).status, { timeout: 10_000 }).toBe(429)
   }, 60_000)
+})
+
+test('public routes are limited by network: reads, and fewer writes; the payment webhook is not', async () => {
+  const refusals: string[] = []
+  const limits = createRateLimits(
+    { perMinute: 1, publicPerMinute: 30 },
+    { redis: undefined, refused: (policy) => refusals.push(policy) },
+  )
+  const open = (method: 'get' | 'post', path: string) =>
+    endpoint({ method, path, summary: 'x', access: 'public', answer: [204], run: async () => {} })
+  const app = createApp({
+    ...{ log: pino({ level: 'silent' }), corsOrigins: [], trustedProxies: 2, https: false, before: [] },
+    endpoints: [open('get', '/api/read'), open('post', '/api/write'), open('post', '/api/payments/webhook')],
+    authenticate: createAdmission({ identify: () => Promise.reject(), authorize: () => {}, limits }),
+  })
+  const server = createServer(app.callback())
+  await new Promise<void>((done) => server.listen(0, 'localhost', done))
+  try {
+    const base = `http://localhost:${(server.address() as AddressInfo).port}`
+    /** Two proxies stand in front: what the client itself wrote, the client as the outer one saw it, the outer one. */
+    const statuses = async (method: string, path: string, count: number, network: string) => {
+      const from = (invented: number) => ({ 'X-Forwarded-For': `10.9.8.${invented}, ${network}, 10.0.0.1` })
+      const answers = await Promise.all(
+        times(count).map((one) => ask(base + path, { method, headers: from(one) })),
+      )
+      return Object.groupBy(answers, ({ status }) => String(status))
+    }
+    const reads = await statuses('GET', '/api/read', 35, '2001:db8::1')
+    expect([reads['204']?.length, reads['429']?.length]).toEqual([30, 5])
+    for (const answer of reads['429']!) expectRefusal(answer, 'public')
+    const writes = await statuses('POST', '/api/write', 5, '2001:db8::2') // the same /64
+    expect([writes['204']?.length, writes['429']?.length]).toEqual([2, 3])
+    for (const answer of writes['429']!) expectRefusal(answer, 'public-writes')
+    expect((await statuses('HEAD', '/api/read', 1, '2001:db8::3'))['429']).toHaveLength(1)
+    expect((await statuses('GET', '/api/read', 1, '2001:db8:0:1::1'))['204']).toHaveLength(1)
+    expect((await statuses('POST', '/api/payments/webhook', 50, '2001:db8::1'))['204']).toHaveLength(50)
+    expect(refusals.toSorted()).toEqual([
+      ...times(6).map(() => 'public'),
+      ...times(3).map(() => 'public-writes'),
+    ])
+  } finally {
+    server.closeAllConnections()
+    await new Promise((done) => server.close(done))
+  }
 })
 
 describe('counting in memory', () => {

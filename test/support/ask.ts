@@ -22,6 +22,6 @@ export async function ask(
     ...(body !== undefined && { body: typeof body === 'string' ? body : JSON.stringify(body) }),
   })
   const text = await response.text()
-  const json = response.headers.get('Content-Type')?.startsWith('application/json')
+  const json = text !== '' && response.headers.get('Content-Type')?.startsWith('application/json')
   return { status: response.status, headers: response.headers, body: json ? JSON.parse(text) : text }
 }
