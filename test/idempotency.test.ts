@@ -361,6 +361,23 @@ describe('what is kept', () => {
     expect(await post(owner, KEYS, { name: 'another' }, key)).toMatchObject({ status: 201 })
   })
 
+  test('is cleaned up however much there is, and only what is over age', async () => {
+    const made = (key: string, at: Date) =>
+      rows(
+        `insert into idempotency_keys (scope, key, fingerprint, claim_id, claimed_until, created_at)
+         select 'many', $1 || n, 'f', gen_random_uuid(), $2, $2 from generate_series(1, 2500) as n`,
+        [key, at],
+      )
+    const now = world.platform.now().getTime()
+    await made('old', new Date(now - DAY_MS - 1_000))
+    await made('young', new Date(now - DAY_MS + 60_000))
+    await world.platform.idempotency.removeExpired()
+    const left = await rows(`select left(key, 3) as kind, count(*)::int from idempotency_keys
+      where scope = 'many' group by 1`)
+    expect(left).toEqual([{ kind: 'you', count: 2_500 }])
+    await rows(`delete from idempotency_keys where scope = 'many'`)
+  })
+
   test('opens no door to who reads the database, and nowhere else', async () => {
     const key = randomUUID()
     const first = await post(owner, KEYS, { name: 'secret' }, key)
