@@ -65,6 +65,8 @@ export async function startWheelhouse(
           SECRET_KEY: lab.secretKey,
           DATA_DIR: join(lab.dataDir, 'wheelhouse'),
           DEMO: 'false',
+          RATE_LIMIT_PER_MINUTE: '0',
+          RATE_LIMIT_PUBLIC_PER_MINUTE: '0',
           PORT: '0',
           HUB_PORT: '0',
           GATEWAY_PORT: '0',

@@ -24,6 +24,7 @@ export function createHeartbeats(parts: {
   let slice = 0
   let flushing: Promise<void> | undefined
   let failing = false
+  const counts = { written: 0, lastFlushMs: 0 }
 
   async function write(links: readonly RobotLink[]): Promise<void> {
     for (let start = 0; start < links.length; start += ROBOTS_PER_STATEMENT) {
@@ -36,7 +37,10 @@ export function createHeartbeats(parts: {
       // Cleared before the statement: a beat that comes while it runs is noted for the next one.
       for (const link of batch) link.beatUnsaved = false
       try {
+        const startedAt = performance.now()
         const saved = await store.saveHeartbeats(beats)
+        counts.lastFlushMs = performance.now() - startedAt
+        counts.written += saved
         if (saved < batch.length) onMismatch(batch)
         failing = false
       } catch (cause) {
@@ -64,6 +68,9 @@ export function createHeartbeats(parts: {
   }
 
   return {
+    /** Heartbeats written since the start of this process, and how long the last statement took. */
+    counts: counts as Readonly<typeof counts>,
+
     /** Notes that a robot has a new heartbeat. */
     note,
 

@@ -2,6 +2,7 @@ import { alone } from '../src/async.ts'
 import type { EpisodeStore } from '../src/datasets/episode.store.ts'
 import type { Bus } from '../src/events/bus.ts'
 import type { Log } from '../src/log.ts'
+import type { MetricsPage } from '../src/metrics/metrics.http.ts'
 import type { Presence } from '../src/presence/presence.service.ts'
 import type { PresenceStore } from '../src/presence/presence.store.ts'
 import type { RobotTokens } from '../src/robots/robot.token.ts'
@@ -32,6 +33,8 @@ export interface GatewayParts {
   readonly nodeId: string
   readonly settings: RobotSettings
   readonly allowedOrigins: readonly string[]
+  /** Answers GET /metrics. */
+  readonly metricsPage: MetricsPage
   /** Public WebSocket origin of this node, once the port is known. */
   readonly urlFor: (port: number) => string
 }
@@ -39,6 +42,7 @@ export interface GatewayParts {
 export interface Gateway {
   readonly port: number
   readonly connections: number
+  readonly counts: Readonly<Record<'frames' | 'heartbeats' | 'heartbeatsWritten' | 'lastFlushMs', number>>
   /** Refuses newcomers, tells every robot to reconnect elsewhere and writes what is left. Bounded by the caller. */
   drain(): Promise<void>
   close(): Promise<void>
@@ -91,6 +95,7 @@ export async function startGateway(parts: GatewayParts, host: string, port: numb
       tokens,
       clockMs,
       allowedOrigins: parts.allowedOrigins,
+      metricsPage: parts.metricsPage,
       isReady: () => databaseOk && !draining,
       isDraining: () => draining,
     },
@@ -143,6 +148,10 @@ export async function startGateway(parts: GatewayParts, host: string, port: numb
     port: server.port,
     get connections() {
       return robots.size
+    },
+    get counts() {
+      const { written: heartbeatsWritten, lastFlushMs } = heartbeats.counts
+      return { ...frames.counts, heartbeatsWritten, lastFlushMs }
     },
     async drain() {
       draining = true

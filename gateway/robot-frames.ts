@@ -17,6 +17,7 @@ export function createRobotFrames(parts: {
   startedAtMs: number
 }) {
   const { noteBeat, takeEpisode, log, startedAtMs } = parts
+  const counts = { frames: 0, heartbeats: 0 }
 
   function malformed(link: RobotLink, why: string, nowMs: number, about?: { episode_id: string }): void {
     link.malformedFrames++
@@ -25,6 +26,7 @@ export function createRobotFrames(parts: {
   }
 
   function heartbeat(link: RobotLink, seq: unknown, nowMs: number): void {
+    counts.heartbeats++
     link.lastBeatMs = nowMs
     link.malformedFrames = 0
     noteBeat(link)
@@ -46,6 +48,9 @@ export function createRobotFrames(parts: {
   }
 
   return {
+    /** What has come since the start of this process. */
+    counts: counts as Readonly<typeof counts>,
+
     /** Handles one frame of a connection that the database has let in. */
     read(link: RobotLink, text: string, nowMs: number): void {
       const value = parseObject(text)
@@ -57,6 +62,7 @@ export function createRobotFrames(parts: {
 
     /** False when the frame must not be read: too many, or too large. Answers the peer itself. */
     admit(link: RobotLink, bytes: number, isBinary: boolean, nowMs: number): boolean {
+      counts.frames++
       if (nowMs - link.frameWindowMs >= WINDOW_MS) {
         link.frameWindowMs = nowMs
         link.framesInWindow = 0

@@ -1,11 +1,14 @@
 import {
   App,
   type HttpRequest,
+  type HttpResponse,
   type us_listen_socket,
   us_listen_socket_close,
   us_socket_local_port,
 } from 'uWebSockets.js'
+import { STATUS_CODES } from 'node:http'
 import type { CloseReason } from '@wheelhouse/protocol'
+import type { MetricsPage } from '../src/metrics/metrics.http.ts'
 import type { RobotTokens } from '../src/robots/robot.token.ts'
 import { MAX_BUFFERED_BYTES, RobotLink } from './robot-link.ts'
 import type { RobotConnections } from './robots.ts'
@@ -22,6 +25,7 @@ export interface GatewayServerParts {
   readonly tokens: RobotTokens
   readonly clockMs: () => number
   readonly allowedOrigins: readonly string[]
+  readonly metricsPage: MetricsPage
   readonly isReady: () => boolean
   readonly isDraining: () => boolean
 }
@@ -79,6 +83,16 @@ export function listenForRobots(
       res.writeStatus(isReady() ? '200 OK' : '503 Service Unavailable').end(isReady() ? 'ready' : 'not ready')
     })
   })
+  app.get('/metrics', (res, req) => answerMetrics(parts.metricsPage, res, req))
+  for (const path of ['/livez', '/readyz', '/metrics']) {
+    app.any(path, (res, req) => {
+      const error = `${req.getCaseSensitiveMethod()} is not allowed here`
+      res.cork(() => {
+        res.writeStatus('405 Method Not Allowed').writeHeader('Allow', 'GET')
+        res.writeHeader('Content-Type', 'application/json').end(JSON.stringify({ error }))
+      })
+    })
+  }
   app.any('/*', (res) => {
     res.cork(() => {
       res.writeStatus('404 Not Found').writeHeader('Content-Type', 'application/json')
@@ -95,6 +109,22 @@ export function listenForRobots(
         open = undefined
       }
       resolve({ port: us_socket_local_port(listening), stopListening, close: () => app.close() })
+    })
+  })
+}
+
+/** The numbers come later, when the request's memory is gone and perhaps the peer too. */
+function answerMetrics(page: MetricsPage, res: HttpResponse, req: HttpRequest): void {
+  let gone = false
+  res.onAborted(() => {
+    gone = true
+  })
+  page('GET', req.getHeader('authorization')).then(({ status, headers, body }) => {
+    if (gone) return
+    res.cork(() => {
+      res.writeStatus(`${status} ${STATUS_CODES[status]}`)
+      for (const [name, value] of Object.entries(headers)) res.writeHeader(name, value)
+      res.end(body)
     })
   })
 }

@@ -37,6 +37,8 @@ export interface HubParts extends CommandParts {
 
 export interface Hub {
   readonly connections: number
+  /** What this node's relay has told. */
+  readonly relay: Pick<Relay, 'published' | 'batches'>
   /** Stops relaying and tells every client to reconnect. */
   close(): Promise<void>
 }
@@ -84,6 +86,7 @@ export async function startHub(parts: HubParts, http: HttpServer): Promise<Hub> 
     get connections() {
       return io.engine.clientsCount
     },
+    relay,
     async close() {
       clearInterval(revocations)
       clearInterval(slowClients)

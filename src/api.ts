@@ -7,10 +7,12 @@ import { clientProfileEndpoints } from './clients/client-profile.routes.ts'
 import { clientStatsEndpoints } from './clients/stats.routes.ts'
 import { datasetEndpoints } from './datasets/dataset.routes.ts'
 import type { Platform } from './deps.ts'
+import { createAdmission, limitLogins } from './http/admission.ts'
 import { createApp } from './http/app.ts'
 import type { Endpoint } from './http/endpoint.ts'
 import { loginRoutes } from './idp/login.routes.ts'
 import { avatarEndpoints } from './media/avatar.routes.ts'
+import { metricsRoute } from './metrics/metrics.http.ts'
 import { robotModelEndpoints } from './models/robot-model.routes.ts'
 import { notificationEndpoints } from './notifications/notification.routes.ts'
 import { certificationEndpoints } from './operators/certification.routes.ts'
@@ -20,8 +22,9 @@ import { operatorStatsEndpoints } from './operators/stats.routes.ts'
 import { robotEndpoints } from './robots/robot.routes.ts'
 import { createRobotViews } from './robots/robot.view.ts'
 import { sessionEndpoints } from './sessions/session.routes.ts'
-import { healthEndpoint, probes } from './site/health.ts'
+import { healthEndpoint } from './site/health.ts'
 import { homePage } from './site/home.page.ts'
+import { probes } from './site/probes.ts'
 import { statsEndpoint } from './site/stats.ts'
 import { contactEndpoints } from './support/contact.routes.ts'
 import { robotRequestEndpoints } from './support/robot-request.routes.ts'
@@ -55,7 +58,7 @@ export function apiEndpoints(platform: Platform, gatewayUrl: () => string): Endp
     statsEndpoint({ db, now }),
     ...robotModelEndpoints({ db }),
     ...contactEndpoints(platform),
-    ...robotRequestEndpoints({ db, now }),
+    ...robotRequestEndpoints(platform),
     ...inboxEndpoints({ db }),
   ]
 }
@@ -69,13 +72,17 @@ export function createApi(
   const app = createApp({
     log,
     corsOrigins: config.corsOrigins,
-    trustProxy: config.trustProxy,
+    trustedProxies: config.trustedProxies,
     https: baseUrl.startsWith('https:'),
     endpoints: apiEndpoints(platform, parts.gatewayUrl),
-    authenticate: auth.authenticate,
+    authenticate: createAdmission({ ...auth, limits: platform.rateLimits }),
+    around: platform.idempotency.around,
+    observe: platform.metrics.request,
     before: [
       probes(parts.isReady),
+      metricsRoute(platform.metricsPage),
       homePage(platform),
+      limitLogins(platform.rateLimits, platform.report),
       loginRoutes({ ...platform, corsOrigins: config.corsOrigins }),
       ...(platform.builtIn ? [platform.builtIn.middleware] : []),
     ],

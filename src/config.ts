@@ -18,6 +18,11 @@ const milliseconds = (minimum: number) =>
     .regex(/^\d+$/, 'must be milliseconds, a whole number')
     .transform(Number)
     .pipe(z.number().min(minimum))
+/** Requests a minute; 0 stands for no limit. */
+const rate = z
+  .string()
+  .regex(/^\d{1,7}$/, 'must be requests per minute, a whole number')
+  .transform(Number)
 const flag = z.enum(['true', 'false', '1', '0']).transform((text) => text === 'true' || text === '1')
 const urlOf = (protocol: RegExp) => z.url({ protocol })
 const smtpUrl = urlOf(/^smtps?$/).refine((url) => new URL(url).hostname !== '', 'must name a host')
@@ -62,7 +67,14 @@ const Env = z.object({
   MAIL_FROM: mailbox.optional(),
   CONTACT_TO: address.optional(),
   CORS_ORIGINS: list.pipe(z.array(origin)).default([]),
-  TRUST_PROXY: flag.default(false),
+  /** How many proxies stand in front; `true` is one. */
+  TRUST_PROXY: z
+    .enum(['true', 'false', ...'0123456789'])
+    .transform((text) => (text === 'true' ? 1 : text === 'false' ? 0 : Number(text)))
+    .default(0),
+  RATE_LIMIT_PER_MINUTE: rate.default(1_200),
+  RATE_LIMIT_PUBLIC_PER_MINUTE: rate.default(300),
+  METRICS_TOKEN: z.string().min(16, 'must be at least 16 characters').optional(),
   LOG_LEVEL: z.enum(['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent']).default('info'),
   DEMO: flag.optional(),
   HEARTBEAT_INTERVAL_MS: milliseconds(100).default(1_000),
@@ -168,7 +180,9 @@ export function loadConfig(source: Record<string, string | undefined> = environm
         ? { url: env.SMTP_URL, from: env.MAIL_FROM, contactTo: env.CONTACT_TO }
         : undefined,
     corsOrigins: env.CORS_ORIGINS,
-    trustProxy: env.TRUST_PROXY,
+    trustedProxies: env.TRUST_PROXY,
+    rateLimits: { perMinute: env.RATE_LIMIT_PER_MINUTE, publicPerMinute: env.RATE_LIMIT_PUBLIC_PER_MINUTE },
+    metricsToken: env.METRICS_TOKEN,
     logLevel: env.LOG_LEVEL,
     demo: env.DEMO ?? (!production && !env.DATABASE_URL && !env.REDIS_URL && !env.IDP_ISSUER),
     heartbeatIntervalMs: env.HEARTBEAT_INTERVAL_MS,

@@ -21,11 +21,16 @@ import { demoAccounts } from './demo/accounts.ts'
 import { createMemoryBus } from './events/bus.ts'
 import { createRedisBus } from './events/redis-bus.ts'
 import { createTransactor } from './events/transactor.ts'
+import { createIdempotency } from './http/idempotency.ts'
+import { createRateLimits } from './http/rate-limits.ts'
 import { DASHBOARD_CLIENT_ID, DEV_AUDIENCE, DEV_ISSUER_NAME } from './idp/provider.settings.ts'
 import { createIdentityProvider } from './idp/provider.ts'
 import type { Log } from './log.ts'
 import { createMailer } from './mail/mailer.ts'
 import { createAvatars } from './media/avatar.service.ts'
+import { measureDatabase } from './metrics/database.metrics.ts'
+import { createMetricsPage } from './metrics/metrics.http.ts'
+import { createMetrics } from './metrics/metrics.ts'
 import { createNotifications } from './notifications/notification.service.ts'
 import { createAvailability } from './operators/availability.service.ts'
 import { createCertifications } from './operators/certification.service.ts'
@@ -76,13 +81,26 @@ export async function createPlatform(config: Config, { log, now, baseUrl }: Surr
     const infrastructure = await openInfrastructure(config, log, report, closers.add)
     const { db, bus } = infrastructure
 
+    const metrics = createMetrics()
+    measureDatabase(metrics, infrastructure)
+    const metricsPage = createMetricsPage({
+      metrics,
+      token: config.metricsToken,
+      production: config.production,
+    })
     const secrets = createSecrets(config.secretKey ?? loadOrCreateRootKey(config.dataDir))
     const identity = await createIdentity(config, { baseUrl, secrets, report })
     const adminEmails = config.demo
       ? [...config.adminEmails, ...demoAccounts.filter((one) => one.admin).map((one) => one.email)]
       : config.adminEmails
-    const users = createUsers({ db, now, adminEmails })
-    const apiKeys = createApiKeys({ db, bus, now, report })
+    const rateLimits = createRateLimits(config.rateLimits, {
+      redis: infrastructure.limitsRedis,
+      refused: metrics.rateLimited,
+    })
+    const idempotency = createIdempotency({ db, secrets, now, report, count: metrics.idempotency })
+    const transact = createTransactor({ db, bus, beforeCommit: idempotency.mark })
+    const users = createUsers({ db, transact, now, adminEmails })
+    const apiKeys = createApiKeys({ db, transact, bus, now, report })
     closers.add(() => apiKeys.settled())
     const auth = createAuth({
       users,
@@ -92,7 +110,6 @@ export async function createPlatform(config: Config, { log, now, baseUrl }: Surr
       corsOrigins: config.corsOrigins,
     })
 
-    const transact = createTransactor({ db, bus })
     const sessionQueries = createSessionQueries({ db })
     const starts = createSessionStarts({ transact, now })
     const lifecycle = createSessionLifecycle({ transact, now, queries: sessionQueries, starts })
@@ -117,7 +134,7 @@ export async function createPlatform(config: Config, { log, now, baseUrl }: Surr
     const operatorStats = createOperatorStats({ db, now })
 
     const { mail } = config
-    const contactClaims = createContactClaims({ db, now })
+    const contactClaims = createContactClaims({ db, transact, now })
     const contactDelivery =
       mail &&
       createContactDelivery({
@@ -143,6 +160,10 @@ export async function createPlatform(config: Config, { log, now, baseUrl }: Surr
       apiKeys,
       auth,
       transact,
+      metrics,
+      metricsPage,
+      idempotency,
+      rateLimits,
       sessionQueries,
       starts,
       lifecycle,
@@ -199,7 +220,8 @@ async function openInfrastructure(
 
   const open = (name: string) => {
     const patient = name.endsWith('-subscriber')
-    const redis = connectRedis(config.redisUrl as string, { name, log, patient })
+    const eager = name === 'rate-limits'
+    const redis = connectRedis(config.redisUrl as string, { name, log, patient, eager })
     onClose(async () => redis.disconnect())
     return redis
   }
@@ -215,7 +237,8 @@ async function openInfrastructure(
     config.redisUrl && config.roles.includes('hub')
       ? { publisher: open('hub-publisher'), subscriber: open('hub-subscriber') }
       : undefined
-  return { databaseUrl, orm, db, bus, hubRedis }
+  const limitsRedis = config.redisUrl && config.roles.includes('api') ? open('rate-limits') : undefined
+  return { databaseUrl, orm, db, bus, hubRedis, limitsRedis }
 }
 
 /** Who vouches for people: the configured provider, or the built-in one, in this process or in the api's. */

@@ -1,31 +1,56 @@
-import { type Logger, pino } from 'pino'
+import { type DestinationStream, type Logger, pino } from 'pino'
 
 export type Log = Logger
 
-/** Header and field names whose values never reach a log line. */
-const secretPaths = [
-  'authorization',
-  'cookie',
-  'token',
-  'robot_token',
-  'key',
-  '*.authorization',
-  '*.cookie',
-  '*.token',
-  '*.robot_token',
-  '*.key',
-]
+/** Headers and fields whose values never reach a log line, at any depth. */
+const SECRET_NAMES = new Set([
+  ...['authorization', 'cookie', 'set-cookie', 'x-api-key', 'api_key', 'apikey'],
+  ...['token', 'robot_token', 'ticket', 'key', 'secret', 'password'],
+  ...['client_secret', 'id_token', 'access_token', 'refresh_token', 'code'],
+])
+/** What credentials look like wherever they stand, e.g. in the text of an error: API keys and JWTs. */
+const SECRET_TEXT = /\bsvc_live_\w+|\beyJ[\w-]+\.[\w-]+\.[\w-]+/g
+const CENSORED = '[redacted]'
+const MAX_DEPTH = 8
+
+/** A copy of what is to be logged without its credentials; what is nested deeper than anybody reads is cut. */
+function censor(value: unknown, depth = 0): unknown {
+  if (typeof value === 'string') return value.replace(SECRET_TEXT, CENSORED)
+  if (typeof value !== 'object' || value === null || value instanceof Date) return value
+  if (depth === MAX_DEPTH) return '[deeper]'
+  if (value instanceof Error) return censorError(value, depth)
+  if (Array.isArray(value)) return value.map((entry) => censor(entry, depth + 1))
+  return censorFields(value, depth)
+}
+
+function censorFields(fields: object, depth: number): Record<string, unknown> {
+  return Object.fromEntries(
+    Object.entries(fields).map(([name, value]) => [
+      name,
+      SECRET_NAMES.has(name.toLowerCase()) && value != null ? CENSORED : censor(value, depth + 1),
+    ]),
+  )
+}
+
+/** An error's `code` says what went wrong (`ECONNREFUSED`); everywhere else a code may be exchanged for tokens. */
+function censorError(error: Error, depth: number): unknown {
+  const { code, ...fields } = pino.stdSerializers.err(error)
+  return { ...censorFields(fields, depth), ...(code !== undefined && { code }) }
+}
 
 /** The process's logger: JSON lines, or readable ones on a terminal. */
-export function createLog(options: { level: string; pretty: boolean }): Log {
-  return pino({
+export function createLog(options: { level: string; pretty: boolean; to?: DestinationStream }): Log {
+  const settings = {
     level: options.level,
-    redact: { paths: secretPaths, censor: '[redacted]' },
+    // What reaches the serializers is censored, and with it serialized, already.
+    serializers: { err: (error: unknown) => error },
+    formatters: { log: (line: object) => censor(line) as Record<string, unknown> },
     ...(options.pretty && {
       transport: {
         target: 'pino-pretty',
         options: { ignore: 'pid,hostname', translateTime: 'SYS:HH:MM:ss.l', singleLine: true },
       },
     }),
-  })
+  }
+  return options.to ? pino(settings, options.to) : pino(settings)
 }

@@ -3,17 +3,25 @@ import type { Log } from './log.ts'
 
 const MAX_RECONNECT_DELAY_MS = 1_000
 
+/** How long an `eager` one waits for an answer. */
+const EAGER_LIMIT_MS = 100
+
 /**
  * A Redis connection that comes back by itself and is only worth a log line when it goes and comes. Commands
- * fail soon rather than wait in a queue that grows; the few of a `patient` one wait for Redis, as subscribing must.
+ * fail soon rather than wait in a queue that grows; the few of a `patient` one wait for Redis, as subscribing must, and
+ * those of an `eager` one are given up at once or after a moment: what they ask is not worth a request's waiting.
  */
-export function connectRedis(url: string, options: { name: string; log: Log; patient?: boolean }): Redis {
-  const { name, log, patient = false } = options
+export function connectRedis(
+  url: string,
+  options: { name: string; log: Log; patient?: boolean; eager?: boolean },
+): Redis {
+  const { name, log, patient = false, eager = false } = options
   const redis = new Redis(url, {
     connectionName: `wheelhouse-${name}`,
     maxRetriesPerRequest: patient ? null : 1,
     connectTimeout: 5_000,
     keepAlive: 5_000,
+    ...(eager && { commandTimeout: EAGER_LIMIT_MS, enableOfflineQueue: false }),
     retryStrategy: (attempt) => Math.min(50 * 2 ** Math.min(attempt, 6), MAX_RECONNECT_DELAY_MS),
   })
   let away = false

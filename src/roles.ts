@@ -7,11 +7,13 @@ import type { Config } from './config.ts'
 import { createPlatform, type Platform } from './deps.ts'
 import { type Listener, listen } from './http/listener.ts'
 import type { Log } from './log.ts'
+import { measureGateway, measureHub } from './metrics/role.metrics.ts'
 import { createPresence } from './presence/presence.service.ts'
 import { createPresenceStore } from './presence/presence.store.ts'
 import { createSweep } from './presence/presence.sweep.ts'
 import { createSchedule } from './sessions/session.schedule.ts'
 import { databaseAnswers } from './site/health.ts'
+import { probeHandler } from './site/probes.ts'
 import { startWorker } from './worker.ts'
 
 /** Longest a step of the shutdown may take; then the next one begins. */
@@ -64,11 +66,11 @@ export async function startRoles(
     const gatewayUrl = has('gateway') ? await runGateway(platform, ending) : config.gatewayUrl
     if (http) http.serve(createApi(platform, { gatewayUrl: () => gatewayUrl, isReady }))
     if (hubHttp) {
-      if (hubHttp !== http) hubHttp.serve(probeHandler(isReady))
+      if (hubHttp !== http) hubHttp.serve(probeHandler(isReady, platform.metricsPage))
       await runHub(platform, hubHttp, ending)
     }
     if (has('worker')) runWorker(platform, ending)
-    workerHttp?.serve(probeHandler(isReady))
+    workerHttp?.serve(probeHandler(isReady, platform.metricsPage))
 
     ready = true
     watchReadiness(platform, ending, (ok) => {
@@ -89,7 +91,8 @@ async function opened(opening: Promise<Listener>, ending: Ending): Promise<Liste
 }
 
 async function runGateway(platform: Platform, ending: Ending): Promise<string> {
-  const { config, log, bus, databaseUrl, baseUrl, sessionPresence, robotTokens, processId } = platform
+  const { config, log, bus, databaseUrl, baseUrl, sessionPresence, robotTokens, processId, metrics } =
+    platform
   const store = createPresenceStore({ databaseUrl, poolSize: PRESENCE_POOL_SIZE })
   ending.close.push(() => store.close())
   const presence = createPresence({ store, nodeId: processId, bus, sessions: sessionPresence, log })
@@ -105,11 +108,13 @@ async function runGateway(platform: Platform, ending: Ending): Promise<string> {
       nodeId: processId,
       settings: config,
       allowedOrigins: [new URL(baseUrl).origin, ...config.corsOrigins],
+      metricsPage: platform.metricsPage,
       urlFor,
     },
     config.host,
     config.gatewayPort,
   )
+  measureGateway(metrics, gateway)
   ending.drain.push(gateway.drain)
   ending.close.push(gateway.close)
   return urlFor(gateway.port)
@@ -127,12 +132,13 @@ async function runHub(platform: Platform, http: Listener, ending: Ending): Promi
     },
     http.server,
   )
+  measureHub(platform.metrics, hub)
   ending.drain.push(hub.close)
 }
 
 function runWorker(platform: Platform, ending: Ending): void {
-  const { config, log, db, now, databaseUrl, transact, sessionPresence, lifecycle, starts, contactDelivery } =
-    platform
+  const { config, log, db, now, databaseUrl, transact, sessionPresence, lifecycle, starts } = platform
+  const { contactDelivery, idempotency } = platform
   const store = createPresenceStore({ databaseUrl, poolSize: 1 })
   ending.close.push(() => store.close())
   const sweep = createSweep({
@@ -153,8 +159,10 @@ function runWorker(platform: Platform, ending: Ending): void {
       { name: 'scheduled starts', everyMs: 1_000, run: schedule.run },
       { name: 'monthly close', everyMs: 10_000, run: monthlyClose.run },
       ...(contactDelivery ? [{ name: 'mail', everyMs: 1_000, run: contactDelivery.runDue }] : []),
+      { name: 'idempotency clean-up', everyMs: 60_000, run: idempotency.removeExpired },
     ],
     log,
+    platform.metrics.job,
   )
   ending.drain.push(worker.close)
 }
@@ -171,15 +179,6 @@ function watchReadiness(platform: Platform, ending: Ending, report: (ok: boolean
     stopping = true
     clearInterval(timer)
   })
-}
-
-function probeHandler(isReady: () => boolean): Parameters<Listener['serve']>[0] {
-  return (request, response) => {
-    const ready = request.url === '/readyz' ? isReady() : true
-    const known = request.url === '/livez' || request.url === '/readyz'
-    response.writeHead(known ? (ready ? 200 : 503) : 404, { 'Content-Type': 'application/json' })
-    response.end(known ? JSON.stringify({ ready }) : '{"error":"Route not found"}')
-  }
 }
 
 function stopper(ending: Ending, log: Log, unready: () => void): () => Promise<void> {

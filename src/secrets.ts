@@ -1,14 +1,29 @@
-import { createHmac, randomBytes, randomUUID, timingSafeEqual } from 'node:crypto'
+import {
+  createCipheriv,
+  createDecipheriv,
+  createHmac,
+  randomBytes,
+  randomUUID,
+  timingSafeEqual,
+} from 'node:crypto'
 import { linkSync, mkdirSync, readFileSync, unlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 
-/** Signs with keys derived from one root, a different key for each purpose. */
+/** Signs and encrypts with keys derived from one root, a different key for each purpose. */
 export interface Secrets {
   /** HMAC-SHA-256 of the text under the purpose's key, base64url. */
   sign(purpose: string, text: string): string
   /** Constant-time check of a signature made by `sign`. */
   verify(purpose: string, text: string, signature: string): boolean
+  /** Encrypts a text (AES-256-GCM, base64url) so that it opens only in the same place, which `context` names. */
+  seal(purpose: string, text: string, context: string): string
+  /** What was sealed; undefined when it was changed, moved to another place, or sealed under another root. */
+  open(purpose: string, sealed: string, context: string): string | undefined
 }
+
+const CIPHER = 'aes-256-gcm'
+const NONCE_BYTES = 12
+const TAG_BYTES = 16
 
 export function createSecrets(rootKey: string): Secrets {
   const keys = new Map<string, Buffer>()
@@ -25,6 +40,30 @@ export function createSecrets(rootKey: string): Secrets {
       const wanted = mac(purpose, text)
       return given.length === wanted.length && timingSafeEqual(given, wanted)
     },
+    // A key that signs must not also encrypt: the purpose of sealing is one of its own.
+    seal: (purpose, text, context) => encrypt(keyFor(`${purpose}:seal`), text, context),
+    open: (purpose, sealed, context) => decrypt(keyFor(`${purpose}:seal`), sealed, context),
+  }
+}
+
+function encrypt(key: Buffer, text: string, context: string): string {
+  const nonce = randomBytes(NONCE_BYTES)
+  const cipher = createCipheriv(CIPHER, key, nonce, { authTagLength: TAG_BYTES }).setAAD(Buffer.from(context))
+  const content = Buffer.concat([cipher.update(text, 'utf8'), cipher.final()])
+  return Buffer.concat([nonce, cipher.getAuthTag(), content]).toString('base64url')
+}
+
+function decrypt(key: Buffer, sealed: string, context: string): string | undefined {
+  const bytes = Buffer.from(sealed, 'base64url')
+  if (bytes.length < NONCE_BYTES + TAG_BYTES) return undefined
+  const decipher = createDecipheriv(CIPHER, key, bytes.subarray(0, NONCE_BYTES), { authTagLength: TAG_BYTES })
+    .setAAD(Buffer.from(context))
+    .setAuthTag(bytes.subarray(NONCE_BYTES, NONCE_BYTES + TAG_BYTES))
+  try {
+    const content = bytes.subarray(NONCE_BYTES + TAG_BYTES)
+    return Buffer.concat([decipher.update(content), decipher.final()]).toString('utf8')
+  } catch {
+    return undefined // the tag does not fit
   }
 }
 

@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto'
 import { connect } from 'node:net'
 import { gzipSync } from 'node:zlib'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { listen } from '../src/http/listener.ts'
 import { createTestDatabase } from './support/database.ts'
 import type { Person } from './support/person.ts'
 import { createTcpProxy } from './support/tcp-proxy.ts'
@@ -73,6 +74,62 @@ describe('errors', () => {
   })
 
   test.each([
+    ['POST', '/livez'],
+    ['DELETE', '/readyz'],
+    ['POST', '/'],
+    ['PUT', '/dashboard'],
+    ['POST', '/metrics'],
+  ])('%s %s is a 405: it is there to be read', async (method, path) => {
+    const answer = await ask(path, { method })
+    expectError(answer, 405)
+    expect(answer.headers.get('Allow')).toBe('GET, HEAD')
+  })
+
+  test.each(['/api/client/robots/', '/API/client/robots', '/api/Sessions', '/api/health/', '/livez/'])(
+    '%s is another path than the one that exists, for every method',
+    async (path) => {
+      for (const method of ['GET', 'POST', 'PUT', 'OPTIONS', 'HEAD']) {
+        const answer = await ask(path, { method })
+        if (method === 'HEAD') expect(answer.status).toBe(404)
+        else expectError(answer, 404)
+        expect(answer.headers.get('Allow')).toBeNull()
+      }
+    },
+  )
+
+  test.each([
+    '/api/sessions/%',
+    '/api/sessions/%zz',
+    `${ROBOTS}/%c3%28`,
+    '/%ff',
+    '/auth/%e0%80',
+    '/dashboard/%',
+  ])('%s, which does not decode, is a 400', async (path) => {
+    for (const method of ['GET', 'POST']) {
+      expect(expectError(await ask(path, { method }), 400)).toContain('percent-encoded')
+    }
+  })
+
+  test('what decodes is no UUID and says so', async () => {
+    for (const id of ['%20', '%00', '..%2f..%2fhealth', 'x'.repeat(5_000), randomUUID().slice(1)]) {
+      expect(expectError(await ask(`/api/sessions/${id}`), 400), id).toContain('id')
+    }
+  })
+
+  test.each([
+    ['application/json; charset=latin1', 415],
+    ['application/json; charset=utf-16', 415],
+    ['application/json; charset=utf-8', 400],
+    ['application/json; charset="UTF-8"', 400],
+    ['APPLICATION/JSON', 400],
+    ['application/json, application/json', 415],
+    ['application/json; charset', 400],
+    ['json', 415],
+  ])('an empty object as %s is a %i', async (type, status) => {
+    expectError(await ask(ROBOTS, { method: 'POST', body: '{}', headers: { 'Content-Type': type } }), status)
+  })
+
+  test.each([
     ['text/plain', '{}'],
     ['application/xml', '<a/>'],
     ['application/x-www-form-urlencoded', 'name=x'],
@@ -136,6 +193,39 @@ describe('requests below the level of routes', () => {
     expect(body).toEqual({ error: expect.any(String) })
   })
 
+  test('two different lengths, or a length beside chunks, are refused: proxies may read them otherwise', async () => {
+    const host = 'POST /api/auth/sync HTTP/1.1\r\nHost: x\r\n'
+    for (const headers of [
+      'Content-Length: 1\r\nContent-Length: 2\r\n\r\nab',
+      'Content-Length: 5\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n',
+      'Transfer-Encoding: gzip\r\n\r\nab',
+    ]) {
+      const answer = await raw(host + headers)
+      expect(answer, headers).toMatch(/^HTTP\/1.1 400 /)
+      expect(JSON.parse(answer.slice(answer.indexOf('\r\n\r\n')))).toEqual({ error: expect.any(String) })
+    }
+  })
+
+  test.each([
+    [
+      'a body',
+      'POST / HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nContent-Length: 9\r\n\r\n{"a"',
+    ],
+    ['headers', 'POST / HTTP/1.1\r\nHost: x\r\nX-Slow: '],
+  ])('%s that never come to an end are given up with a 408', async (_what, begun) => {
+    const slow = await listen('127.0.0.1', 0, 'PORT')
+    try {
+      slow.serve((request) => request.resume())
+      slow.server.requestTimeout = 500
+      slow.server.headersTimeout = 500
+      const answer = await raw(begun, '\0', slow.port)
+      expect(answer).toMatch(/^HTTP\/1.1 408 /)
+      expect(JSON.parse(answer.slice(answer.indexOf('\r\n\r\n')))).toEqual({ error: 'Request Timeout' })
+    } finally {
+      await slow.close(1_000)
+    }
+  })
+
   test('an offer to upgrade to HTTP/2 is declined by an ordinary answer', async () => {
     const offer =
       'Connection: Upgrade, HTTP2-Settings\r\nUpgrade: h2c\r\nHTTP2-Settings: AAMAAABkAAQAAP__\r\n'
@@ -144,9 +234,9 @@ describe('requests below the level of routes', () => {
   })
 
   /** Sends bytes and reads until the server hangs up, or until `enough` has come. */
-  function raw(request: string, enough = '\0'): Promise<string> {
+  function raw(request: string, enough = '\0', port = Number(new URL(world.baseUrl).port)): Promise<string> {
     return new Promise((resolve, reject) => {
-      const socket = connect(Number(new URL(world.baseUrl).port), '127.0.0.1')
+      const socket = connect(port, '127.0.0.1')
       let answer = ''
       socket.on('data', (data) => {
         answer += data
@@ -188,7 +278,31 @@ describe('every answer', () => {
     const preflight = { 'Access-Control-Request-Method': 'PATCH', Origin: 'https://console.example' }
     const asked = await ask(ROBOTS, { method: 'OPTIONS', headers: preflight })
     expect(asked.status).toBe(204)
-    expect(asked.headers.get('Access-Control-Allow-Methods')).toContain('PATCH')
+    const list = (name: string) => asked.headers.get(name)?.split(/, ?/).sort()
+    expect(list('Access-Control-Allow-Methods')).toEqual(['DELETE', 'GET', 'HEAD', 'PATCH', 'POST'])
+    expect(list('Access-Control-Allow-Headers')).toEqual([
+      ...['Authorization', 'Content-Type', 'Idempotency-Key', 'X-Request-Id'],
+    ])
+    expect(asked.headers.get('Access-Control-Allow-Origin')).toBe('https://console.example')
+    expect(asked.headers.get('Access-Control-Allow-Credentials')).toBe('true')
+    expect(asked.headers.get('Access-Control-Max-Age')).toBe('600')
+    expect(asked.headers.get('Vary')).toContain('Origin')
+    const refused = await ask(ROBOTS, {
+      method: 'OPTIONS',
+      headers: { ...preflight, Origin: 'https://evil.example' },
+    })
+    expectError(refused, 405)
+    expect(refused.headers.get('Access-Control-Allow-Methods')).toBeNull()
+  })
+
+  test('lets pages of allowed origins read the headers that tell what to do next', async () => {
+    for (const path of [ROBOTS, '/api/nothing']) {
+      const answer = await ask(path, { headers: { Origin: 'https://console.example' } })
+      const exposed = answer.headers.get('Access-Control-Expose-Headers')?.split(',') ?? []
+      expect(exposed.sort()).toEqual([
+        ...['Idempotent-Replayed', 'RateLimit', 'RateLimit-Policy', 'Retry-After', 'X-Request-Id'],
+      ])
+    }
   })
 
   test('to HEAD has the headers of GET and no body', async () => {

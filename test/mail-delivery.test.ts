@@ -438,10 +438,10 @@ describe('processes come and go', () => {
   test('a claim lasts as long as its holder lives, however slow the server', async () => {
     await using stage = await createStage({ env: { SMTP_URL: '' } })
     const { mail, world, now, later } = stage
-    const { db } = world.platform
+    const { db, transact } = world.platform
     const deliveries = Array.from({ length: 2 }, () =>
       createContactDelivery({
-        claims: createContactClaims({ db, now, leaseMs: 400 }),
+        claims: createContactClaims({ db, transact, now, leaseMs: 400 }),
         mailer: createMailer({ url: mail.url, from: { name: '', address: 'hub@wheelhouse.test' } }),
         contactTo: 'support@wheelhouse.test',
         now,

@@ -4,6 +4,7 @@ import { type AuditedAct, audit } from '../admin/audit.ts'
 import { compiled } from '../db/compiled.ts'
 import type { Db, Tables } from '../db/orm.ts'
 import type { Bus } from '../events/bus.ts'
+import type { Transact } from '../events/transactor.ts'
 import { conflict, notFound, unauthorized } from '../http/errors.ts'
 import { generateApiKey, hashApiKey, looksLikeApiKey } from './api-key.format.ts'
 import type { CreateApiKey } from './api-key.schema.ts'
@@ -31,11 +32,12 @@ const findHolder = compiled<{ hash: string }>()((db, place) =>
 /** Programmatic credentials: making, listing, revoking and recognising them. */
 export function createApiKeys(parts: {
   db: Db
+  transact: Transact
   bus: Bus
   now: () => Date
   report: (cause: unknown) => void
 }) {
-  const { db, bus, now, report } = parts
+  const { db, transact, bus, now, report } = parts
   const noting = new Set<Promise<unknown>>()
 
   const keyAct = (action: string, key: Pick<ApiKeyRow, 'id' | 'user_id' | 'name'>): AuditedAct => ({
@@ -62,7 +64,8 @@ export function createApiKeys(parts: {
     /** @throws 409 when the user already holds as many working keys as one may. */
     async create(userId: string, input: CreateApiKey): Promise<ApiKeyRow & { key: string }> {
       const key = generateApiKey()
-      const row = await db.transaction().execute(async (trx) => {
+      const row = await transact(async (tx) => {
+        const { db: trx } = tx
         // The user's row is the queue: two creations at once cannot both take the last place.
         await trx.selectFrom('users').select('id').where('id', '=', userId).forNoKeyUpdate().execute()
         const { count } = await trx
@@ -85,7 +88,7 @@ export function createApiKeys(parts: {
           })
           .returningAll()
           .executeTakeFirstOrThrow()
-        await audit({ db: trx }, keyAct('api_key.created', made))
+        await audit(tx, keyAct('api_key.created', made))
         return made
       })
       return { ...row, key }
@@ -122,8 +125,8 @@ export function createApiKeys(parts: {
      * @throws 404 unknown or somebody else's.
      */
     async revoke(userId: string, id: string): Promise<void> {
-      await db.transaction().execute(async (trx) => {
-        const revoked = await trx
+      await transact(async (tx) => {
+        const revoked = await tx.db
           .updateTable('api_keys')
           .set({ revoked_at: sql`now()` })
           .where('id', '=', id)
@@ -131,8 +134,8 @@ export function createApiKeys(parts: {
           .where('revoked_at', 'is', null)
           .returning(['id', 'user_id', 'name'])
           .executeTakeFirst()
-        if (revoked) return await audit({ db: trx }, keyAct('api_key.revoked', revoked))
-        const known = await trx
+        if (revoked) return await audit(tx, keyAct('api_key.revoked', revoked))
+        const known = await tx.db
           .selectFrom('api_keys')
           .select('id')
           .where('id', '=', id)

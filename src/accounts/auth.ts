@@ -50,31 +50,40 @@ export function createAuth(parts: {
   /** A header decides alone, even a bad one: falling back to the cookie would hide the mistake. */
   async function identify(http: Context): Promise<Caller> {
     const header = http.req.headers.authorization
-    if (header !== undefined) return await authenticateToken(bearer(header))
+    if (header !== undefined) {
+      const caller = await authenticateToken(bearer(header))
+      http.state.userId = caller.userId // for the log
+      return caller
+    }
     const cookie = readSessionCookie(http.req.headers.cookie)
     if (!cookie) throw unauthorized('Sign in, or send an Authorization: Bearer header')
     const caller = await authenticateToken(cookie)
+    http.state.userId = caller.userId
     requireOwnOrigin(http)
     return caller.credential.kind === 'session'
       ? { ...caller, credential: { ...caller.credential, fromCookie: true } }
       : caller
   }
 
-  /** Authenticates a request for a route; public routes look at no credential. */
-  async function authenticate(http: Context, access: Access): Promise<Caller | undefined> {
-    if (access === 'public') return undefined
-    const caller = await identify(http)
-    http.state.userId = caller.userId
+  /** @throws 403 when a route is not for this caller. */
+  function authorize(caller: Caller, access: Exclude<Access, 'public'>): void {
     if (access.sessionOnly && caller.credential.kind !== 'session') {
       throw forbidden('This needs a session token; API keys are not accepted here')
     }
     if (access.role && !caller.roles.includes(access.role)) {
       throw forbidden(`This needs the ${access.role} role`)
     }
+  }
+
+  /** Authenticates a request for a route; public routes look at no credential. */
+  async function authenticate(http: Context, access: Access): Promise<Caller | undefined> {
+    if (access === 'public') return undefined
+    const caller = await identify(http)
+    authorize(caller, access)
     return caller
   }
 
-  return { authenticateToken, authenticate, readSessionCookie }
+  return { authenticateToken, identify, authorize, authenticate, readSessionCookie }
 }
 export type Auth = ReturnType<typeof createAuth>
 

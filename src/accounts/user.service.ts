@@ -1,8 +1,9 @@
 import { randomUUID } from 'node:crypto'
 import type { Role } from '@wheelhouse/protocol'
-import { type Selectable, sql, type Transaction } from 'kysely'
+import { type Selectable, sql } from 'kysely'
 import { audit } from '../admin/audit.ts'
 import type { Db, Tables } from '../db/orm.ts'
+import type { Transact, Tx } from '../events/transactor.ts'
 import { notFound } from '../http/errors.ts'
 import type { Introduction } from './onboarding.ts'
 import type { UpdateProfile } from './profile.schema.ts'
@@ -19,8 +20,13 @@ export interface Account extends UserRow, Introduction {
 export type Standing = Pick<UserRow, 'is_client' | 'is_operator' | 'email' | 'email_verified'>
 
 /** People of the platform, known by the identity provider's (issuer, subject). */
-export function createUsers(parts: { db: Db; now: () => Date; adminEmails: readonly string[] }) {
-  const { db, now } = parts
+export function createUsers(parts: {
+  db: Db
+  transact: Transact
+  now: () => Date
+  adminEmails: readonly string[]
+}) {
+  const { db, transact, now } = parts
   const adminEmails = new Set(parts.adminEmails.map((email) => email.toLowerCase()))
 
   const find = (claims: TokenClaims): Promise<UserRow | undefined> =>
@@ -47,9 +53,9 @@ export function createUsers(parts: { db: Db; now: () => Date; adminEmails: reado
   }
 
   /** Gives a role to who does not hold it yet. */
-  async function takeRole(trx: Transaction<Tables>, userId: string, role: 'client' | 'operator') {
+  async function takeRole(tx: Tx, userId: string, role: 'client' | 'operator') {
     const flag = `is_${role}` as const
-    const taken = await trx
+    const taken = await tx.db
       .updateTable('users')
       .set({ [flag]: true })
       .where('id', '=', userId)
@@ -58,10 +64,7 @@ export function createUsers(parts: { db: Db; now: () => Date; adminEmails: reado
       .executeTakeFirst()
     if (!taken) return
     const subject = ['user', userId] as const
-    await audit(
-      { db: trx },
-      { at: now(), actorId: userId, action: 'user.role_taken', subject, data: { role } },
-    )
+    await audit(tx, { at: now(), actorId: userId, action: 'user.role_taken', subject, data: { role } })
   }
 
   return {
@@ -109,10 +112,10 @@ export function createUsers(parts: { db: Db; now: () => Date; adminEmails: reado
 
     /** Changes what the user may change; a chosen role is added to those already held. */
     updateProfile: (userId: string, change: UpdateProfile): Promise<Account> =>
-      db.transaction().execute(async (trx) => {
-        if (change.role) await takeRole(trx, userId, change.role)
+      transact(async (tx) => {
+        if (change.role) await takeRole(tx, userId, change.role)
         const preferences = JSON.stringify(change.notification_preferences ?? {})
-        await trx
+        await tx.db
           .updateTable('users')
           .set({
             // Merged by the database, so that two changes at once lose nothing.
@@ -124,7 +127,7 @@ export function createUsers(parts: { db: Db; now: () => Date; adminEmails: reado
           })
           .where('id', '=', userId)
           .execute()
-        return await account(userId, trx)
+        return await account(userId, tx.db)
       }),
 
     /** @throws 404 unknown. */

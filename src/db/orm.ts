@@ -14,6 +14,7 @@ import { PricingPlan } from '../billing/plan.entity.ts'
 import { ClientProfile } from '../clients/client-profile.entity.ts'
 import { Dataset, Episode } from '../datasets/dataset.entity.ts'
 import { OutboxEvent } from '../events/outbox.entity.ts'
+import { IdempotencyKey } from '../http/idempotency.entity.ts'
 import { Avatar } from '../media/avatar.entity.ts'
 import { RobotModel } from '../models/robot-model.entity.ts'
 import { Notification } from '../notifications/notification.entity.ts'
@@ -55,6 +56,7 @@ export const entities = [
   RobotRequest,
   RobotModel,
   SessionTotals,
+  IdempotencyKey,
 ] as const
 
 /** A database that takes no more packets must not hold requests for ever. */

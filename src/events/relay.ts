@@ -14,6 +14,9 @@ const CANDIDACY_MS = 500
 export type Fact = { [N in EventName]: { name: N; payload: EventPayload<N> } }[EventName]
 
 export interface Relay {
+  /** Facts told and batches read since the start of this process. */
+  readonly published: number
+  readonly batches: number
   /** Stops after the batch in hand. */
   close(): Promise<void>
 }
@@ -30,6 +33,7 @@ export function startRelay(parts: {
 }): Relay {
   const { databaseUrl, bus, log, publish } = parts
   let closing = false
+  let [published, batches] = [0, 0]
   let wake: () => void = () => {}
   let woken = false
   const unsubscribe = bus.subscribe('outbox.wake', () => {
@@ -54,6 +58,7 @@ export function startRelay(parts: {
   function tell(fact: Fact): void {
     try {
       publish(fact)
+      published++
     } catch (cause) {
       log.error({ err: cause, fact: fact.name }, 'fact not published')
     }
@@ -66,6 +71,7 @@ export function startRelay(parts: {
         text: `select id, name, payload from outbox order by id limit ${BATCH_LIMIT}`,
       })
       if (rows.length === 0) return
+      batches++
       for (const { name, payload } of rows) tell({ name, payload } as Fact)
       await client.query({
         name: 'relay-done',
@@ -117,6 +123,12 @@ export function startRelay(parts: {
 
   const ended = run()
   return {
+    get published() {
+      return published
+    },
+    get batches() {
+      return batches
+    },
     close: async () => {
       closing = true
       unsubscribe()

@@ -22,8 +22,13 @@ const MAX_ATTEMPTS = 4
  * Runs work in one transaction with its outbox rows. After the commit it sends wake-up hints; a crash in
  * between loses only the hint, the facts are found by polling.
  */
-export function createTransactor(parts: { db: Db; bus: Bus }): Transact {
-  const { db, bus } = parts
+export function createTransactor(parts: {
+  db: Db
+  bus: Bus
+  /** The last act of every transaction; what it throws undoes the transaction. */
+  beforeCommit?: (trx: Transaction<Tables>) => Promise<void>
+}): Transact {
+  const { db, bus, beforeCommit } = parts
   return async (work) => {
     for (let attempt = 1; ; attempt++) {
       const facts: { name: string; payload: string }[] = []
@@ -37,6 +42,7 @@ export function createTransactor(parts: { db: Db; bus: Bus }): Transact {
             robotsChanged: (...ids) => robotIds.push(...ids),
           })
           if (facts.length > 0) await trx.insertInto('outbox').values(facts).execute()
+          await beforeCommit?.(trx)
           return answer
         })
         if (facts.length > 0) bus.publish('outbox.wake', {})

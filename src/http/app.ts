@@ -4,37 +4,52 @@ import cors from '@koa/cors'
 import Koa, { type Middleware } from 'koa'
 import helmet from 'koa-helmet'
 import type { Log } from '../log.ts'
-import { type Authenticate, type Endpoint, mount } from './endpoint.ts'
-import { AppError, notFound, toAppError } from './errors.ts'
+import { type Around, type Authenticate, type Endpoint, mount } from './endpoint.ts'
+import { AppError, badRequest, notAllowed, notFound, toAppError } from './errors.ts'
 
 const REQUEST_BODY_LIMIT = '256kb'
 
 export interface AppParts {
   readonly log: Log
   readonly corsOrigins: readonly string[]
-  readonly trustProxy: boolean
+  /** How many proxies in front of us add to X-Forwarded-For; 0 believes nobody. */
+  readonly trustedProxies: number
   /** Whether the public origin is https. */
   readonly https: boolean
   readonly endpoints: readonly Endpoint[]
   readonly authenticate: Authenticate
+  readonly around?: Around
+  /** Told of every answer. */
+  readonly observe?: (done: { method: string; route: string; status: number; ms: number }) => void
   /** Middleware that stands before the routes: the login pages and the built-in identity provider. */
   readonly before: readonly Middleware[]
 }
 
 /** The HTTP application, complete: build everything first, then call `callback()` once. */
 export function createApp(parts: AppParts): Koa {
-  const app = new Koa({ proxy: parts.trustProxy })
+  const app = new Koa({ proxy: parts.trustedProxies > 0, maxIpsCount: parts.trustedProxies })
   app.silent = true // every error is answered and logged by `answerErrors`
   app.use(requestId)
-  app.use(answerErrors(parts.log))
+  app.use(answerErrors(parts.log, parts.observe))
   app.use(helmet(parts.https ? {} : plainHttp))
-  app.use(cors({ origin: allowedOrigin(parts.corsOrigins), credentials: true, keepHeadersOnError: true }))
+  app.use(cors({ ...crossOrigin, origin: allowedOrigin(parts.corsOrigins) }))
+  app.use(readableRequest)
   for (const middleware of parts.before) app.use(middleware)
   app.use(bodyParser({ enableTypes: ['json'], jsonLimit: REQUEST_BODY_LIMIT, encoding: 'utf-8' }))
-  const router = mount(parts.endpoints, parts.authenticate)
+  const router = mount(parts.endpoints, parts.authenticate, parts.around)
   app.use(router.routes())
   app.use(methodNotAllowed(parts.endpoints))
   return app
+}
+
+/** What pages of the allowed origins may send and read. */
+const crossOrigin = {
+  credentials: true,
+  keepHeadersOnError: true,
+  allowMethods: ['GET', 'HEAD', 'POST', 'PATCH', 'DELETE'],
+  allowHeaders: ['Authorization', 'Content-Type', 'Idempotency-Key', 'X-Request-Id'],
+  exposeHeaders: ['X-Request-Id', 'Idempotent-Replayed', 'RateLimit', 'RateLimit-Policy', 'Retry-After'],
+  maxAge: 600,
 }
 
 /** Over plain http, a browser that is told to upgrade every request finds nothing. */
@@ -50,8 +65,23 @@ const requestId: Middleware = async (ctx, next) => {
   await next()
 }
 
+/** Refuses what could only be misread: a path that does not decode, JSON in another charset than its own. */
+const readableRequest: Middleware = async (ctx, next) => {
+  if (ctx.path.includes('%')) {
+    try {
+      decodeURIComponent(ctx.path)
+    } catch {
+      throw badRequest('The path is not valid percent-encoded UTF-8')
+    }
+  }
+  if (ctx.request.is('json') && !/^(|utf-?8|us-ascii)$/i.test(ctx.request.charset)) {
+    throw new AppError(415, 'JSON must be sent in UTF-8')
+  }
+  await next()
+}
+
 /** One body for every failure of every layer: `{"error": "<text>"}`; one log line for every request. */
-function answerErrors(log: Log): Middleware {
+function answerErrors(log: Log, observe: AppParts['observe']): Middleware {
   return async (ctx, next) => {
     const startedAt = performance.now()
     let cause: unknown
@@ -65,17 +95,30 @@ function answerErrors(log: Log): Middleware {
       ctx.set(error.headers)
       ctx.body = { error: error.message }
     }
+    const ms = performance.now() - startedAt
+    observe?.({ method: ctx.method, route: routeOf(ctx), status: ctx.status, ms })
     const line = {
       requestId: ctx.state.requestId,
       method: ctx.method,
       path: ctx.path,
       status: ctx.status,
-      ms: Math.round((performance.now() - startedAt) * 10) / 10,
+      ms: Math.round(ms * 10) / 10,
       userId: ctx.state.userId,
     }
     if (ctx.status >= 500) log.error({ ...line, err: cause }, 'request failed')
     else log.debug(line, 'request')
   }
+}
+
+const FIXED_ROUTES = new Set(['/', '/livez', '/readyz', '/metrics'])
+
+/** The declared pattern of what was asked for, so that there are only so many. */
+function routeOf(ctx: Koa.Context): string {
+  const matched: unknown = Reflect.get(ctx, '_matchedRoute') // set by the router
+  if (typeof matched === 'string') return matched.replace(/:(\w+)/g, '{$1}')
+  if (FIXED_ROUTES.has(ctx.path)) return ctx.path
+  const folder = /^\/(auth|idp|dashboard)(?=\/|$)/.exec(ctx.path)?.[0]
+  return folder ? `${folder}/*` : 'other'
 }
 
 function allowedOrigin(origins: readonly string[]) {
@@ -104,9 +147,7 @@ function methodNotAllowed(endpoints: readonly Endpoint[]): Middleware {
         if (pattern.test(ctx.path)) for (const method of known) methods.add(method)
       }
       if (methods.size > 0 && !methods.has(ctx.method)) {
-        throw new AppError(405, `${ctx.method} is not allowed here`, {
-          headers: { Allow: [...methods].join(', ') },
-        })
+        throw notAllowed(ctx.method, [...methods])
       }
     }
     await next()

@@ -93,23 +93,38 @@ export function endpoint<
   return spec as unknown as Endpoint // the erased form: `mount` feeds `run` exactly what the schemas produced
 }
 
+/** Stands around the work of a route, e.g. to answer a repeated request without doing the work again. */
+export type Around = (
+  http: Context,
+  spec: Endpoint,
+  caller: Caller | undefined,
+  work: () => Promise<void>,
+) => Promise<void>
+
 export type Authenticate = (http: Context, access: Access) => Promise<Caller | undefined>
 
 /** Builds the router of a set of endpoints: authenticate, validate, run, answer. */
-export function mount(endpoints: readonly Endpoint[], authenticate: Authenticate): Router {
-  const router = new Router()
+export function mount(
+  endpoints: readonly Endpoint[],
+  authenticate: Authenticate,
+  around: Around = (_http, _spec, _caller, work) => work(),
+): Router {
+  const router = new Router({ sensitive: true, strict: true })
   for (const spec of endpoints) {
     router[spec.method](spec.path.replace(/\{(\w+)\}/g, ':$1'), async (http: Context) => {
       const caller = await authenticate(http, spec.access)
-      http.status = spec.answer[0] // a route may still set another itself
-      const answer = await spec.run({
+      const input = {
         caller,
         params: spec.params?.parse(http.params),
         query: spec.query?.parse(http.query),
         body: spec.body ? spec.body.parse(jsonBody(http)) : undefined,
         http,
+      }
+      await around(http, spec, caller, async () => {
+        http.status = spec.answer[0] // a route may still set another itself
+        const answer = await spec.run(input)
+        if (spec.answer[1]) http.body = answer
       })
-      if (spec.answer[1]) http.body = answer
     })
   }
   return router

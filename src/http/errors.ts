@@ -22,6 +22,9 @@ export const unauthorized = (why: string) =>
 export const forbidden = (why: string) => new AppError(403, why)
 /** Unknown and not-yours read alike, so that ids cannot be probed. */
 export const notFound = (what: string) => new AppError(404, `${what} not found`)
+/** The path exists, but not for this method. */
+export const notAllowed = (method: string, allowed: readonly string[]) =>
+  new AppError(405, `${method} is not allowed here`, { headers: { Allow: allowed.join(', ') } })
 export const conflict = (why: string) => new AppError(409, why)
 export const unavailable = (why: string, cause?: unknown) =>
   new AppError(503, why, { cause, headers: { 'Retry-After': '1' } })

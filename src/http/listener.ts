@@ -9,13 +9,18 @@ import {
 import type { Duplex } from 'node:stream'
 import { within } from '../async.ts'
 
+/** A request must have arrived completely by then, its headers sooner. */
 const REQUEST_LIMIT_MS = 30_000
+const HEADERS_LIMIT_MS = 15_000
 
 /**
  * The hub's WebSockets are the only upgrade there is. An offer of HTTP/2, which some clients make with every
  * request, is declined by answering the request.
  */
 const options: ServerOptions & { shouldUpgradeCallback: (request: IncomingMessage) => boolean } = {
+  requestTimeout: REQUEST_LIMIT_MS,
+  headersTimeout: HEADERS_LIMIT_MS,
+  connectionsCheckingInterval: 1_000,
   shouldUpgradeCallback: ({ headers }) => /^websocket$/i.test(headers.upgrade ?? ''),
 }
 
@@ -39,7 +44,6 @@ export async function listen(host: string, port: number, variable: string): Prom
     if (isReadable(request)) handler(request, response)
     else refuse(new Error('the target is no URL'), request.socket)
   })
-  server.requestTimeout = REQUEST_LIMIT_MS
   server.on('clientError', refuse)
   await new Promise<void>((resolve, reject) => {
     server.once('error', (cause: NodeJS.ErrnoException) => {

@@ -3,7 +3,7 @@ import { createOriginGuard, type OriginGuard } from '../accounts/same-origin.ts'
 import { readCookie, sessionCookieName, setCookie } from '../accounts/session-cookie.ts'
 import type { VerifyToken } from '../accounts/tokens.ts'
 import type { Users } from '../accounts/user.service.ts'
-import { AppError, badRequest } from '../http/errors.ts'
+import { AppError, badRequest, notAllowed } from '../http/errors.ts'
 import { problemPages } from '../http/page.ts'
 import type { Secrets } from '../secrets.ts'
 import { createLoginClient, type LoginProvider } from './login.client.ts'
@@ -56,7 +56,7 @@ export function loginRoutes(parts: Parts): Middleware {
     http.set('Cache-Control', 'no-store')
     await problems(http, async () => {
       if (http.method !== route.method) {
-        throw new AppError(405, `${http.method} is not allowed here`, { headers: { Allow: route.method } })
+        throw notAllowed(http.method, [route.method])
       }
       await route.run(login, http)
     })

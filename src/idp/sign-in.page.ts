@@ -1,6 +1,6 @@
 import type { Context, Middleware } from 'koa'
 import type { Provider } from 'oidc-provider'
-import { AppError, badRequest } from '../http/errors.ts'
+import { AppError, badRequest, notAllowed } from '../http/errors.ts'
 import { type Html, html, sendPage } from '../http/page.ts'
 import { type DevAccount, DevEmail } from './dev-account.ts'
 
@@ -22,7 +22,7 @@ export function signInPage(parts: {
     if (interaction.uid !== http.path.slice(prefix.length)) throw expired()
     if (http.method === 'GET' || http.method === 'HEAD') return show(http, interaction, accounts)
     if (http.method !== 'POST') {
-      throw new AppError(405, `${http.method} is not allowed here`, { headers: { Allow: 'GET, HEAD, POST' } })
+      throw notAllowed(http.method, ['GET', 'HEAD', 'POST'])
     }
     const form = await readForm(http)
     if (form.has('cancel')) return await finish(provider, http, interaction, { error: 'access_denied' })

@@ -17,17 +17,19 @@ export function createCertifications(parts: { db: Db; transact: Transact; now: (
     /** @throws 409 while a request for the type is pending or approved. */
     async request(operatorId: string, input: RequestCertification) {
       try {
-        return await db
-          .insertInto('certifications')
-          .values({
-            id: randomUUID(),
-            operator_id: operatorId,
-            robot_type: input.robot_type,
-            note: input.note ?? null,
-            requested_at: now(),
-          })
-          .returningAll()
-          .executeTakeFirstOrThrow()
+        return await transact((tx) =>
+          tx.db
+            .insertInto('certifications')
+            .values({
+              id: randomUUID(),
+              operator_id: operatorId,
+              robot_type: input.robot_type,
+              note: input.note ?? null,
+              requested_at: now(),
+            })
+            .returningAll()
+            .executeTakeFirstOrThrow(),
+        )
       } catch (cause) {
         if (uniqueViolation(cause) === 'one_live_certification_per_type') {
           throw conflict('A certification for this robot type is already pending or approved')

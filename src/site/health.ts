@@ -1,4 +1,3 @@
-import type { Middleware } from 'koa'
 import { sql } from 'kysely'
 import { z } from 'zod'
 import { within } from '../async.ts'
@@ -36,15 +35,4 @@ export function healthEndpoint(parts: { db: Db; now: () => Date }): Endpoint {
       return { status: word, db: word, timestamp: parts.now().toISOString() }
     },
   })
-}
-
-/** For load balancers: `/livez` says that the process runs, `/readyz` that it should get traffic. */
-export function probes(isReady: () => boolean): Middleware {
-  return async (http, next) => {
-    if (http.path === '/livez') http.body = 'ok'
-    else if (http.path === '/readyz') {
-      http.status = isReady() ? 200 : 503
-      http.body = isReady() ? 'ready' : 'not ready'
-    } else await next()
-  }
 }

@@ -2,7 +2,7 @@ import type { Middleware } from 'koa'
 import type { Auth } from '../accounts/auth.ts'
 import type { Users } from '../accounts/user.service.ts'
 import type { Caller } from '../http/endpoint.ts'
-import { AppError } from '../http/errors.ts'
+import { AppError, notAllowed } from '../http/errors.ts'
 import { html, sendPage } from '../http/page.ts'
 
 /** `/` and `/dashboard`: who is signed in, and where to go from here. */
@@ -22,8 +22,10 @@ export function homePage(parts: { auth: Auth; users: Users }): Middleware {
   }
 
   return async (http, next) => {
-    const here = http.method === 'GET' && (http.path === '/' || http.path === '/dashboard')
-    if (!here) return await next()
+    if (http.path !== '/' && http.path !== '/dashboard') return await next()
+    if (http.method !== 'GET' && http.method !== 'HEAD') {
+      throw notAllowed(http.method, ['GET', 'HEAD'])
+    }
     const caller = await visitor(http.req.headers.cookie)
     const email = caller && ((await users.byId(caller.userId)).email ?? '')
     sendPage(http, {

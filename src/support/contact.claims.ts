@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { type Selectable, sql } from 'kysely'
 import type { Db, Tables } from '../db/orm.ts'
+import type { Transact } from '../events/transactor.ts'
 import type { SendContact } from './contact.schema.ts'
 
 export type ContactRow = Selectable<Tables['contact_messages']>
@@ -13,8 +14,13 @@ const LEASE_MS = 20_000
 const ABANDONED_DELAY_MS = 10_000
 
 /** The rows of contact messages as a queue: every step is one conditional update. */
-export function createContactClaims(parts: { db: Db; now: () => Date; leaseMs?: number }) {
-  const { db, now, leaseMs = LEASE_MS } = parts
+export function createContactClaims(parts: {
+  db: Db
+  transact: Transact
+  now: () => Date
+  leaseMs?: number
+}) {
+  const { db, transact, now, leaseMs = LEASE_MS } = parts
   const leaseEnd = sql<Date>`now() + ${leaseMs} * interval '1 millisecond'`
   const settle = (message: ClaimedContact, change: { nextAttemptAt: Date; error?: string }) =>
     db
@@ -34,19 +40,21 @@ export function createContactClaims(parts: { db: Db; now: () => Date; leaseMs?: 
     renewEveryMs: leaseMs / 4,
 
     /** Stores a message; with `claimed`, whoever stored it is the first who may send it. */
-    async store(input: SendContact, claimed: boolean): Promise<ContactRow> {
-      return await db
-        .insertInto('contact_messages')
-        .values({
-          id: randomUUID(),
-          ...input,
-          created_at: now(),
-          next_attempt_at: now(),
-          ...(claimed && { claim: randomUUID(), claimed_until: leaseEnd, attempts: 1 }),
-        })
-        .returningAll()
-        .executeTakeFirstOrThrow()
-    },
+    store: (input: SendContact, claimed: boolean): Promise<ContactRow> =>
+      transact(
+        async (tx) =>
+          await tx.db
+            .insertInto('contact_messages')
+            .values({
+              id: randomUUID(),
+              ...input,
+              created_at: now(),
+              next_attempt_at: now(),
+              ...(claimed && { claim: randomUUID(), claimed_until: leaseEnd, attempts: 1 }),
+            })
+            .returningAll()
+            .executeTakeFirstOrThrow(),
+      ),
 
     /** Claims the message that has been due for longest, if there is one. */
     async takeDue(): Promise<ClaimedContact | undefined> {

@@ -1,10 +1,11 @@
 import { randomUUID } from 'node:crypto'
-import type { Db } from '../db/orm.ts'
+import type { Transact } from '../events/transactor.ts'
 import { type Endpoint, endpoint } from '../http/endpoint.ts'
 import { RequestRobot, RobotRequestReceipt } from './robot-request.schema.ts'
 
 /** Wishes for robot types that are not supported yet. */
-export function robotRequestEndpoints({ db, now }: { db: Db; now: () => Date }): Endpoint[] {
+export function robotRequestEndpoints(parts: { transact: Transact; now: () => Date }): Endpoint[] {
+  const { transact, now } = parts
   return [
     endpoint({
       method: 'post',
@@ -15,10 +16,12 @@ export function robotRequestEndpoints({ db, now }: { db: Db; now: () => Date }):
       answer: [201, RobotRequestReceipt],
       run: async ({ body }) => {
         const id = randomUUID()
-        await db
-          .insertInto('robot_requests')
-          .values({ id, ...body, created_at: now() })
-          .execute()
+        await transact((tx) =>
+          tx.db
+            .insertInto('robot_requests')
+            .values({ id, ...body, created_at: now() })
+            .execute(),
+        )
         return { success: true, message: 'Thank you. Your request has been noted.', id }
       },
     }),

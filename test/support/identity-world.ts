@@ -15,6 +15,7 @@ import { createUsers } from '../../src/accounts/user.service.ts'
 import { createUserinfo } from '../../src/accounts/userinfo.ts'
 import { connectOrm, queries } from '../../src/db/orm.ts'
 import { createMemoryBus } from '../../src/events/bus.ts'
+import { createTransactor } from '../../src/events/transactor.ts'
 import { createApp } from '../../src/http/app.ts'
 import { endpoint } from '../../src/http/endpoint.ts'
 import { loginRoutes } from '../../src/idp/login.routes.ts'
@@ -61,15 +62,17 @@ export async function createIdentityWorld(options: { provider?: (baseUrl: string
     ? { clientId: undefined, ...outside }
     : { issuer: idp.issuer, audience: idp.audience, clientId: idp.clientId, jwks: idp.localJwks }
   const verifyToken = createTokenVerifier(provider)
-  const users = createUsers({ db, now: () => new Date(), adminEmails: [ADMIN] })
-  const apiKeys = createApiKeys({ db, bus, now: () => new Date(), report })
+  const now = () => new Date()
+  const transact = createTransactor({ db, bus })
+  const users = createUsers({ db, transact, now, adminEmails: [ADMIN] })
+  const apiKeys = createApiKeys({ db, transact, bus, now, report })
   const corsOrigins = [ALLOWED_ORIGIN]
   const auth = createAuth({ users, apiKeys, verifyToken, baseUrl, corsOrigins })
   const userinfo = createUserinfo({ discover: createDiscovery({ issuer: provider.issuer }) })
   const login = loginRoutes({ baseUrl, corsOrigins, provider, secrets, verifyToken, users, report })
   const before: Middleware[] = [login, idp.middleware]
   const app = createApp({
-    ...{ corsOrigins, before, trustProxy: false, https: false, log: pino({ level: 'silent' }) },
+    ...{ corsOrigins, before, trustedProxies: 0, https: false, log: pino({ level: 'silent' }) },
     endpoints: [...accountEndpoints({ users, apiKeys, verifyToken, userinfo, baseUrl }), ...probes],
     authenticate: auth.authenticate,
   })

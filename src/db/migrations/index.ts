@@ -4,6 +4,7 @@ import { Migration0003Billing } from './0003-billing.ts'
 import { Migration0004People } from './0004-people.ts'
 import { Migration0005Datasets } from './0005-datasets.ts'
 import { Migration0007Support } from './0007-support.ts'
+import { Migration0008Idempotency } from './0008-idempotency.ts'
 
 /** Every migration in the order in which it is applied. Append; never edit one that has been released. */
 export const migrations = [
@@ -13,4 +14,5 @@ export const migrations = [
   { name: '0004_people', class: Migration0004People },
   { name: '0005_datasets', class: Migration0005Datasets },
   { name: '0007_support', class: Migration0007Support },
+  { name: '0008_idempotency', class: Migration0008Idempotency },
 ]

@@ -1,0 +1,68 @@
+import type { Context, Middleware } from 'koa'
+import { clientNetwork } from './client-address.ts'
+import type { Access, Authenticate, Caller } from './endpoint.ts'
+import { AppError } from './errors.ts'
+import { problemPages } from './page.ts'
+import type { RateLimits } from './rate-limits.ts'
+
+/** Asked by machines in their own rhythm; who limits them breaks them. */
+const UNLIMITED = new Set(['/api/health', '/api/payments/webhook'])
+
+/** Lets a request in to a route: who is it, is it too much, may they. */
+export function createAdmission(parts: {
+  identify: (http: Context) => Promise<Caller>
+  authorize: (caller: Caller, access: Exclude<Access, 'public'>) => void
+  limits: RateLimits
+}): Authenticate {
+  const { identify, authorize, limits } = parts
+
+  /** Good credentials always pass: nobody can lock out a neighbour behind the same address with bad ones. */
+  async function identified(http: Context): Promise<Caller> {
+    try {
+      return await identify(http)
+    } catch (cause) {
+      if (cause instanceof AppError && cause.status === 401) {
+        await limits.take(http, 'failed-auth', clientNetwork(http))
+      }
+      throw cause
+    }
+  }
+
+  return async (http, access) => {
+    const unlimited = UNLIMITED.has(http.path)
+    if (access === 'public') {
+      const policy = /^(GET|HEAD)$/.test(http.method) ? 'public' : 'public-writes'
+      if (!unlimited) await limits.take(http, policy, clientNetwork(http))
+      return undefined
+    }
+    const caller = await identified(http)
+    const acting = http.method === 'PATCH' && /^\/api\/sessions\/[^/]+$/.test(http.path)
+    if (!unlimited && !(acting && isEmergencyStop(http.request.body))) {
+      await limits.take(http, acting ? 'sessions' : 'default', credentialOf(caller))
+    }
+    authorize(caller, access)
+    return caller
+  }
+}
+
+/** Stops are never too many. */
+function isEmergencyStop(body: unknown): boolean {
+  return typeof body === 'object' && body !== null && 'action' in body && body.action === 'emergency_stop'
+}
+
+/** A person's sessions count together: a new token must not be a new allowance. */
+const credentialOf = ({ userId, credential }: Caller) =>
+  credential.kind === 'api_key' ? `key:${credential.id}` : `user:${userId}`
+
+/** Limits signing in, and what it asks of the built-in identity provider. */
+export function limitLogins(limits: RateLimits, report: (cause: unknown) => void): Middleware {
+  const problems = problemPages(report)
+  return async (http, next) => {
+    const login = /^\/(auth|idp\/interaction)\//.test(http.path)
+    if (!login && !http.path.startsWith('/idp/')) return await next()
+    await problems(http, async () => {
+      await limits.take(http, login ? 'login' : 'public', clientNetwork(http))
+      await next()
+    })
+  }
+}

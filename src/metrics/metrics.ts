@@ -1,0 +1,96 @@
+import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client'
+
+/** Route handlers answer in milliseconds, waits for a database that is away end after ten seconds. */
+const HTTP_BUCKETS = [0.002, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10]
+const KNOWN_METHODS = new Set(['GET', 'HEAD', 'POST', 'PATCH', 'DELETE', 'OPTIONS', 'PUT'])
+
+type Read = () => number | undefined | Promise<number | undefined>
+
+/**
+ * What a process tells of itself. A registry of its own for each platform, so that several live in one process.
+ * Counting is a few additions; whatever can be looked up is looked up when somebody asks.
+ */
+export function createMetrics() {
+  const registry = new Registry()
+  const registers = [registry]
+  collectDefaultMetrics({ register: registry })
+
+  const requests = new Counter({
+    ...{ registers, name: 'wheelhouse_http_requests_total', help: 'HTTP requests answered' },
+    labelNames: ['method', 'route', 'status'],
+  })
+  const durations = new Histogram({
+    ...{ registers, name: 'wheelhouse_http_request_duration_seconds', help: 'Time to answer HTTP requests' },
+    ...{ labelNames: ['method', 'route'], buckets: HTTP_BUCKETS },
+  })
+  const refusals = new Counter({
+    ...{ registers, name: 'wheelhouse_rate_limit_refusals_total', help: 'Requests answered 429' },
+    labelNames: ['policy'],
+  })
+  const repetitions = new Counter({
+    ...{ registers, name: 'wheelhouse_idempotency_requests_total' },
+    help: 'Requests with an Idempotency-Key, by what became of them',
+    labelNames: ['outcome'],
+  })
+  const runs = new Counter({
+    ...{ registers, name: 'wheelhouse_job_runs_total', help: 'Runs of worker jobs' },
+    labelNames: ['job', 'outcome'],
+  })
+  const runDuration = new Gauge({
+    ...{ registers, name: 'wheelhouse_job_last_duration_seconds', help: 'How long the last run took' },
+    labelNames: ['job'],
+  })
+  const lastSuccess = new Gauge({
+    ...{
+      registers,
+      name: 'wheelhouse_job_last_success_timestamp_seconds',
+      help: 'When a run last succeeded',
+    },
+    labelNames: ['job'],
+  })
+
+  return {
+    registry,
+
+    /** Counts an answered request. `route` is the declared pattern, never what was asked for. */
+    request(done: { method: string; route: string; status: number; ms: number }): void {
+      const method = KNOWN_METHODS.has(done.method) ? done.method : 'other'
+      requests.inc({ method, route: done.route, status: done.status })
+      durations.observe({ method, route: done.route }, done.ms / 1000)
+    },
+
+    rateLimited: (policy: string): void => refusals.inc({ policy }),
+    idempotency: (outcome: string): void => repetitions.inc({ outcome }),
+
+    /** Counts a run of a worker job. */
+    job(name: string, run: { ok: boolean; ms: number }): void {
+      runs.inc({ job: name, outcome: run.ok ? 'success' : 'failure' })
+      runDuration.set({ job: name }, run.ms / 1000)
+      if (run.ok) lastSuccess.set({ job: name }, Date.now() / 1000)
+    },
+
+    /** A number that is read when somebody asks; undefined leaves it out of that answer. */
+    gauge(name: string, help: string, read: Read): void {
+      new Gauge({
+        ...{ registers, name, help },
+        async collect() {
+          const value = await read()
+          if (value === undefined) this.remove()
+          else this.set(value)
+        },
+      })
+    },
+
+    /** A count that somebody else keeps, read when somebody asks. It only ever grows. */
+    counter(name: string, help: string, read: () => number): void {
+      new Counter({
+        ...{ registers, name, help },
+        collect() {
+          this.reset()
+          this.inc(read())
+        },
+      })
+    },
+  }
+}
+export type Metrics = ReturnType<typeof createMetrics>

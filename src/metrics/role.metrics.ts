@@ -1,0 +1,39 @@
+import type { Metrics } from './metrics.ts'
+
+/** What a gateway tells of itself: numbers it keeps anyway, read when somebody asks. */
+export function measureGateway(
+  metrics: Metrics,
+  gateway: {
+    readonly connections: number
+    readonly counts: Readonly<Record<'frames' | 'heartbeats' | 'heartbeatsWritten' | 'lastFlushMs', number>>
+  },
+): void {
+  const { gauge, counter } = metrics
+  gauge('wheelhouse_gateway_robots', 'Robots connected to this gateway', () => gateway.connections)
+  counter('wheelhouse_gateway_frames_total', 'Frames received from robots', () => gateway.counts.frames)
+  counter('wheelhouse_heartbeats_total', 'Heartbeats received', () => gateway.counts.heartbeats)
+  counter(
+    'wheelhouse_heartbeats_written_total',
+    'Heartbeats written, at most one a second for each robot',
+    () => gateway.counts.heartbeatsWritten,
+  )
+  gauge(
+    'wheelhouse_heartbeat_flush_seconds',
+    'How long the last statement that wrote heartbeats took',
+    () => gateway.counts.lastFlushMs / 1000,
+  )
+}
+
+/** What a hub tells of itself. */
+export function measureHub(
+  metrics: Metrics,
+  hub: {
+    readonly connections: number
+    readonly relay: { readonly published: number; readonly batches: number }
+  },
+): void {
+  const { gauge, counter } = metrics
+  gauge('wheelhouse_hub_sockets', 'Sockets connected to this hub', () => hub.connections)
+  counter('wheelhouse_relay_facts_total', 'Facts told by this process', () => hub.relay.published)
+  counter('wheelhouse_relay_batches_total', 'Batches read from the outbox', () => hub.relay.batches)
+}
