@@ -9,6 +9,8 @@ import { notificationEndpoints } from './notifications/notification.routes.ts'
 import { certificationEndpoints } from './operators/certification.routes.ts'
 import { robotEndpoints } from './robots/robot.routes.ts'
 import { createRobotViews } from './robots/robot.view.ts'
+import { extensionEndpoints } from './sessions/extension.routes.ts'
+import { ratingEndpoints } from './sessions/rating.routes.ts'
 import { sessionEndpoints } from './sessions/session.routes.ts'
 import { healthEndpoint, probes } from './site/health.ts'
 import { homePage } from './site/home.page.ts'
@@ -28,6 +30,8 @@ export function apiEndpoints(platform: Platform, gatewayUrl: () => string): Endp
       isOperator: users.isOperator,
       now,
     }),
+    ...extensionEndpoints(platform),
+    ...ratingEndpoints(platform),
     ...notificationEndpoints({ notifications }),
     ...auditEndpoints({ db }),
     healthEndpoint({ db, now }),

@@ -24,7 +24,9 @@ import { createRobots } from './robots/robot.service.ts'
 import { createRobotTokens } from './robots/robot.token.ts'
 import { createRobotWatch } from './robots/robot.watch.ts'
 import { createSecrets, loadOrCreateRootKey } from './secrets.ts'
+import { createExtensions } from './sessions/extension.service.ts'
 import { createMessages } from './sessions/message.service.ts'
+import { createRatings } from './sessions/rating.service.ts'
 import { createSessionLifecycle } from './sessions/session.lifecycle.ts'
 import { createSessionPresence } from './sessions/session.presence.ts'
 import { createSessionQueries } from './sessions/session.queries.ts'
@@ -81,6 +83,8 @@ export async function createPlatform(config: Config, { log, now, baseUrl }: Surr
     const starts = createSessionStarts({ transact, now })
     const lifecycle = createSessionLifecycle({ transact, now, queries: sessionQueries, starts })
     const messages = createMessages({ db, transact, now, queries: sessionQueries })
+    const extensions = createExtensions({ transact, now, queries: sessionQueries })
+    const ratings = createRatings({ transact, now, queries: sessionQueries })
     const sessionPresence = createSessionPresence({ db, transact, now })
     const notifications = createNotifications({ db, now })
     const certifications = createCertifications({ db, transact, now })
@@ -105,6 +109,8 @@ export async function createPlatform(config: Config, { log, now, baseUrl }: Surr
       starts,
       lifecycle,
       messages,
+      extensions,
+      ratings,
       sessionPresence,
       notifications,
       certifications,

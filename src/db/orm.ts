@@ -12,6 +12,7 @@ import { Notification } from '../notifications/notification.entity.ts'
 import { Certification } from '../operators/certification.entity.ts'
 import { GatewayNode, RobotPresence } from '../presence/presence.entity.ts'
 import { Robot } from '../robots/robot.entity.ts'
+import { SessionExtension } from '../sessions/extension.entity.ts'
 import { Message, Session, SessionEvent } from '../sessions/session.entity.ts'
 import { migrations } from './migrations/index.ts'
 
@@ -28,6 +29,7 @@ export const entities = [
   Notification,
   OutboxEvent,
   AuditEntry,
+  SessionExtension,
 ] as const
 
 /** A database that takes no more packets must not hold requests for ever. */

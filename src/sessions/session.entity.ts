@@ -56,6 +56,8 @@ export const Session = defineEntity({
       name: 'sessions_open_started',
       expression: `"status" not in ('ACTIVE', 'PAUSED', 'COMPLETED') or "started_at" is not null`,
     },
+    { name: 'sessions_stop_pauses', expression: `"stop_at" is null or "status" = 'PAUSED'` },
+    { name: 'sessions_stop_reason', expression: '("stop_at" is null) = ("stop_reason" is null)' },
   ],
   properties: {
     id: p.uuid().primary(),
@@ -77,6 +79,10 @@ export const Session = defineEntity({
     /** When the robot was found lost; null while it is connected, or not yet known to be lost. */
     robotLostAt: p.datetime(3).nullable(),
     endReason: p.text().nullable(),
+    /** The latched stop, in force while `stopAt` is set; its session is PAUSED as long as it is. */
+    stopReason: p.text().nullable(),
+    stopAt: p.datetime(3).nullable(),
+    stopBy: () => p.manyToOne(User).mapToPk().nullable(),
     clientChargeCents: p.integer().nullable(),
     operatorEarningsCents: p.integer().nullable(),
     episodesCollected: p.integer().default(0),
