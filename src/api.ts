@@ -9,6 +9,7 @@ import { notificationEndpoints } from './notifications/notification.routes.ts'
 import { certificationEndpoints } from './operators/certification.routes.ts'
 import { robotEndpoints } from './robots/robot.routes.ts'
 import { createRobotViews } from './robots/robot.view.ts'
+import { exportEndpoints } from './sessions/export.routes.ts'
 import { extensionEndpoints } from './sessions/extension.routes.ts'
 import { ratingEndpoints } from './sessions/rating.routes.ts'
 import { sessionEndpoints } from './sessions/session.routes.ts'
@@ -32,6 +33,7 @@ export function apiEndpoints(platform: Platform, gatewayUrl: () => string): Endp
     }),
     ...extensionEndpoints(platform),
     ...ratingEndpoints(platform),
+    ...exportEndpoints({ ...platform, exports: platform.sessionExports }),
     ...notificationEndpoints({ notifications }),
     ...auditEndpoints({ db }),
     healthEndpoint({ db, now }),

@@ -24,6 +24,7 @@ import { createRobots } from './robots/robot.service.ts'
 import { createRobotTokens } from './robots/robot.token.ts'
 import { createRobotWatch } from './robots/robot.watch.ts'
 import { createSecrets, loadOrCreateRootKey } from './secrets.ts'
+import { createSessionExports } from './sessions/export.service.ts'
 import { createExtensions } from './sessions/extension.service.ts'
 import { createMessages } from './sessions/message.service.ts'
 import { createRatings } from './sessions/rating.service.ts'
@@ -84,6 +85,7 @@ export async function createPlatform(config: Config, { log, now, baseUrl }: Surr
     const lifecycle = createSessionLifecycle({ transact, now, queries: sessionQueries, starts })
     const messages = createMessages({ db, transact, now, queries: sessionQueries })
     const extensions = createExtensions({ transact, now, queries: sessionQueries })
+    const sessionExports = createSessionExports({ db })
     const ratings = createRatings({ transact, now, queries: sessionQueries })
     const sessionPresence = createSessionPresence({ db, transact, now })
     const notifications = createNotifications({ db, now })
@@ -111,6 +113,7 @@ export async function createPlatform(config: Config, { log, now, baseUrl }: Surr
       messages,
       extensions,
       ratings,
+      sessionExports,
       sessionPresence,
       notifications,
       certifications,

@@ -5,8 +5,7 @@ import { notFound } from '../http/errors.ts'
 import type { ListSessions } from './session.schema.ts'
 import { eventView, type SessionDetailRow, type SessionRow } from './session.view.ts'
 
-/** Sessions with the names that every view shows. */
-export const sessionsWithNames = (db: Db) =>
+const sessionsWithNames = (db: Db) =>
   db
     .selectFrom('sessions')
     .innerJoin('robots', 'robots.id', 'sessions.robot_id')

@@ -44,6 +44,20 @@ export const RateSession = z.strictObject({
 })
 export type RateSession = z.output<typeof RateSession>
 
+/** Body of POST /api/sessions/export; `from` (inclusive) and `to` (exclusive) are about `created_at`. */
+export const ExportSessions = z
+  .strictObject({
+    format: z.enum(['csv', 'json']),
+    status: SessionStatus.optional(),
+    from: z.iso.datetime({ offset: true }).optional(),
+    to: z.iso.datetime({ offset: true }).optional(),
+  })
+  .refine(({ from, to }) => !from || !to || Date.parse(from) < Date.parse(to), {
+    path: ['to'],
+    message: 'must be later than from',
+  })
+export type ExportSessions = z.output<typeof ExportSessions>
+
 const shared = {
   id: z.uuid(),
   status: SessionStatus,
