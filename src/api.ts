@@ -1,6 +1,7 @@
 import type { RequestListener } from 'node:http'
 import { accountEndpoints } from './accounts/profile.routes.ts'
 import { auditEndpoints } from './admin/audit.routes.ts'
+import { ticketEndpoints } from './control/ticket.routes.ts'
 import type { Platform } from './deps.ts'
 import { createApp } from './http/app.ts'
 import type { Endpoint } from './http/endpoint.ts'
@@ -33,6 +34,7 @@ export function apiEndpoints(platform: Platform, gatewayUrl: () => string): Endp
     }),
     ...extensionEndpoints(platform),
     ...ratingEndpoints(platform),
+    ...ticketEndpoints(platform),
     ...exportEndpoints({ ...platform, exports: platform.sessionExports }),
     ...notificationEndpoints({ notifications }),
     ...auditEndpoints({ db }),

@@ -7,6 +7,8 @@ import { createTokenVerifier, remoteJwks } from './accounts/tokens.ts'
 import { createUsers } from './accounts/user.service.ts'
 import { createUserinfo } from './accounts/userinfo.ts'
 import type { Config } from './config.ts'
+import { createSessionTickets } from './control/ticket.service.ts'
+import { createTickets } from './control/ticket.ts'
 import { startEmbeddedPostgres } from './db/embedded.ts'
 import { applyMigrations } from './db/migrations.ts'
 import { closeOrm, connectOrm, queries } from './db/orm.ts'
@@ -86,6 +88,8 @@ export async function createPlatform(config: Config, { log, now, baseUrl }: Surr
     const messages = createMessages({ db, transact, now, queries: sessionQueries })
     const extensions = createExtensions({ transact, now, queries: sessionQueries })
     const sessionExports = createSessionExports({ db })
+    const tickets = createTickets({ secrets, now })
+    const sessionTickets = createSessionTickets({ db, queries: sessionQueries, tickets })
     const ratings = createRatings({ transact, now, queries: sessionQueries })
     const sessionPresence = createSessionPresence({ db, transact, now })
     const notifications = createNotifications({ db, now })
@@ -114,6 +118,8 @@ export async function createPlatform(config: Config, { log, now, baseUrl }: Surr
       extensions,
       ratings,
       sessionExports,
+      tickets,
+      sessionTickets,
       sessionPresence,
       notifications,
       certifications,

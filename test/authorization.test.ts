@@ -179,6 +179,10 @@ const rules: Record<string, Rule> = {
     expected: clients(409, 404),
     attempt: () => ofSession('/rate', { rating: 5 }),
   },
+  'POST /api/sessions/{id}/ticket': {
+    expected: participants(409),
+    attempt: () => ofSession('/ticket', { part: 'watch' }),
+  },
   'POST /api/sessions/export': { expected: everybody(200), attempt: () => ({ body: { format: 'csv' } }) },
 
   'GET /api/notifications': { expected: everybody(200) },
