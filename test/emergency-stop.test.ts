@@ -298,6 +298,18 @@ describe('the robot', () => {
     expect(told(scene.link)).toHaveLength(expected.length)
   })
 
+  test('may echo the longest reason there is when it stands', async () => {
+    const scene = await openScene(world)
+    const reason = 'é'.repeat(500)
+    await stop(scene, scene.client, reason)
+    expect(await scene.link.next('stop')).toEqual(latched(reason))
+    scene.link.send({ type: 'stopped', reason })
+    scene.link.send({ type: 'heartbeat', seq: 987_654 })
+    while ((await scene.link.next('heartbeat_ack')).seq !== 987_654);
+    expect(typesOf(scene.link.frames)).not.toContain('error')
+    expect(await stop(scene, scene.client, `${reason}é`)).toMatchObject({ status: 400 })
+  })
+
   test('that connects again finds the stop in every welcome until it is cleared', async () => {
     const scene = await openScene(world)
     await stop(scene, scene.operator, 'held')
