@@ -81,21 +81,46 @@ export function robotSession(session: LinkState['session']): RobotSession | null
   return session && { session_id: session.id, status: session.status, operator_name: session.operatorName }
 }
 
-/** Tells the robot of a change of its session; a robot that may not move any more is also told to stop. */
+/** A stop in force as a robot is told of it: it stands until `stop_cleared`. */
+export function latchedStop(reason: string | null): { reason: string; latched: true } | null {
+  return reason === null ? null : { reason, latched: true }
+}
+
+/**
+ * Tells the robot of a change of its session; a robot that may not move any more is also told to stop. A latched
+ * stop goes out before everything that follows from it.
+ */
 export function applySession(link: RobotLink, session: LinkState['session'], nowMs: number): void {
+  if (link.session && link.session.session_id !== session?.id) sessionOver(link, link.session, nowMs)
   const before = link.session
-  if (before && before.session_id !== session?.id) {
-    // An open session leaves the open states in one way only.
-    link.send(JSON.stringify({ type: 'session', ...before, status: 'COMPLETED' }), nowMs)
-    link.send('{"type":"stop","reason":"session_over","latched":false}', nowMs)
-  }
   const now = robotSession(session)
   link.session = now
+  const cleared = applyStop(link, session?.stopReason ?? null, nowMs)
   if (!now) return
-  if (before?.session_id === now.session_id && before.status === now.status) return
-  link.send(JSON.stringify({ type: 'session', ...now }), nowMs)
-  const wasActive = before?.session_id === now.session_id && before.status === 'ACTIVE'
-  if (wasActive && now.status === 'PAUSED') {
-    link.send('{"type":"stop","reason":"session_paused","latched":false}', nowMs)
-  }
+  const changed = before?.status !== now.status
+  if (changed) link.send(JSON.stringify({ type: 'session', ...now }), nowMs)
+  // Also after a stop was cleared: that the robot may move again is for the operator to say, by resuming.
+  const mayNotMove = now.status === 'PAUSED' && link.stopReason === null
+  if (mayNotMove && (cleared || (changed && before))) stopUnlatched(link, 'session_paused', nowMs)
+}
+
+/** An open session leaves the open states in one way only. Its latched stop ends with it; the robot stands on. */
+function sessionOver(link: RobotLink, before: RobotSession, nowMs: number): void {
+  link.send(JSON.stringify({ type: 'session', ...before, status: 'COMPLETED' }), nowMs)
+  link.session = null
+  applyStop(link, null, nowMs)
+  stopUnlatched(link, 'session_over', nowMs)
+}
+
+/** Tells the robot of a latched stop that is new to it, or of the end of one; answers whether one ended. */
+function applyStop(link: RobotLink, reason: string | null, nowMs: number): boolean {
+  if (reason === link.stopReason) return false
+  link.stopReason = reason
+  const stop = latchedStop(reason)
+  link.send(stop ? JSON.stringify({ type: 'stop', ...stop }) : '{"type":"stop_cleared"}', nowMs)
+  return stop === null
+}
+
+function stopUnlatched(link: RobotLink, reason: 'session_paused' | 'session_over', nowMs: number): void {
+  link.send(JSON.stringify({ type: 'stop', reason, latched: false }), nowMs)
 }

@@ -3,7 +3,7 @@ import type { Presence } from '../src/presence/presence.service.ts'
 import type { Connected } from '../src/presence/presence.store.ts'
 import type { RobotFrames } from './robot-frames.ts'
 import type { RobotLink } from './robot-link.ts'
-import { robotSession } from './robot-sync.ts'
+import { latchedStop, robotSession } from './robot-sync.ts'
 import type { TimerWheel } from './timer-wheel.ts'
 
 /** Frames kept for a connection that waits for the database; of more than that, the newest. */
@@ -56,6 +56,7 @@ export function createRobotConnections(parts: {
 
   function welcome(link: RobotLink, open: Connected['session']): void {
     link.session = robotSession(open)
+    link.stopReason = open?.stopReason ?? null
     const frame = {
       type: 'welcome',
       robot_id: link.robotId,
@@ -64,7 +65,7 @@ export function createRobotConnections(parts: {
       heartbeat_timeout_ms: settings.heartbeatTimeoutMs,
       deadman_ms: settings.deadmanMs,
       session: link.session,
-      stop: null,
+      stop: latchedStop(link.stopReason),
     }
     link.lastSignMs = clockMs() // what it owes, it owes from here on
     link.send(JSON.stringify(frame), link.lastSignMs)

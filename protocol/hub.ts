@@ -26,6 +26,13 @@ export const SessionEventType = z.enum([
   'session.ended',
   'session.cancelled',
   'robot.lost',
+  'session.stopped',
+  'session.stop_cleared',
+  'session.rated',
+  'extension.requested',
+  'extension.approved',
+  'extension.declined',
+  'robot.lost',
   'robot.back',
   'chat.message',
 ])
@@ -33,7 +40,8 @@ export type SessionEventType = z.infer<typeof SessionEventType>
 
 /**
  * One entry of a session's log. `seq` counts from 1 without gaps, so a client that sees a gap asks for what
- * it missed. `data` of `chat.message` is the ChatMessage; of the others `{status, actor_id?, reason?}`.
+ * it missed. `data` of `chat.message` is the ChatMessage; of the others `{status, actor_id?, reason?}`, with
+ * `extension_id`, `additional_minutes` and `planned_minutes` for extensions, `rating` and `comment` for a rating.
  */
 export const SessionLogEvent = z.object({
   session_id: z.uuid(),

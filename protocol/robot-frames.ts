@@ -17,8 +17,8 @@ export const Heartbeat = z.looseObject({
 })
 export const Telemetry = z.looseObject({ type: z.literal('telemetry'), data: z.unknown() })
 export const ControlAck = z.looseObject({ type: z.literal('ack'), seq: sequence })
-/** The robot stands still, and why. */
-export const Stopped = z.looseObject({ type: z.literal('stopped'), reason: z.string().max(200) })
+/** The robot stands still, and why: it may echo the reason of the stop, which a person may have written. */
+export const Stopped = z.looseObject({ type: z.literal('stopped'), reason: z.string().max(500) })
 export const RobotLog = z.looseObject({
   type: z.literal('log'),
   level: z.enum(['debug', 'info', 'warn', 'error']),

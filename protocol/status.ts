@@ -9,7 +9,17 @@ export const SessionStatus = z.enum(['PENDING', 'ACTIVE', 'PAUSED', 'COMPLETED',
 export type SessionStatus = z.infer<typeof SessionStatus>
 
 /** What the caller may ask of a session through PATCH /api/sessions/{id} or the hub's `session:action`. */
-export const SessionAction = z.enum(['start', 'pause', 'resume', 'end', 'cancel'])
+export const SessionAction = z.enum([
+  'start',
+  'pause',
+  'resume',
+  'end',
+  'cancel',
+  'emergency_stop',
+  'clear_stop',
+  'approve_extension',
+  'decline_extension',
+])
 export type SessionAction = z.infer<typeof SessionAction>
 
 /** Roles an account can hold. `admin` comes from configuration, never from the account's own choice. */

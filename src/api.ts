@@ -5,6 +5,7 @@ import { inboxEndpoints } from './admin/inbox.routes.ts'
 import { billingEndpoints } from './billing/billing.routes.ts'
 import { clientProfileEndpoints } from './clients/client-profile.routes.ts'
 import { clientStatsEndpoints } from './clients/stats.routes.ts'
+import { ticketEndpoints } from './control/ticket.routes.ts'
 import { datasetEndpoints } from './datasets/dataset.routes.ts'
 import type { Platform } from './deps.ts'
 import { createAdmission, limitLogins } from './http/admission.ts'
@@ -21,6 +22,9 @@ import { scheduleEndpoints } from './operators/schedule.routes.ts'
 import { operatorStatsEndpoints } from './operators/stats.routes.ts'
 import { robotEndpoints } from './robots/robot.routes.ts'
 import { createRobotViews } from './robots/robot.view.ts'
+import { exportEndpoints } from './sessions/export.routes.ts'
+import { extensionEndpoints } from './sessions/extension.routes.ts'
+import { ratingEndpoints } from './sessions/rating.routes.ts'
 import { sessionEndpoints } from './sessions/session.routes.ts'
 import { healthEndpoint } from './site/health.ts'
 import { homePage } from './site/home.page.ts'
@@ -49,6 +53,10 @@ export function apiEndpoints(platform: Platform, gatewayUrl: () => string): Endp
       isOperator: users.isOperator,
       now,
     }),
+    ...extensionEndpoints(platform),
+    ...ratingEndpoints(platform),
+    ...ticketEndpoints(platform),
+    ...exportEndpoints({ ...platform, exports: platform.sessionExports }),
     ...notificationEndpoints({ notifications }),
     ...auditEndpoints({ db }),
     ...billingEndpoints(platform),

@@ -12,6 +12,8 @@ import { createPlans } from './billing/plan.service.ts'
 import { createClientProfiles } from './clients/client-profile.service.ts'
 import { createClientStats } from './clients/stats.service.ts'
 import type { Config } from './config.ts'
+import { createSessionTickets } from './control/ticket.service.ts'
+import { createTickets } from './control/ticket.ts'
 import { createDatasets } from './datasets/dataset.service.ts'
 import { createEpisodeStore } from './datasets/episode.store.ts'
 import { startEmbeddedPostgres } from './db/embedded.ts'
@@ -42,7 +44,10 @@ import { createRobots } from './robots/robot.service.ts'
 import { createRobotTokens } from './robots/robot.token.ts'
 import { createRobotWatch } from './robots/robot.watch.ts'
 import { createSecrets, loadOrCreateRootKey } from './secrets.ts'
+import { createSessionExports } from './sessions/export.service.ts'
+import { createExtensions } from './sessions/extension.service.ts'
 import { createMessages } from './sessions/message.service.ts'
+import { createRatings } from './sessions/rating.service.ts'
 import { createSessionLifecycle } from './sessions/session.lifecycle.ts'
 import { createSessionPresence } from './sessions/session.presence.ts'
 import { createSessionQueries } from './sessions/session.queries.ts'
@@ -114,6 +119,11 @@ export async function createPlatform(config: Config, { log, now, baseUrl }: Surr
     const starts = createSessionStarts({ transact, now })
     const lifecycle = createSessionLifecycle({ transact, now, queries: sessionQueries, starts })
     const messages = createMessages({ db, transact, now, queries: sessionQueries })
+    const extensions = createExtensions({ transact, now, queries: sessionQueries })
+    const sessionExports = createSessionExports({ db })
+    const tickets = createTickets({ secrets, now })
+    const sessionTickets = createSessionTickets({ db, queries: sessionQueries, tickets })
+    const ratings = createRatings({ transact, now, queries: sessionQueries })
     const sessionPresence = createSessionPresence({ db, transact, now })
     const notifications = createNotifications({ db, now })
     const certifications = createCertifications({ db, transact, now })
@@ -168,6 +178,11 @@ export async function createPlatform(config: Config, { log, now, baseUrl }: Surr
       starts,
       lifecycle,
       messages,
+      extensions,
+      ratings,
+      sessionExports,
+      tickets,
+      sessionTickets,
       sessionPresence,
       notifications,
       certifications,

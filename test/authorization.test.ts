@@ -239,6 +239,21 @@ const rules: Record<string, Rule> = {
   },
   'GET /api/sessions/{id}/events': { expected: participants(200), attempt: () => ofSession('/events') },
 
+  // The session is only planned, so whoever may is told that it is not possible now.
+  'POST /api/sessions/{id}/extend': {
+    expected: { ...participants(403), client: 409, 'client key': 409 },
+    attempt: () => ofSession('/extend', { additionalMinutes: 5 }),
+  },
+  'POST /api/sessions/{id}/rate': {
+    expected: clients(409, 404),
+    attempt: () => ofSession('/rate', { rating: 5 }),
+  },
+  'POST /api/sessions/{id}/ticket': {
+    expected: participants(409),
+    attempt: () => ofSession('/ticket', { part: 'watch' }),
+  },
+  'POST /api/sessions/export': { expected: everybody(200), attempt: () => ({ body: { format: 'csv' } }) },
+
   'GET /api/notifications': { expected: everybody(200) },
   'POST /api/notifications/{id}/read': {
     // Everybody's own first one; only these two have any.

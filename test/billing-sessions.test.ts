@@ -51,7 +51,9 @@ const linesOf = (sessionId: string) =>
     .orderBy('id')
     .execute()
 const auditOf = async (subjectId: string) =>
-  (await admin.get(`/api/admin/audit?subject_id=${subjectId}`)).body.entries
+  (await admin.get(`/api/admin/audit?subject_id=${subjectId}`)).body.entries.filter(
+    ({ action }: { action: string }) => action !== 'user.role_taken',
+  )
 const rowOf = (sessionId: string) =>
   world.platform.db.selectFrom('sessions').selectAll().where('id', '=', sessionId).executeTakeFirstOrThrow()
 
@@ -120,6 +122,23 @@ describe('what a session costs', () => {
     await act(operator, id, 'end', 'robot_lost')
     expect(await amounts(people, id)).toEqual(priceOf(9))
     expect(await rowOf(id)).toMatchObject({ active_ms: 9 * MINUTE_MS, outage_ms: 0 })
+  })
+
+  test('stands still from an emergency stop until the session is resumed, however often it is pressed', async () => {
+    const people = await cast(world, gateway)
+    const { owner, operator, robotId } = people
+    const id = await start(operator, robotId)
+    clockMs += 4 * MINUTE_MS
+    await act(owner, id, 'emergency_stop')
+    clockMs += HOUR_MS
+    await act(operator, id, 'emergency_stop')
+    clockMs += HOUR_MS
+    await act(owner, id, 'clear_stop')
+    clockMs += HOUR_MS
+    await act(operator, id, 'resume')
+    clockMs += 2 * MINUTE_MS
+    await act(owner, id, 'end')
+    expect(await amounts(people, id)).toEqual(priceOf(6))
   })
 
   test('does not grow while it is PAUSED before its end', async () => {

@@ -8,13 +8,16 @@ type Status = SessionStatus
 const SESSIONS = '/api/sessions'
 const HOUR_MS = 3_600_000
 
+const nowhere = { PENDING: 409, ACTIVE: 409, PAUSED: 409, COMPLETED: 409, CANCELLED: 409 } as const
+
 /**
  * Every action: who of the two sides may ask for it, what it answers in each state (the state it leads to, or
- * 409) and what the log then says. Admins see a session but are no party to it: 403. Strangers do not: 404.
+ * 409) and what the log then says. Admins see a session but are no party to it: 403, unless they stop it.
+ * Strangers do not see it: 404. Here no stop is in force and no request for more time waits.
  */
 const table: Record<
   SessionAction,
-  { may: readonly ('operator' | 'client')[]; from: Record<Status, Status | 409>; event: string }
+  { may: readonly ('operator' | 'client' | 'admin')[]; from: Record<Status, Status | 409>; event: string }
 > = {
   start: {
     may: ['operator'],
@@ -41,6 +44,14 @@ const table: Record<
     from: { PENDING: 'CANCELLED', ACTIVE: 409, PAUSED: 409, COMPLETED: 409, CANCELLED: 409 },
     event: 'session.cancelled',
   },
+  emergency_stop: {
+    may: ['operator', 'client', 'admin'],
+    from: { PENDING: 409, ACTIVE: 'PAUSED', PAUSED: 'PAUSED', COMPLETED: 409, CANCELLED: 409 },
+    event: 'session.stopped',
+  },
+  clear_stop: { may: ['operator', 'client'], from: nowhere, event: 'session.stop_cleared' },
+  approve_extension: { may: ['operator'], from: nowhere, event: 'extension.approved' },
+  decline_extension: { may: ['operator'], from: nowhere, event: 'extension.declined' },
 }
 /** The actions that lead to a state, after scheduling (for PENDING and CANCELLED) or starting. */
 const pathTo: Record<Status, readonly SessionAction[]> = {
@@ -157,8 +168,8 @@ describe.each(SessionStatus.options)('a session that is %s', (status) => {
         const fresh = notifications.filter((one: { id: string }) => Number(one.id) > after)
         return fresh.map((one: { type: string }) => one.type)
       }
-      // Whoever did not do it hears of it; a start and an end are told to both.
-      const both = action === 'end' || action === 'start'
+      // Whoever did not do it hears of it; a start, an end and a stop are told to both.
+      const both = ['start', 'end', 'emergency_stop'].includes(action)
       const { event } = table[action]
       expect(await told(cast.client, known.client)).toEqual(both || who === 'operator' ? [event] : [])
       expect(await told(cast.operator, known.operator)).toEqual(both || who === 'client' ? [event] : [])

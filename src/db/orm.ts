@@ -23,6 +23,7 @@ import { OperatorProfile } from '../operators/operator-profile.entity.ts'
 import { OperatorSchedule } from '../operators/schedule.entity.ts'
 import { GatewayNode, RobotPresence } from '../presence/presence.entity.ts'
 import { Robot } from '../robots/robot.entity.ts'
+import { SessionExtension } from '../sessions/extension.entity.ts'
 import { Message, Session, SessionEvent } from '../sessions/session.entity.ts'
 import { SessionTotals } from '../site/session-totals.entity.ts'
 import { ContactMessage } from '../support/contact.entity.ts'
@@ -57,6 +58,7 @@ export const entities = [
   RobotModel,
   SessionTotals,
   IdempotencyKey,
+  SessionExtension,
 ] as const
 
 /** A database that takes no more packets must not hold requests for ever. */

@@ -6,6 +6,8 @@ export interface OpenSession {
   readonly id: string
   readonly status: SessionStatus
   readonly operatorName: string
+  /** Why the robot must stand until the stop is cleared; null while no stop is in force. */
+  readonly stopReason: string | null
 }
 
 /** A socket that asks to become its robot's connection. Times are Unix milliseconds. */
@@ -204,9 +206,15 @@ function openSession(row: {
   session_id: string | null
   session_status: SessionStatus
   operator_name: string
+  stop_reason: string | null
 }): OpenSession | null {
   if (row.session_id === null) return null
-  return { id: row.session_id, status: row.session_status, operatorName: row.operator_name }
+  return {
+    id: row.session_id,
+    status: row.session_status,
+    operatorName: row.operator_name,
+    stopReason: row.stop_reason,
+  }
 }
 
 /** Tells the hub the new statuses, all robots of one statement in one outbox row. */
@@ -237,7 +245,7 @@ with input as (
     (o.was_connected and o.old_node is distinct from $1) as moved
 ), told as (${toldSql("(select * from status where status = 'AVAILABLE') available")})
 select o.id as robot_id, o.epoch, o.status, o.moved,
-  s.id as session_id, s.status as session_status, u.display_name as operator_name
+  s.id as session_id, s.status as session_status, s.stop_reason, u.display_name as operator_name
 from status o
   left join sessions s on s.robot_id = o.id and s.status in ('ACTIVE', 'PAUSED')
   left join users u on u.id = s.operator_id`
@@ -267,7 +275,7 @@ where p.robot_id = i.robot_id and p.epoch = i.epoch and coalesce(p.connected, fa
 
 const linkStatesSql = `
 select r.id, r.token_version, r.deleted_at is not null as deleted, p.epoch, p.connected,
-  s.id as session_id, s.status as session_status, u.display_name as operator_name
+  s.id as session_id, s.status as session_status, s.stop_reason, u.display_name as operator_name
 from robots r
   join robot_presence p on p.robot_id = r.id
   left join sessions s on s.robot_id = r.id and s.status in ('ACTIVE', 'PAUSED')

@@ -7,9 +7,20 @@ import { notify } from '../notifications/notify.ts'
 import { linkChanged } from '../robots/link-changed.ts'
 import { appendToLog, type LogEntry } from './session.log.ts'
 import { countActiveTime } from './session.time.ts'
+import type { SessionRow } from './session.view.ts'
 
 export type SessionRecord = Selectable<Tables['sessions']>
 export type RobotRecord = Selectable<Tables['robots']>
+
+/** What somebody does to a session; without an actor the platform itself does it. */
+export interface Act {
+  readonly at: Date
+  readonly actorId?: string
+  readonly reason?: string
+}
+
+/** One action as part of a transaction that has locked the robot. Throws 409 where it is not possible. */
+export type Move = (tx: Tx, session: SessionRow, robot: RobotRecord, act: Act) => Promise<void>
 
 /**
  * Locks the robot of a change before its session. Every transaction that touches both takes them in this
@@ -36,7 +47,8 @@ export async function isConnected(tx: Tx, robotId: string): Promise<boolean> {
 
 /**
  * Moves a session from one of the given states. The same update counts its ACTIVE time up to `at` and takes the
- * next number of its log. Returns undefined when the session is in another state by now.
+ * next number of its log. Returns undefined when the session is in another state by now, or, with
+ * `unlessStopped`, under a latched stop.
  */
 export async function move(
   tx: Tx,
@@ -44,6 +56,7 @@ export async function move(
   from: readonly SessionStatus[],
   at: Date,
   change: UpdateObject<Tables, 'sessions'> & { readonly status: SessionStatus },
+  { unlessStopped = false } = {},
 ): Promise<SessionRecord | undefined> {
   return await tx.db
     .updateTable('sessions')
@@ -52,6 +65,25 @@ export async function move(
       ...countActiveTime(change.status, at),
       event_seq: eb('event_seq', '+', 1),
     }))
+    .where('id', '=', sessionId)
+    .where('status', 'in', from)
+    .$if(unlessStopped, (query) => query.where('stop_at', 'is', null))
+    .returningAll()
+    .executeTakeFirst()
+}
+
+/**
+ * Takes the next number of the log, and with it the lock, of a session in one of the given states, which stays as
+ * it is. Returns undefined when it is in another state by now.
+ */
+export async function enter(
+  tx: Tx,
+  sessionId: string,
+  from: readonly SessionStatus[],
+): Promise<SessionRecord | undefined> {
+  return await tx.db
+    .updateTable('sessions')
+    .set((eb) => ({ event_seq: eb('event_seq', '+', 1) }))
     .where('id', '=', sessionId)
     .where('status', 'in', from)
     .returningAll()
@@ -89,33 +121,46 @@ export async function tellRobotStatus(tx: Tx, robot: RobotRecord): Promise<void>
   })
 }
 
+export interface Announcement extends Act {
+  readonly type: LogEntry['type']
+  readonly notifyUserIds: readonly string[]
+  /** What else log and notifications say. */
+  readonly more?: Readonly<Record<string, unknown>>
+}
+
 /** Logs a change, notifies the people it concerns and lets the robot's gateway know. */
 export async function announce(
   tx: Tx,
   session: SessionRecord,
   robot: RobotRecord,
-  change: {
-    type: LogEntry['type']
-    at: Date
-    notifyUserIds: readonly string[]
-    actorId?: string
-    reason?: string
-  },
+  change: Announcement,
 ): Promise<void> {
-  const { type, at, actorId, reason } = change
   await tx.db.updateTable('robots').set(linkChanged).where('id', '=', robot.id).execute()
   tx.robotsChanged(robot.id)
+  await tell(tx, session, robot.name, change)
+}
+
+/** Logs a change that is none to the robot, and notifies the people it concerns. Needs no lock on the robot. */
+export async function tell(
+  tx: Tx,
+  session: SessionRecord,
+  robotName: string,
+  change: Announcement,
+): Promise<void> {
+  const { type, at, actorId, reason, more } = change
   const data = {
     status: session.status,
     ...(actorId !== undefined && { actor_id: actorId }),
     ...(reason !== undefined && { reason }),
+    ...more,
   }
   await appendToLog(tx, { sessionId: session.id, seq: session.event_seq, type, at, data })
   const about = {
     session_id: session.id,
-    robot_id: robot.id,
-    robot_name: robot.name,
+    robot_id: session.robot_id,
+    robot_name: robotName,
     ...(reason !== undefined && { reason }),
+    ...more,
   }
   const userIds = [...new Set(change.notifyUserIds)]
   await notify(
@@ -123,4 +168,9 @@ export async function announce(
     at,
     userIds.map((userId) => ({ userId, type, data: about })),
   )
+}
+
+/** Who did not do it themselves. */
+export function otherSide(session: SessionRecord, actorId: string | undefined): string[] {
+  return [session.client_id, session.operator_id].filter((userId) => userId !== actorId)
 }

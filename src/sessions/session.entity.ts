@@ -93,6 +93,8 @@ export const Session = defineEntity({
       name: 'sessions_charge',
       expression: '"operator_earnings_cents" between 0 and "client_charge_cents"',
     },
+    { name: 'sessions_stop_pauses', expression: `"stop_at" is null or "status" = 'PAUSED'` },
+    { name: 'sessions_stop_reason', expression: '("stop_at" is null) = ("stop_reason" is null)' },
   ],
   properties: {
     id: p.uuid().primary(),
@@ -131,6 +133,10 @@ export const Session = defineEntity({
     operatorSharePercent: p.integer().nullable(),
     /** Fixed with the two amounts when the session is COMPLETED; null before, and when CANCELLED. */
     billableMinutes: p.integer().nullable(),
+    /** The latched stop, in force while `stopAt` is set; its session is PAUSED as long as it is. */
+    stopReason: p.text().nullable(),
+    stopAt: p.datetime(3).nullable(),
+    stopBy: () => p.manyToOne(User).mapToPk().nullable(),
     clientChargeCents: p.integer().nullable(),
     operatorEarningsCents: p.integer().nullable(),
     /** The invoice it is on; null until its month is closed. */

@@ -4,11 +4,15 @@ import { settle } from '../billing/settle.ts'
 import type { Transact, Tx } from '../events/transactor.ts'
 import type { Caller } from '../http/endpoint.ts'
 import { conflict, forbidden } from '../http/errors.ts'
+import { approveExtension, declineExtension, expireExtension } from './extension.moves.ts'
 import {
+  type Act,
   announce,
   isConnected,
   lockRobot,
+  type Move,
   move,
+  otherSide,
   type RobotRecord,
   type SessionRecord,
   tellRobotStatus,
@@ -16,21 +20,20 @@ import {
 } from './session.changes.ts'
 import type { SessionQueries } from './session.queries.ts'
 import type { SessionStarts } from './session.start.ts'
-import type { SessionRow } from './session.view.ts'
+import { clearStop, emergencyStop, isStopped, withoutStop } from './session.stop.ts'
+import type { SessionDetailRow, SessionRow } from './session.view.ts'
 
-/** Who may do what. Admins look on; they are no party to a session. */
-const allowed: Record<SessionAction, readonly ('operator' | 'client')[]> = {
+/** Who may do what. Admins look on; they are no party to a session, but whoever sees danger may stop it. */
+const allowed: Record<SessionAction, readonly ('operator' | 'client' | 'admin')[]> = {
   start: ['operator'],
   pause: ['operator', 'client'],
   resume: ['operator'],
   end: ['operator', 'client'],
   cancel: ['operator', 'client'],
-}
-
-interface Act {
-  readonly at: Date
-  readonly actorId?: string
-  readonly reason?: string
+  emergency_stop: ['operator', 'client', 'admin'],
+  clear_stop: ['operator', 'client'],
+  approve_extension: ['operator'],
+  decline_extension: ['operator'],
 }
 
 /** The moves of a session that exists. Each is one transaction: state, log, notification, outbox. */
@@ -63,14 +66,15 @@ export function createSessionLifecycle(parts: {
       sessionId: string,
       action: SessionAction,
       reason?: string,
-    ): Promise<SessionRow> {
+    ): Promise<SessionDetailRow> {
       const session = await queries.get(caller, sessionId)
       const sides = [
         ...(session.operator_id === caller.userId ? (['operator'] as const) : []),
         ...(session.client_id === caller.userId ? (['client'] as const) : []),
+        ...(caller.roles.includes('admin') ? (['admin'] as const) : []),
       ]
       if (!sides.some((side) => allowed[action].includes(side))) {
-        throw forbidden(`Only the ${allowed[action].join(' or the ')} of the session may ${action} it`)
+        throw forbidden(`${action} is for the ${allowed[action].join(' or the ')} of the session alone`)
       }
       await apply(session, action, {
         at: now(),
@@ -110,8 +114,6 @@ export function createSessionLifecycle(parts: {
 }
 export type SessionLifecycle = ReturnType<typeof createSessionLifecycle>
 
-type Move = (tx: Tx, session: SessionRow, robot: RobotRecord, act: Act) => Promise<void>
-
 const moves: Record<Exclude<SessionAction, 'start'>, Move> = {
   async pause(tx, session, robot, act) {
     const paused = await move(tx, session.id, ['ACTIVE'], act.at, {
@@ -129,10 +131,9 @@ const moves: Record<Exclude<SessionAction, 'start'>, Move> = {
 
   async resume(tx, session, robot, act) {
     if (!(await isConnected(tx, robot.id))) throw conflict('The robot is offline')
-    const resumed = await move(tx, session.id, ['PAUSED'], act.at, {
-      status: 'ACTIVE',
-      ...withoutPause(act.at),
-    })
+    const change = { status: 'ACTIVE', ...withoutPause(act.at) } as const
+    const resumed = await move(tx, session.id, ['PAUSED'], act.at, change, { unlessStopped: true })
+    if (!resumed && (await isStopped(tx, session.id))) throw conflict('A stop is in force: clear it first')
     if (!resumed) throw conflict('Only a PAUSED session can be resumed')
     await announce(tx, resumed, robot, {
       ...act,
@@ -148,6 +149,11 @@ const moves: Record<Exclude<SessionAction, 'start'>, Move> = {
   async cancel(tx, session, robot, act) {
     if (!(await cancel(tx, session, robot, act))) throw conflict('Only a PENDING session can be cancelled')
   },
+
+  emergency_stop: emergencyStop,
+  clear_stop: clearStop,
+  approve_extension: approveExtension,
+  decline_extension: declineExtension,
 }
 
 async function end(tx: Tx, session: { id: string }, robot: RobotRecord, act: Act): Promise<boolean> {
@@ -157,9 +163,11 @@ async function end(tx: Tx, session: { id: string }, robot: RobotRecord, act: Act
     ended_at: sql<Date>`greatest(${act.at}::timestamptz, started_at)`,
     end_reason: act.reason ?? 'ended',
     ...withoutPause(act.at),
+    ...withoutStop,
   })
   if (!ended) return false
   await settle(tx, ended, act)
+  await expireExtension(tx, ended.id, act.at)
   const closed = await releaseRobot(tx, ended, robot)
   await tellRobotStatus(tx, closed)
   await announce(tx, ended, robot, {
@@ -195,9 +203,4 @@ async function cancel(tx: Tx, session: { id: string }, robot: RobotRecord, act: 
   const told = act.actorId ? otherSide(cancelled, act.actorId) : [cancelled.client_id, cancelled.operator_id]
   await announce(tx, cancelled, robot, { ...act, type: 'session.cancelled', notifyUserIds: told })
   return true
-}
-
-/** Who did not do it themselves. */
-function otherSide(session: SessionRecord, actorId: string | undefined): string[] {
-  return [session.client_id, session.operator_id].filter((userId) => userId !== actorId)
 }

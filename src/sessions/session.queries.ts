@@ -3,7 +3,7 @@ import type { Db } from '../db/orm.ts'
 import type { Caller } from '../http/endpoint.ts'
 import { notFound } from '../http/errors.ts'
 import type { ListSessions } from './session.schema.ts'
-import { eventView, type SessionRow } from './session.view.ts'
+import { eventView, type SessionDetailRow, type SessionRow } from './session.view.ts'
 
 const sessionsWithNames = (db: Db) =>
   db
@@ -13,6 +13,14 @@ const sessionsWithNames = (db: Db) =>
     .selectAll('sessions')
     .select(['robots.name as robot_name', 'robots.robot_type', 'operators.display_name as operator_name'])
 
+/** On which side a caller's sessions are theirs: operators' those they operated, clients' those on their robots. */
+export function sidesOf(caller: Pick<Caller, 'roles'>): ('operator_id' | 'client_id')[] {
+  return [
+    ...(caller.roles.includes('operator') ? (['operator_id'] as const) : []),
+    ...(caller.roles.includes('client') ? (['client_id'] as const) : []),
+  ]
+}
+
 /** Reading sessions: who may see one, lists, the log. */
 export function createSessionQueries({ db }: { db: Db }) {
   return {
@@ -21,14 +29,11 @@ export function createSessionQueries({ db }: { db: Db }) {
      * both. One role reads straight from that side's own index.
      */
     async list(caller: Caller, filter: ListSessions): Promise<SessionRow[]> {
-      const sides = [
-        ...(caller.roles.includes('operator') ? (['sessions.operator_id'] as const) : []),
-        ...(caller.roles.includes('client') ? (['sessions.client_id'] as const) : []),
-      ]
+      const sides = sidesOf(caller)
       if (sides.length === 0) return []
       const { status } = filter
       return await sessionsWithNames(db)
-        .where((eb) => eb.or(sides.map((side) => eb(side, '=', caller.userId))))
+        .where((eb) => eb.or(sides.map((side) => eb(`sessions.${side}`, '=', caller.userId))))
         .$if(status !== undefined, (query) => query.where('sessions.status', '=', status as SessionStatus))
         .orderBy('sessions.created_at', 'desc')
         .orderBy('sessions.id', 'desc')
@@ -38,8 +43,12 @@ export function createSessionQueries({ db }: { db: Db }) {
     },
 
     /** @throws 404 when it does not exist or the caller has no part in it. */
-    async get(caller: Pick<Caller, 'userId' | 'roles'>, id: string): Promise<SessionRow> {
-      const row = await sessionsWithNames(db).where('sessions.id', '=', id).executeTakeFirst()
+    async get(caller: Pick<Caller, 'userId' | 'roles'>, id: string): Promise<SessionDetailRow> {
+      const row = await sessionsWithNames(db)
+        .innerJoin('robot_presence', 'robot_presence.robot_id', 'sessions.robot_id')
+        .select('robot_presence.connected as robot_connected')
+        .where('sessions.id', '=', id)
+        .executeTakeFirst()
       const visible =
         row &&
         (row.operator_id === caller.userId ||

@@ -89,7 +89,7 @@ function lifecycleEndpoints(parts: SessionRouteParts): Endpoint[] {
     endpoint({
       method: 'patch',
       path: '/api/sessions/{id}',
-      summary: 'Starts, pauses, resumes, ends or cancels a session',
+      summary: 'Starts, pauses, resumes, ends, cancels or stops a session, or decides an extension request',
       access: {},
       params: IdParams,
       body: ActOnSession,

@@ -8,7 +8,7 @@ import {
   SessionStatus,
 } from '@wheelhouse/protocol'
 import { z } from 'zod'
-import { queryInteger, timestamp } from '../http/fields.ts'
+import { prose, queryInteger, timestamp } from '../http/fields.ts'
 
 /** Body of POST /api/sessions. */
 export const CreateSession = z.strictObject({
@@ -30,6 +30,33 @@ export type ListSessions = z.infer<typeof ListSessions>
 
 /** Body of PATCH /api/sessions/{id}. */
 export const ActOnSession = z.strictObject({ action: SessionAction, reason: ActionReason.optional() })
+
+/** Body of POST /api/sessions/{id}/extend: at most a working day at a time. */
+export const ExtendSession = z.strictObject({ additionalMinutes: z.number().int().min(1).max(480) })
+
+/** Body of POST /api/sessions/{id}/rate. A comment without a word is none. */
+export const RateSession = z.strictObject({
+  rating: z.number().int().min(1).max(5),
+  comment: prose(2_000)
+    .nullable()
+    .default(null)
+    .transform((text) => text?.trim() || null),
+})
+export type RateSession = z.output<typeof RateSession>
+
+/** Body of POST /api/sessions/export; `from` (inclusive) and `to` (exclusive) are about `created_at`. */
+export const ExportSessions = z
+  .strictObject({
+    format: z.enum(['csv', 'json']),
+    status: SessionStatus.optional(),
+    from: z.iso.datetime({ offset: true }).optional(),
+    to: z.iso.datetime({ offset: true }).optional(),
+  })
+  .refine(({ from, to }) => !from || !to || Date.parse(from) < Date.parse(to), {
+    path: ['to'],
+    message: 'must be later than from',
+  })
+export type ExportSessions = z.output<typeof ExportSessions>
 
 const shared = {
   id: z.uuid(),
@@ -67,6 +94,12 @@ const details = {
   pause_reason: z.string().nullable(),
   rating_comment: z.string().nullable(),
   end_reason: z.string().nullable(),
+  control: z.strictObject({
+    /** Whether the robot is connected. */
+    connected: z.boolean(),
+    /** The latched stop in force; `by` is the user who stopped. */
+    stop: z.strictObject({ reason: z.string(), at: timestamp, by: z.uuid().nullable() }).nullable(),
+  }),
 }
 export const SessionDetail = z.union([ClientSession.extend(details), OperatorSession.extend(details)])
 export type SessionDetail = z.infer<typeof SessionDetail>

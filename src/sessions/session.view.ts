@@ -14,6 +14,9 @@ export type SessionRow = Selectable<Tables['sessions']> & {
   operator_name: string
 }
 
+/** A session read alone: also whether its robot is connected. */
+export type SessionDetailRow = SessionRow & { robot_connected: boolean }
+
 /** Minutes from start to end, or to now, begun minutes counted whole. Null before the start. */
 function durationMinutes(row: SessionRow, now: Date): number | null {
   if (row.started_at === null) return null
@@ -47,7 +50,7 @@ export function sessionView(row: SessionRow, viewerId: string, now: Date): Sessi
   }
 }
 
-export function sessionDetail(row: SessionRow, viewerId: string, now: Date): SessionDetail {
+export function sessionDetail(row: SessionDetailRow, viewerId: string, now: Date): SessionDetail {
   const presentPauseMs = row.paused_at === null ? 0 : now.getTime() - row.paused_at.getTime()
   return {
     ...sessionView(row, viewerId, now),
@@ -57,7 +60,13 @@ export function sessionDetail(row: SessionRow, viewerId: string, now: Date): Ses
     pause_reason: row.pause_reason,
     rating_comment: row.rating_comment,
     end_reason: row.end_reason,
+    control: { connected: row.robot_connected, stop: stopView(row) },
   }
+}
+
+function stopView(row: SessionRow): SessionDetail['control']['stop'] {
+  if (row.stop_at === null || row.stop_reason === null) return null
+  return { reason: row.stop_reason, at: iso(row.stop_at), by: row.stop_by_id }
 }
 
 export function messageView(row: Selectable<Tables['messages']>): ChatMessage {

@@ -81,7 +81,7 @@ export function startWheelhouse(env: Record<string, string>) {
   }
 
   return {
-    ...{ output, line, exited, lines },
+    ...{ output, line, exited, lines, pid: child.pid as number },
     get errorOutput() {
       return errorOutput
     },

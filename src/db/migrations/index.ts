@@ -3,6 +3,7 @@ import { Migration0002Audit } from './0002-audit.ts'
 import { Migration0003Billing } from './0003-billing.ts'
 import { Migration0004People } from './0004-people.ts'
 import { Migration0005Datasets } from './0005-datasets.ts'
+import { Migration0006SessionActs } from './0006-session-acts.ts'
 import { Migration0007Support } from './0007-support.ts'
 import { Migration0008Idempotency } from './0008-idempotency.ts'
 
@@ -13,6 +14,7 @@ export const migrations = [
   { name: '0003_billing', class: Migration0003Billing },
   { name: '0004_people', class: Migration0004People },
   { name: '0005_datasets', class: Migration0005Datasets },
+  { name: '0006_session_acts', class: Migration0006SessionActs },
   { name: '0007_support', class: Migration0007Support },
   { name: '0008_idempotency', class: Migration0008Idempotency },
 ]

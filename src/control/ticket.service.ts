@@ -1,0 +1,51 @@
+import type { Db } from '../db/orm.ts'
+import type { Caller } from '../http/endpoint.ts'
+import { conflict, forbidden } from '../http/errors.ts'
+import type { SessionQueries } from '../sessions/session.queries.ts'
+import type { TicketPart, Tickets } from './ticket.ts'
+
+export interface IssuedTicket {
+  /** Where to connect: the gateway node that holds the robot. */
+  readonly url: string
+  readonly ticket: string
+  readonly expiresAt: Date
+}
+
+/** Who may drive or watch a session over the gateway, and where. */
+export function createSessionTickets(parts: { db: Db; queries: SessionQueries; tickets: Tickets }) {
+  const { db, queries, tickets } = parts
+
+  /** Public WebSocket origin of the node that holds a robot; undefined while none does. */
+  async function nodeOf(robotId: string): Promise<string | undefined> {
+    const node = await db
+      .selectFrom('robot_presence')
+      .innerJoin('gateway_nodes', 'gateway_nodes.id', 'robot_presence.node_id')
+      .select('gateway_nodes.url')
+      .where('robot_presence.robot_id', '=', robotId)
+      .where('robot_presence.connected', '=', true)
+      .executeTakeFirst()
+    return node?.url
+  }
+
+  return {
+    /**
+     * A ticket for the caller.
+     * @throws 404 not theirs to see, 403 control for anybody but the operator, 409 the session is not open or its
+     *   robot is offline.
+     */
+    async issue(caller: Caller, sessionId: string, part: TicketPart): Promise<IssuedTicket> {
+      const session = await queries.get(caller, sessionId)
+      if (part === 'control' && session.operator_id !== caller.userId) {
+        throw forbidden('Only the operator of the session may control its robot')
+      }
+      if (session.status !== 'ACTIVE' && session.status !== 'PAUSED') {
+        throw conflict('The session is not ACTIVE or PAUSED')
+      }
+      const nodeUrl = await nodeOf(session.robot_id)
+      if (nodeUrl === undefined) throw conflict('The robot is offline')
+      const { ticket, expiresAt } = tickets.issue({ sessionId, userId: caller.userId, part })
+      return { url: `${nodeUrl}/sessions/${sessionId}/${part}`, ticket, expiresAt }
+    },
+  }
+}
+export type SessionTickets = ReturnType<typeof createSessionTickets>

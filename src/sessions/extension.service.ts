@@ -1,0 +1,51 @@
+import { randomUUID } from 'node:crypto'
+import type { Transact } from '../events/transactor.ts'
+import type { Caller } from '../http/endpoint.ts'
+import { conflict, forbidden, uniqueViolation } from '../http/errors.ts'
+import { enter, tell } from './session.changes.ts'
+import type { SessionQueries } from './session.queries.ts'
+
+/** Asking for more time. Deciding on it is an action of the session: see extension.moves.ts. */
+export function createExtensions(parts: { transact: Transact; now: () => Date; queries: SessionQueries }) {
+  const { transact, now, queries } = parts
+
+  return {
+    /**
+     * Asks the operator for so many more minutes.
+     * @throws 404 not theirs to see, 403 not the client of the session, 409 not ACTIVE or a request waits already.
+     */
+    async request(caller: Caller, sessionId: string, additionalMinutes: number): Promise<void> {
+      const session = await queries.get(caller, sessionId)
+      if (session.client_id !== caller.userId) {
+        throw forbidden('Only the client of the session may ask for an extension')
+      }
+      const [at, id] = [now(), randomUUID()]
+      const insert = () =>
+        transact(async (tx) => {
+          const active = await enter(tx, sessionId, ['ACTIVE'])
+          if (!active) throw conflict('Only an ACTIVE session can be extended')
+          await tx.db
+            .insertInto('session_extensions')
+            .values({
+              id,
+              session_id: sessionId,
+              additional_minutes: additionalMinutes,
+              requested_at: at,
+            })
+            .execute()
+          await tell(tx, active, session.robot_name, {
+            at,
+            actorId: caller.userId,
+            type: 'extension.requested',
+            notifyUserIds: [active.operator_id],
+            more: { extension_id: id, additional_minutes: additionalMinutes },
+          })
+        })
+      await insert().catch((cause) => {
+        if (uniqueViolation(cause) !== 'one_waiting_extension_per_session') throw cause
+        throw conflict('An extension request is already waiting for the operator')
+      })
+    },
+  }
+}
+export type Extensions = ReturnType<typeof createExtensions>

@@ -1,0 +1,46 @@
+import type { Transact } from '../events/transactor.ts'
+import type { Caller } from '../http/endpoint.ts'
+import { conflict, forbidden } from '../http/errors.ts'
+import { tell } from './session.changes.ts'
+import type { SessionQueries } from './session.queries.ts'
+import type { RateSession } from './session.schema.ts'
+import type { SessionDetailRow } from './session.view.ts'
+
+/** What a client thought of a session: given once, after it was completed. */
+export function createRatings(parts: { transact: Transact; now: () => Date; queries: SessionQueries }) {
+  const { transact, now, queries } = parts
+
+  return {
+    /**
+     * Rates a session and returns it.
+     * @throws 404 not theirs to see, 403 not the client of the session, 409 not COMPLETED or already rated.
+     */
+    async rate(caller: Caller, sessionId: string, input: RateSession): Promise<SessionDetailRow> {
+      const session = await queries.get(caller, sessionId)
+      if (session.client_id !== caller.userId) throw forbidden('Only the client of the session may rate it')
+      const { rating, comment } = input
+      await transact(async (tx) => {
+        const rated = await tx.db
+          .updateTable('sessions')
+          .set((eb) => ({ rating, rating_comment: comment, event_seq: eb('event_seq', '+', 1) }))
+          .where('id', '=', sessionId)
+          .where('status', '=', 'COMPLETED')
+          .where('rating', 'is', null)
+          .returningAll()
+          .executeTakeFirst()
+        // COMPLETED is final, so what was read before cannot have become wrong.
+        if (!rated && session.status !== 'COMPLETED') throw conflict('Only a COMPLETED session can be rated')
+        if (!rated) throw conflict('The session is already rated')
+        await tell(tx, rated, session.robot_name, {
+          at: now(),
+          actorId: caller.userId,
+          type: 'session.rated',
+          notifyUserIds: [rated.operator_id],
+          more: { rating, comment },
+        })
+      })
+      return await queries.get(caller, sessionId)
+    },
+  }
+}
+export type Ratings = ReturnType<typeof createRatings>
