@@ -47,6 +47,7 @@ export function createApi(
     https: baseUrl.startsWith('https:'),
     endpoints: apiEndpoints(platform, parts.gatewayUrl),
     authenticate: auth.authenticate,
+    checkAnswers: config.checkAnswers,
     before: [
       probes(parts.isReady),
       homePage(platform),

@@ -56,6 +56,7 @@ function providerEndpoints(parts: Parts): Endpoint[] {
       summary: 'Takes over name, e-mail and picture from the identity provider',
       access: { sessionOnly: true },
       answer: [200, ProfileView],
+      refusals: { 502: 'when the identity provider fails to answer about the account' },
       run: async ({ caller }) => {
         const user = await users.refresh(caller.userId, await currentClaims(parts, caller))
         return view(user, users.rolesOf(user))

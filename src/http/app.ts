@@ -4,6 +4,7 @@ import cors from '@koa/cors'
 import Koa, { type Middleware } from 'koa'
 import helmet from 'koa-helmet'
 import type { Log } from '../log.ts'
+import { checkedAnswers } from './answer-check.ts'
 import { type Authenticate, type Endpoint, mount } from './endpoint.ts'
 import { AppError, notFound, toAppError } from './errors.ts'
 
@@ -19,6 +20,8 @@ export interface AppParts {
   readonly authenticate: Authenticate
   /** Middleware that stands before the routes: the login pages and the built-in identity provider. */
   readonly before: readonly Middleware[]
+  /** Whether every answer is held against its declaration: for tests, as it costs time. */
+  readonly checkAnswers?: boolean
 }
 
 /** The HTTP application, complete: build everything first, then call `callback()` once. */
@@ -31,7 +34,7 @@ export function createApp(parts: AppParts): Koa {
   app.use(cors({ origin: allowedOrigin(parts.corsOrigins), credentials: true, keepHeadersOnError: true }))
   for (const middleware of parts.before) app.use(middleware)
   app.use(bodyParser({ enableTypes: ['json'], jsonLimit: REQUEST_BODY_LIMIT, encoding: 'utf-8' }))
-  const router = mount(parts.endpoints, parts.authenticate)
+  const router = mount(parts.endpoints, parts.authenticate, parts.checkAnswers ? checkedAnswers : undefined)
   app.use(router.routes())
   app.use(methodNotAllowed(parts.endpoints))
   return app

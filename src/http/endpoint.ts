@@ -32,6 +32,9 @@ export interface Upload {
 
 export type Refusals = Readonly<Partial<Record<400 | 403 | 404 | 409 | 413 | 415 | 422 | 502 | 503, string>>>
 
+/** Answers besides the usual one that are no error: status → in which case, and its JSON body if it has one. */
+export type Alternatives = Readonly<Record<number, readonly [when: string, body?: z.ZodType]>>
+
 type Parsed<S extends z.ZodType | undefined> = S extends z.ZodType ? z.output<S> : undefined
 
 /** One route: what validates it, who may call it, what it answers. The description is made from the same. */
@@ -52,6 +55,7 @@ export interface Endpoint {
   readonly media?: readonly string[]
   /** When this route refuses beyond what its access and its input imply: status → in which case. */
   readonly refusals?: Refusals
+  readonly alternatives?: Alternatives
   readonly run: (input: EndpointInput) => Promise<unknown>
 }
 
@@ -82,6 +86,7 @@ export function endpoint<
   answer: R
   media?: readonly string[]
   refusals?: Refusals
+  alternatives?: Alternatives
   run: (input: {
     caller: A extends 'public' ? Caller | undefined : Caller
     params: Parsed<P>
@@ -95,11 +100,19 @@ export function endpoint<
 
 export type Authenticate = (http: Context, access: Access) => Promise<Caller | undefined>
 
+export type Handler = (http: Context) => Promise<void>
+/** What stands around the whole handling of an endpoint, e.g. a check of what it answers. */
+export type Around = (spec: Endpoint, handle: Handler) => Handler
+
 /** Builds the router of a set of endpoints: authenticate, validate, run, answer. */
-export function mount(endpoints: readonly Endpoint[], authenticate: Authenticate): Router {
+export function mount(
+  endpoints: readonly Endpoint[],
+  authenticate: Authenticate,
+  around: Around = (_spec, handle) => handle,
+): Router {
   const router = new Router()
   for (const spec of endpoints) {
-    router[spec.method](spec.path.replace(/\{(\w+)\}/g, ':$1'), async (http: Context) => {
+    const handle = async (http: Context) => {
       const caller = await authenticate(http, spec.access)
       http.status = spec.answer[0] // a route may still set another itself
       const answer = await spec.run({
@@ -110,7 +123,8 @@ export function mount(endpoints: readonly Endpoint[], authenticate: Authenticate
         http,
       })
       if (spec.answer[1]) http.body = answer
-    })
+    }
+    router[spec.method](spec.path.replace(/\{(\w+)\}/g, ':$1'), around(spec, handle))
   }
   return router
 }

@@ -28,6 +28,7 @@ export function healthEndpoint(parts: { db: Db; now: () => Date }): Endpoint {
     summary: 'Health of the API and its database connection',
     access: 'public',
     answer: [200, Health],
+    alternatives: { 503: ['when the database does not answer', Health] },
     run: async ({ http }) => {
       const ok = await databaseAnswers(parts.db)
       if (!ok) http.status = 503

@@ -72,6 +72,7 @@ export async function createIdentityWorld(options: { provider?: (baseUrl: string
     ...{ corsOrigins, before, trustProxy: false, https: false, log: pino({ level: 'silent' }) },
     endpoints: [...accountEndpoints({ users, apiKeys, verifyToken, userinfo }), ...probes],
     authenticate: auth.authenticate,
+    checkAnswers: true,
   })
   server.on('request', app.callback())
 
