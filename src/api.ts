@@ -6,6 +6,8 @@ import { createApp } from './http/app.ts'
 import type { Endpoint } from './http/endpoint.ts'
 import { loginRoutes } from './idp/login.routes.ts'
 import { notificationEndpoints } from './notifications/notification.routes.ts'
+import { docsPage } from './openapi/docs.page.ts'
+import { withDescription } from './openapi/openapi.routes.ts'
 import { certificationEndpoints } from './operators/certification.routes.ts'
 import { robotEndpoints } from './robots/robot.routes.ts'
 import { createRobotViews } from './robots/robot.view.ts'
@@ -16,7 +18,7 @@ import { homePage } from './site/home.page.ts'
 /** Every route of the REST API. */
 export function apiEndpoints(platform: Platform, gatewayUrl: () => string): Endpoint[] {
   const { db, now, users, robots, robotTokens, certifications, notifications } = platform
-  return [
+  const endpoints = [
     ...accountEndpoints(platform),
     ...robotEndpoints({ robots, views: createRobotViews(gatewayUrl), tokens: robotTokens }),
     ...certificationEndpoints({ certifications }),
@@ -32,6 +34,7 @@ export function apiEndpoints(platform: Platform, gatewayUrl: () => string): Endp
     ...auditEndpoints({ db }),
     healthEndpoint({ db, now }),
   ]
+  return withDescription(endpoints, platform.baseUrl)
 }
 
 /** The api role as a request handler. */
@@ -51,6 +54,7 @@ export function createApi(
     before: [
       probes(parts.isReady),
       homePage(platform),
+      docsPage(),
       loginRoutes({ ...platform, corsOrigins: config.corsOrigins }),
       ...(platform.builtIn ? [platform.builtIn.middleware] : []),
     ],

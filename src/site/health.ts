@@ -8,7 +8,8 @@ import { timestamp } from '../http/fields.ts'
 
 const CHECK_LIMIT_MS = 2_000
 
-const Health = z.object({ status: z.enum(['ok', 'error']), db: z.enum(['ok', 'error']), timestamp })
+const word = z.enum(['ok', 'error'])
+const Health = z.object({ status: word, db: word, timestamp }).meta({ id: 'Health' })
 
 /** Whether the database answers within two seconds. */
 export async function databaseAnswers(db: Db): Promise<boolean> {
@@ -33,8 +34,8 @@ export function healthEndpoint(parts: { db: Db; now: () => Date }): Endpoint {
       const ok = await databaseAnswers(parts.db)
       if (!ok) http.status = 503
       http.set('Cache-Control', 'no-store')
-      const word = ok ? ('ok' as const) : ('error' as const)
-      return { status: word, db: word, timestamp: parts.now().toISOString() }
+      const state = ok ? ('ok' as const) : ('error' as const)
+      return { status: state, db: state, timestamp: parts.now().toISOString() }
     },
   })
 }
