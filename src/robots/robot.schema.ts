@@ -89,12 +89,10 @@ export type RobotDetail = z.infer<typeof RobotDetail>
 
 /** The answer to a registration; the token is shown this once. */
 export const RegisteredRobot = RobotDetail.extend({
-  robot_token: z
-    .string()
-    .meta({
-      description: 'What the robot connects with.',
-      examples: ['0b8f4c1e-6a57-4f0e-9a3d-2c5e7d9b1f42.1.4f9d…'],
-    }),
+  robot_token: z.string().meta({
+    description: 'What the robot connects with.',
+    examples: ['0b8f4c1e-6a57-4f0e-9a3d-2c5e7d9b1f42.1.4f9d…'],
+  }),
 }).meta({ id: 'RegisteredRobot' })
 
 /** A robot as an operator may see it: nothing of how to reach or recognise its hardware. */
