@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto'
+import type { IncomingMessage } from 'node:http'
 import { bodyParser } from '@koa/bodyparser'
 import cors from '@koa/cors'
 import Koa, { type Middleware } from 'koa'
@@ -67,6 +68,7 @@ function answerErrors(log: Log): Middleware {
       ctx.status = error.status
       ctx.set(error.headers)
       ctx.body = { error: error.message }
+      discardBody(ctx.req)
     }
     const line = {
       requestId: ctx.state.requestId,
@@ -79,6 +81,12 @@ function answerErrors(log: Log): Middleware {
     if (ctx.status >= 500) log.error({ ...line, err: cause }, 'request failed')
     else log.debug(line, 'request')
   }
+}
+
+/** Reads on to the end of a body that was given up half-way: what is unread would block the next request. */
+function discardBody(request: IncomingMessage): void {
+  request.unpipe()
+  request.resume()
 }
 
 function allowedOrigin(origins: readonly string[]) {
