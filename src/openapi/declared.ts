@@ -16,5 +16,8 @@ export function declaredEndpoints(): Endpoint[] {
 
 /** Something that has every property and may be called, and does nothing. */
 function inert(): object {
-  return new Proxy(() => {}, { get: () => inert(), apply: () => inert() })
+  return new Proxy(() => {}, {
+    get: (_target, name) => (name === Symbol.toPrimitive ? () => '' : inert()),
+    apply: () => inert(),
+  })
 }

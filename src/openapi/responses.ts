@@ -39,7 +39,7 @@ export function responsesOf(spec: Endpoint): ZodOpenApiResponsesObject {
   }
   const alternatives = Object.entries(spec.alternatives ?? {}).map(([status, [when, body]]) => [
     status,
-    { description: capitalised(when), headers: headersOf(Number(status)), ...contentOf(body) },
+    { description: capitalised(when), headers: headerRefs(everywhere), ...contentOf(body) },
   ])
   const refusals = [...refusalsOf(spec)].map(([status, cases]) => [
     status,
