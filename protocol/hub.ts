@@ -1,20 +1,22 @@
 import { z } from 'zod'
 import { RobotStatus, Role, SessionAction, type SessionStatus } from './status.ts'
 
-const timestamp = z.iso.datetime()
+const timestamp = z.iso.datetime().meta({ examples: ['2026-11-20T09:30:00.000Z'] })
 const seq = z.number().int().min(0)
 
 /** A chat message, the same over REST and over the hub. */
-export const ChatMessage = z.object({
-  id: z.uuid(),
-  session_id: z.uuid(),
-  seq,
-  sender_id: z.uuid(),
-  sender_name: z.string(),
-  sender_role: Role,
-  body: z.string(),
-  created_at: timestamp,
-})
+export const ChatMessage = z
+  .object({
+    id: z.uuid(),
+    session_id: z.uuid(),
+    seq: seq.meta({ description: 'Its number in the log of the session.', examples: [2] }),
+    sender_id: z.uuid(),
+    sender_name: z.string().meta({ examples: ['Grace'] }),
+    sender_role: Role,
+    body: z.string().meta({ examples: ['Careful with the vase'] }),
+    created_at: timestamp,
+  })
+  .meta({ id: 'ChatMessage' })
 export type ChatMessage = z.infer<typeof ChatMessage>
 
 /** Everything that can stand in a session's log. */
@@ -43,18 +45,20 @@ export type SessionEventType = z.infer<typeof SessionEventType>
  * it missed. `data` of `chat.message` is the ChatMessage; of the others `{status, actor_id?, reason?}`, with
  * `extension_id`, `additional_minutes` and `planned_minutes` for extensions, `rating` and `comment` for a rating.
  */
-export const SessionLogEvent = z.object({
-  session_id: z.uuid(),
-  seq,
-  type: z.string(),
-  data: z.record(z.string(), z.unknown()),
-  at: timestamp,
-})
+export const SessionLogEvent = z
+  .object({
+    session_id: z.uuid(),
+    seq: seq.meta({ description: 'Counts from 1 without gaps.', examples: [1] }),
+    type: z.string().meta({ examples: ['session.started'] }),
+    data: z.record(z.string(), z.unknown()).meta({ examples: [{ status: 'ACTIVE' }] }),
+    at: timestamp,
+  })
+  .meta({ id: 'SessionEvent', description: 'One entry of the log of a session.' })
 export type SessionLogEvent = z.infer<typeof SessionLogEvent>
 
 export const NotificationEvent = z.object({
-  id: z.string(),
-  type: z.string(),
+  id: z.string().meta({ examples: ['12'] }),
+  type: z.string().meta({ examples: ['session.started'] }),
   data: z.record(z.string(), z.unknown()),
   created_at: timestamp,
 })
@@ -76,16 +80,22 @@ export const ChatBody = z
   .max(CHAT_BODY_MAX)
   .refine((text) => text.trim() !== '', 'must not be empty')
   .refine((text) => text.isWellFormed() && !text.includes('\0'), 'must be well-formed text')
+  .meta({ examples: ['Careful with the vase'] })
 export const ClientMessageId = z
   .string()
   .min(1)
   .max(100)
   .regex(/^[\x20-\x7e]+$/, 'must be printable ASCII')
+  .meta({
+    description: 'Makes a repetition safe: named again, it answers with the first message.',
+    examples: ['m-17'],
+  })
 /** Reason of an action, shown to the other side. */
 export const ActionReason = z
   .string()
   .max(500)
   .refine((text) => text.isWellFormed() && !text.includes('\0'), 'must be well-formed text')
+  .meta({ examples: ['Lunch'] })
 
 /** Sessions one connection may watch at a time. */
 export const MAX_WATCHED_SESSIONS = 100

@@ -16,6 +16,8 @@ import { avatarEndpoints } from './media/avatar.routes.ts'
 import { metricsRoute } from './metrics/metrics.http.ts'
 import { robotModelEndpoints } from './models/robot-model.routes.ts'
 import { notificationEndpoints } from './notifications/notification.routes.ts'
+import { docsPage } from './openapi/docs.page.ts'
+import { withDescription } from './openapi/openapi.routes.ts'
 import { certificationEndpoints } from './operators/certification.routes.ts'
 import { operatorProfileEndpoints } from './operators/operator-profile.routes.ts'
 import { scheduleEndpoints } from './operators/schedule.routes.ts'
@@ -36,7 +38,7 @@ import { robotRequestEndpoints } from './support/robot-request.routes.ts'
 /** Every route of the REST API. */
 export function apiEndpoints(platform: Platform, gatewayUrl: () => string): Endpoint[] {
   const { db, now, users, robots, robotTokens, certifications, notifications } = platform
-  return [
+  const endpoints = [
     ...accountEndpoints(platform),
     ...avatarEndpoints(platform),
     ...clientProfileEndpoints(platform),
@@ -69,6 +71,7 @@ export function apiEndpoints(platform: Platform, gatewayUrl: () => string): Endp
     ...robotRequestEndpoints(platform),
     ...inboxEndpoints({ db }),
   ]
+  return withDescription(endpoints, platform.baseUrl)
 }
 
 /** The api role as a request handler. */
@@ -86,10 +89,12 @@ export function createApi(
     authenticate: createAdmission({ ...auth, limits: platform.rateLimits }),
     around: platform.idempotency.around,
     observe: platform.metrics.request,
+    checkAnswers: config.checkAnswers,
     before: [
       probes(parts.isReady),
       metricsRoute(platform.metricsPage),
       homePage(platform),
+      docsPage(),
       limitLogins(platform.rateLimits, platform.report),
       loginRoutes({ ...platform, corsOrigins: config.corsOrigins }),
       ...(platform.builtIn ? [platform.builtIn.middleware] : []),

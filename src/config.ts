@@ -149,6 +149,8 @@ export function loadConfig(source: Record<string, string | undefined> = environm
   const production = env.NODE_ENV === 'production'
   return Object.freeze({
     production,
+    /** In tests every answer is held against its schema. */
+    checkAnswers: env.NODE_ENV === 'test',
     runByNpm: env.npm_lifecycle_event !== undefined,
     roles: env.ROLES,
     databaseUrl: env.DATABASE_URL,

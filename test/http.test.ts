@@ -1,4 +1,5 @@
-import { randomUUID } from 'node:crypto'
+import { randomBytes, randomUUID } from 'node:crypto'
+import { Agent, request as httpRequest } from 'node:http'
 import { connect } from 'node:net'
 import { gzipSync } from 'node:zlib'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
@@ -165,6 +166,35 @@ describe('errors', () => {
     const headers = { ...JSON_TYPE, 'Content-Encoding': 'gzip' }
     expectError(await ask(ROBOTS, { method: 'POST', body: gzipSync(large), headers }), 413)
   })
+
+  test.each([
+    ['is too large', 413, Buffer.from(`"${'x'.repeat(600_000)}"`), undefined],
+    ['is too large once decompressed', 413, gzipSync(randomBytes(600_000)), 'gzip'],
+    ['cannot be decompressed', 400, randomBytes(200_000), 'gzip'],
+    ['is of another type', 415, randomBytes(200_000), 'bogus'],
+  ])(
+    'after a long body that %s, the connection carries the next request',
+    async (_why, status, body, encoding) => {
+      const agent = new Agent({ keepAlive: true, maxSockets: 1 })
+      const send = (method: string, headers: Record<string, string>, sent?: Buffer) =>
+        new Promise<{ status: number | undefined; reused: boolean }>((resolve, reject) => {
+          const all = { Authorization: `Bearer ${owner.token}`, ...headers }
+          const call = httpRequest(world.baseUrl + ROBOTS, { agent, method, headers: all }, (reply) => {
+            reply.resume().on('end', () => resolve({ status: reply.statusCode, reused: call.reusedSocket }))
+          })
+          call.on('error', reject).end(sent)
+        })
+      try {
+        for (let round = 0; round < 3; round++) {
+          const headers = { ...JSON_TYPE, ...(encoding !== undefined && { 'Content-Encoding': encoding }) }
+          expect(await send('POST', headers, body)).toEqual({ status, reused: round > 0 })
+          expect(await send('GET', {})).toEqual({ status: 200, reused: true })
+        }
+      } finally {
+        agent.destroy()
+      }
+    },
+  )
 
   test('deeply nested JSON is a 400 and nothing worse', async () => {
     for (const body of ['['.repeat(60_000), `${'{"a":'.repeat(40_000)}1${'}'.repeat(40_000)}`]) {

@@ -24,6 +24,7 @@ export function apiKeyEndpoints(parts: { apiKeys: ApiKeys }): Endpoint[] {
       access,
       body: CreateApiKey,
       answer: [201, CreatedApiKey],
+      refusals: { 409: 'when there are as many keys as an account may have' },
       run: async ({ caller, body, http }) => {
         const made = await apiKeys.create(caller.userId, body)
         http.set('Cache-Control', 'no-store')

@@ -56,6 +56,7 @@ function providerEndpoints(parts: Parts): Endpoint[] {
       summary: 'Takes over e-mail, picture and a name you did not choose yourself from the identity provider',
       access: { sessionOnly: true },
       answer: [200, ProfileView],
+      refusals: { 502: 'when the identity provider fails to answer about the account' },
       run: async ({ caller }) => view(await users.refresh(caller.userId, await currentClaims(parts, caller))),
     }),
     endpoint({

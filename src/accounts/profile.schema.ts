@@ -7,28 +7,36 @@ const preferences = { email: z.boolean(), push: z.boolean() }
 
 /** Body of POST /api/auth/profile. Preferences that are not named stay as they are. */
 export const UpdateProfile = z.strictObject({
-  display_name: line(100).optional(),
+  display_name: line(100)
+    .meta({ examples: ['Ada'] })
+    .optional(),
   notification_preferences: z.strictObject(preferences).partial().optional(),
   role: z.enum(['client', 'operator'], 'must be client or operator').optional(),
 })
 export type UpdateProfile = z.infer<typeof UpdateProfile>
 
 /** The profile as its owner sees it. */
-export const ProfileView = z.object({
-  id: z.uuid(),
-  email: z.string().nullable(),
-  display_name: z.string(),
-  avatar_url: z.string().nullable(),
-  roles: z.array(Role),
-  notification_preferences: z.object(preferences),
-  onboarded: z.boolean(),
-  created_at: timestamp,
-})
+export const ProfileView = z
+  .object({
+    id: z.uuid(),
+    email: z
+      .string()
+      .nullable()
+      .meta({ examples: ['ada@example.com'] }),
+    display_name: z.string().meta({ examples: ['Ada'] }),
+    avatar_url: z
+      .string()
+      .nullable()
+      .meta({ examples: [null] }),
+    roles: z.array(Role),
+    notification_preferences: z.object(preferences),
+    onboarded: z.boolean(),
+    created_at: timestamp,
+  })
+  .meta({ id: 'Profile' })
 export type ProfileView = z.infer<typeof ProfileView>
 
 /** Answer of GET /api/auth/check-onboarding. */
-export const Onboarding = z.object({
-  onboarded: z.boolean(),
-  roles: z.array(Role),
-  missing: z.array(OnboardingStep),
-})
+export const Onboarding = z
+  .object({ onboarded: z.boolean(), roles: z.array(Role), missing: z.array(OnboardingStep) })
+  .meta({ id: 'Onboarding', examples: [{ onboarded: false, roles: [], missing: ['role'] }] })

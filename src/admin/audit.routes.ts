@@ -12,16 +12,18 @@ const ListAudit = z.strictObject({
   subject_id: line(100).optional(),
 })
 
-const AuditView = z.object({
-  id: z.number().int(),
-  at: timestamp,
-  actor_id: z.uuid().nullable(),
-  actor_name: z.string().nullable(),
-  action: z.string(),
-  subject_type: z.string(),
-  subject_id: z.string(),
-  data: z.record(z.string(), z.unknown()),
-})
+const AuditView = z
+  .object({
+    id: z.number().int(),
+    at: timestamp,
+    actor_id: z.uuid().nullable().meta({ description: 'Null when the platform acted by itself.' }),
+    actor_name: z.string().nullable(),
+    action: z.string().meta({ examples: ['certification.approved'] }),
+    subject_type: z.string().meta({ examples: ['certification'] }),
+    subject_id: z.string().meta({ examples: ['0b8f4c1e-6a57-4f0e-9a3d-2c5e7d9b1f42'] }),
+    data: z.record(z.string(), z.unknown()).meta({ description: 'What else there is to know of the act.' }),
+  })
+  .meta({ id: 'AuditEntry' })
 
 /** Reading the audit log. */
 export function auditEndpoints({ db }: { db: Db }): Endpoint[] {

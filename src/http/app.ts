@@ -1,9 +1,11 @@
 import { randomUUID } from 'node:crypto'
+import type { IncomingMessage } from 'node:http'
 import { bodyParser } from '@koa/bodyparser'
 import cors from '@koa/cors'
 import Koa, { type Middleware } from 'koa'
 import helmet from 'koa-helmet'
 import type { Log } from '../log.ts'
+import { checkedAnswers } from './answer-check.ts'
 import { type Around, type Authenticate, type Endpoint, mount } from './endpoint.ts'
 import { AppError, badRequest, notAllowed, notFound, toAppError } from './errors.ts'
 
@@ -23,6 +25,8 @@ export interface AppParts {
   readonly observe?: (done: { method: string; route: string; status: number; ms: number }) => void
   /** Middleware that stands before the routes: the login pages and the built-in identity provider. */
   readonly before: readonly Middleware[]
+  /** Whether every answer is held against its declaration: for tests, as it costs time. */
+  readonly checkAnswers?: boolean
 }
 
 /** The HTTP application, complete: build everything first, then call `callback()` once. */
@@ -36,7 +40,11 @@ export function createApp(parts: AppParts): Koa {
   app.use(readableRequest)
   for (const middleware of parts.before) app.use(middleware)
   app.use(bodyParser({ enableTypes: ['json'], jsonLimit: REQUEST_BODY_LIMIT, encoding: 'utf-8' }))
-  const router = mount(parts.endpoints, parts.authenticate, parts.around)
+  const router = mount(parts.endpoints, {
+    authenticate: parts.authenticate,
+    ...(parts.around && { around: parts.around }),
+    ...(parts.checkAnswers && { check: checkedAnswers }),
+  })
   app.use(router.routes())
   app.use(methodNotAllowed(parts.endpoints))
   return app
@@ -94,6 +102,7 @@ function answerErrors(log: Log, observe: AppParts['observe']): Middleware {
       ctx.status = error.status
       ctx.set(error.headers)
       ctx.body = { error: error.message }
+      discardBody(ctx.req)
     }
     const ms = performance.now() - startedAt
     observe?.({ method: ctx.method, route: routeOf(ctx), status: ctx.status, ms })
@@ -108,6 +117,12 @@ function answerErrors(log: Log, observe: AppParts['observe']): Middleware {
     if (ctx.status >= 500) log.error({ ...line, err: cause }, 'request failed')
     else log.debug(line, 'request')
   }
+}
+
+/** Reads on to the end of a body that was given up half-way: what is unread would block the next request. */
+function discardBody(request: IncomingMessage): void {
+  request.unpipe()
+  request.resume()
 }
 
 const FIXED_ROUTES = new Set(['/', '/livez', '/readyz', '/metrics'])

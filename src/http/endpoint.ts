@@ -32,6 +32,9 @@ export interface Upload {
 
 export type Refusals = Readonly<Partial<Record<400 | 403 | 404 | 409 | 413 | 415 | 422 | 502 | 503, string>>>
 
+/** Answers besides the usual one that are no error: status → in which case, and its JSON body if it has one. */
+export type Alternatives = Readonly<Record<number, readonly [when: string, body?: z.ZodType]>>
+
 type Parsed<S extends z.ZodType | undefined> = S extends z.ZodType ? z.output<S> : undefined
 
 /** One route: what validates it, who may call it, what it answers. The description is made from the same. */
@@ -52,6 +55,7 @@ export interface Endpoint {
   readonly media?: readonly string[]
   /** When this route refuses beyond what its access and its input imply: status → in which case. */
   readonly refusals?: Refusals
+  readonly alternatives?: Alternatives
   readonly run: (input: EndpointInput) => Promise<unknown>
 }
 
@@ -82,6 +86,7 @@ export function endpoint<
   answer: R
   media?: readonly string[]
   refusals?: Refusals
+  alternatives?: Alternatives
   run: (input: {
     caller: A extends 'public' ? Caller | undefined : Caller
     params: Parsed<P>
@@ -103,15 +108,19 @@ export type Around = (
 
 export type Authenticate = (http: Context, access: Access) => Promise<Caller | undefined>
 
+export type Handler = (http: Context) => Promise<void>
+/** Stands around the whole handling of an endpoint, to look at what it answers. */
+export type Check = (spec: Endpoint, handle: Handler) => Handler
+
 /** Builds the router of a set of endpoints: authenticate, validate, run, answer. */
 export function mount(
   endpoints: readonly Endpoint[],
-  authenticate: Authenticate,
-  around: Around = (_http, _spec, _caller, work) => work(),
+  parts: { authenticate: Authenticate; around?: Around; check?: Check },
 ): Router {
+  const { authenticate, around = withNothing, check = unchecked } = parts
   const router = new Router({ sensitive: true, strict: true })
   for (const spec of endpoints) {
-    router[spec.method](spec.path.replace(/\{(\w+)\}/g, ':$1'), async (http: Context) => {
+    const handle = async (http: Context) => {
       const caller = await authenticate(http, spec.access)
       const input = {
         caller,
@@ -125,10 +134,14 @@ export function mount(
         const answer = await spec.run(input)
         if (spec.answer[1]) http.body = answer
       })
-    })
+    }
+    router[spec.method](spec.path.replace(/\{(\w+)\}/g, ':$1'), check(spec, handle))
   }
   return router
 }
+
+const withNothing: Around = (_http, _spec, _caller, work) => work()
+const unchecked: Check = (_spec, handle) => handle
 
 /** The parsed JSON body. A body of another type is refused rather than read as an empty object. */
 function jsonBody(http: Context): unknown {

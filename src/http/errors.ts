@@ -1,5 +1,7 @@
 import { z } from 'zod'
 
+const LONGEST_TEXT = 500
+
 /** An error that the caller may read. Anything else becomes a 500 without detail. */
 export class AppError extends Error {
   readonly status: number
@@ -39,11 +41,13 @@ export function toAppError(cause: unknown): AppError {
   return new AppError(500, 'Internal error', { cause })
 }
 
+/** Issues repeat what was sent, such as keys nobody knows, so they are cut. */
 function readableIssues(error: z.ZodError): string {
-  return error.issues
+  const text = error.issues
     .slice(0, 5)
     .map((issue) => (issue.path.length > 0 ? `${issue.path.join('.')}: ${issue.message}` : issue.message))
     .join('; ')
+  return text.length > LONGEST_TEXT ? `${text.slice(0, LONGEST_TEXT).toWellFormed()}…` : text
 }
 
 /** Network failures, and PostgreSQL's classes 08 (connection), 53 (resources) and 57P (shutdown). */
@@ -68,9 +72,12 @@ export function uniqueViolation(cause: unknown): string | undefined {
   return undefined
 }
 
+/** How gzip and deflate, and how brotli, say that their input is none. */
+const badCompression = /^(Z_DATA_ERROR|Z_BUF_ERROR|Z_NEED_DICT|ERR__ERROR_FORMAT_\w+)$/
+
 /** A compressed body that is not what its Content-Encoding says. */
 function isBadCompression(cause: unknown): boolean {
-  return cause instanceof Error && 'code' in cause && /^Z_(DATA|BUF)_ERROR$/.test(String(cause.code))
+  return cause instanceof Error && 'code' in cause && badCompression.test(String(cause.code))
 }
 
 function isHttpError(cause: unknown): cause is Error & { status: number; type?: string } {

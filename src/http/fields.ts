@@ -23,5 +23,11 @@ export const queryInteger = (minimum: number, maximum: number) =>
     .regex(/^\d{1,10}$/, 'must be a whole number')
     .transform(Number)
     .pipe(z.number().min(minimum).max(maximum))
+    .meta({
+      override({ jsonSchema }) {
+        delete jsonSchema.pattern
+        Object.assign(jsonSchema, { type: 'integer', minimum, maximum })
+      },
+    })
 
-export const timestamp = z.iso.datetime()
+export const timestamp = z.iso.datetime().meta({ examples: ['2026-11-20T09:30:00.000Z'] })

@@ -4,9 +4,14 @@ import { type Endpoint, endpoint } from '../http/endpoint.ts'
 import { queryInteger, timestamp } from '../http/fields.ts'
 import { type Notifications, PAGE_LIMIT } from './notification.service.ts'
 
-const NotificationView = NotificationEvent.extend({ read_at: timestamp.nullable() })
+const NotificationView = NotificationEvent.extend({ read_at: timestamp.nullable() }).meta({
+  id: 'Notification',
+})
 /** Notifications are numbered per user from 1; the number is the id. */
-const NotificationId = z.string().regex(/^[1-9]\d{0,8}$/, 'must be a notification id')
+const NotificationId = z
+  .string()
+  .regex(/^[1-9]\d{0,8}$/, 'must be a notification id')
+  .meta({ examples: ['12'] })
 
 export function notificationEndpoints(parts: { notifications: Notifications }): Endpoint[] {
   const { notifications } = parts

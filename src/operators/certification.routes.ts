@@ -54,6 +54,7 @@ function operatorEndpoints(certifications: Certifications): Endpoint[] {
       access,
       body: RequestCertification,
       answer: [201, CertificationView],
+      refusals: { 409: 'when a certification for this robot type is already pending or approved' },
       run: async ({ caller, body }) => view(await certifications.request(caller.userId, body)),
     }),
     endpoint({
@@ -82,6 +83,7 @@ function adminEndpoints(certifications: Certifications): Endpoint[] {
       access,
       params: IdParams,
       answer: [200, CertificationRequest],
+      refusals: { 409: 'when the request is already decided' },
       run: async ({ caller, params }) =>
         requestView(await certifications.decide(caller.userId, params.id, status)),
     })

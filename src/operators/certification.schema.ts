@@ -1,28 +1,33 @@
 import { z } from 'zod'
 import { line, prose, timestamp } from '../http/fields.ts'
 
-/** PENDING until an admin decides. */
-export const CertificationStatus = z.enum(['PENDING', 'APPROVED', 'REJECTED'])
+export const CertificationStatus = z
+  .enum(['PENDING', 'APPROVED', 'REJECTED'])
+  .meta({ id: 'CertificationStatus', description: 'PENDING until an admin decides.' })
 export type CertificationStatus = z.infer<typeof CertificationStatus>
 
 /** Body of POST /api/operator/certifications. */
 export const RequestCertification = z.strictObject({
-  robot_type: line(100),
-  note: prose(2_000).optional(),
+  robot_type: line(100).meta({ examples: ['so-101'] }),
+  note: prose(2_000)
+    .meta({ examples: ['Two years with this arm'] })
+    .optional(),
 })
 export type RequestCertification = z.infer<typeof RequestCertification>
 
-export const CertificationView = z.object({
-  id: z.uuid(),
-  robot_type: z.string(),
-  status: CertificationStatus,
-  note: z.string().nullable(),
-  requested_at: timestamp,
-  decided_at: timestamp.nullable(),
-})
+export const CertificationView = z
+  .object({
+    id: z.uuid(),
+    robot_type: z.string().meta({ examples: ['so-101'] }),
+    status: CertificationStatus,
+    note: z.string().nullable(),
+    requested_at: timestamp,
+    decided_at: timestamp.nullable().meta({ examples: [null] }),
+  })
+  .meta({ id: 'Certification' })
 
 /** An admin also sees whose request it is. */
 export const CertificationRequest = CertificationView.extend({
   operator_id: z.uuid(),
-  operator_name: z.string(),
-})
+  operator_name: z.string().meta({ examples: ['Grace'] }),
+}).meta({ id: 'CertificationRequest' })

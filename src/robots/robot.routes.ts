@@ -30,6 +30,7 @@ export function robotEndpoints(parts: {
       access,
       body: RegisterRobot,
       answer: [201, RegisteredRobot],
+      refusals: { 409: 'when the hardware_id already belongs to a robot' },
       run: async ({ caller, body }) => {
         const row = await robots.register(caller.userId, body)
         const token = tokens.issue({ robotId: row.id, tokenVersion: row.token_version })
@@ -63,6 +64,7 @@ export function robotEndpoints(parts: {
       access,
       params: IdParams,
       answer: [204],
+      refusals: { 409: 'when the robot is in an open session' },
       run: ({ caller, params }) => robots.remove(caller.userId, params.id),
     }),
     endpoint({

@@ -2,23 +2,42 @@ import { RobotStatus } from '@wheelhouse/protocol'
 import { z } from 'zod'
 import { line, prose, timestamp } from '../http/fields.ts'
 
-const streamUrl = z.union([z.literal(''), z.url({ protocol: /^(https?|rtsps?|wss?)$/ }).max(2_000)])
-const tags = z.array(line(50)).max(20)
+const examples = {
+  name: { examples: ['Warehouse arm'] },
+  robotType: { examples: ['so-101'] },
+  hardwareId: { description: 'Of the motor board; unique to one robot.', examples: ['board-0001'] },
+  streamUrl: {
+    description: 'Where the video is; empty when there is none.',
+    examples: ['https://cam.example.com/1'],
+  },
+  tags: { examples: [['arm', 'berlin']] },
+  notes: { examples: ['The gripper is new'] },
+}
+
+const streamUrl = z
+  .union([z.literal(''), z.url({ protocol: /^(https?|rtsps?|wss?)$/ }).max(2_000)])
+  .meta(examples.streamUrl)
+const tags = z.array(line(50)).max(20).meta(examples.tags)
 
 const settings = {
-  name: line(100),
+  name: line(100).meta(examples.name),
   stream_url: streamUrl,
   tags,
-  notes: prose(4_000).nullable(),
+  notes: prose(4_000).nullable().meta(examples.notes),
   require_certification: z.boolean(),
-  latency_limit_ms: z.number().int().min(50).max(10_000),
+  latency_limit_ms: z
+    .number()
+    .int()
+    .min(50)
+    .max(10_000)
+    .meta({ examples: [250] }),
 }
 
 /** Body of POST /api/client/robots. */
 export const RegisterRobot = z.strictObject({
   name: settings.name,
-  robot_type: line(100),
-  hardware_id: line(200),
+  robot_type: line(100).meta(examples.robotType),
+  hardware_id: line(200).meta(examples.hardwareId),
   stream_url: streamUrl.default(''),
   tags: tags.default([]),
   notes: settings.notes.default(null),
@@ -34,39 +53,56 @@ export const UpdateRobot = z
 export type UpdateRobot = z.infer<typeof UpdateRobot>
 
 /** The Robot of the specification, exactly. */
-export const RobotView = z.object({
-  id: z.uuid(),
-  name: z.string(),
-  robot_type: z.string(),
-  status: RobotStatus,
-  control_url: z.string(),
-  stream_url: z.string(),
-  hardware_id: z.string(),
-  last_online: timestamp.nullable(),
-  last_heartbeat: timestamp.nullable(),
-  total_hours: z.number(),
-  tags: z.array(z.string()),
-  notes: z.string().nullable(),
-  created_at: timestamp,
-})
+export const RobotView = z
+  .object({
+    id: z.uuid(),
+    name: z.string().meta(examples.name),
+    robot_type: z.string().meta(examples.robotType),
+    status: RobotStatus,
+    control_url: z.string().meta({
+      description: 'Where the robot connects, over WebSocket.',
+      examples: ['wss://gateway.example.com/robots/0b8f4c1e-6a57-4f0e-9a3d-2c5e7d9b1f42/control'],
+    }),
+    stream_url: z.string().meta(examples.streamUrl),
+    hardware_id: z.string().meta(examples.hardwareId),
+    last_online: timestamp.nullable().meta({ description: 'Null until the robot has connected once.' }),
+    last_heartbeat: timestamp.nullable().meta({ description: 'Null until the robot has connected once.' }),
+    total_hours: z.number().meta({ description: 'Hours of session time.', examples: [12.5] }),
+    tags: z.array(z.string()).meta(examples.tags),
+    notes: z.string().nullable().meta(examples.notes),
+    created_at: timestamp,
+  })
+  .meta({ id: 'Robot' })
 export type RobotView = z.infer<typeof RobotView>
 
 /** One robot read alone: also its settings. */
 export const RobotDetail = RobotView.extend({
-  require_certification: z.boolean(),
-  latency_limit_ms: z.number().int(),
-})
+  require_certification: z
+    .boolean()
+    .meta({ description: 'Whether operators need a certification for its type.' }),
+  latency_limit_ms: z
+    .number()
+    .int()
+    .meta({ examples: [250] }),
+}).meta({ id: 'RobotDetail' })
 export type RobotDetail = z.infer<typeof RobotDetail>
 
 /** The answer to a registration; the token is shown this once. */
-export const RegisteredRobot = RobotDetail.extend({ robot_token: z.string() })
+export const RegisteredRobot = RobotDetail.extend({
+  robot_token: z.string().meta({
+    description: 'What the robot connects with.',
+    examples: ['0b8f4c1e-6a57-4f0e-9a3d-2c5e7d9b1f42.1.4f9d…'],
+  }),
+}).meta({ id: 'RegisteredRobot' })
 
 /** A robot as an operator may see it: nothing of how to reach or recognise its hardware. */
-export const AvailableRobot = z.object({
-  id: z.uuid(),
-  name: z.string(),
-  robot_type: z.string(),
-  status: RobotStatus,
-  tags: z.array(z.string()),
-  last_heartbeat: timestamp.nullable(),
-})
+export const AvailableRobot = z
+  .object({
+    id: z.uuid(),
+    name: z.string().meta(examples.name),
+    robot_type: z.string().meta(examples.robotType),
+    status: RobotStatus,
+    tags: z.array(z.string()).meta(examples.tags),
+    last_heartbeat: timestamp.nullable(),
+  })
+  .meta({ id: 'AvailableRobot' })

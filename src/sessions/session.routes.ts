@@ -68,6 +68,11 @@ function lifecycleEndpoints(parts: SessionRouteParts): Endpoint[] {
       access: {}, // operators, and admins on behalf of one: see operatorFor
       body: CreateSession,
       answer: [201, CreatedSession],
+      refusals: {
+        403: 'when the caller is no operator, names another one, or lacks a certification the robot asks for',
+        404: 'when there is no such robot',
+        409: 'when the robot is not AVAILABLE or the operator already has an open session',
+      },
       run: async ({ caller, body }) => {
         const operatorId = await operatorFor(parts, caller, body.operatorId)
         const session = body.scheduledFor
@@ -94,6 +99,10 @@ function lifecycleEndpoints(parts: SessionRouteParts): Endpoint[] {
       params: IdParams,
       body: ActOnSession,
       answer: [200, SessionDetail],
+      refusals: {
+        403: 'when the action is not for this side of the session to take',
+        409: 'when the status of the session, the robot or the operator does not allow the action',
+      },
       run: async ({ caller, params, body }) => {
         const row = await lifecycle.act(caller, params.id, body.action, body.reason)
         return sessionDetail(row, caller.userId, now())
@@ -124,6 +133,7 @@ function logEndpoints({ queries, messages }: SessionRouteParts): Endpoint[] {
       params: IdParams,
       body: SendMessage,
       answer: [201, ChatMessage],
+      refusals: { 422: 'when the clientMessageId was used for another message' },
       run: async ({ caller, params, body }) =>
         (await messages.send(caller, params.id, body.body, body.clientMessageId)).message,
     }),

@@ -13,8 +13,16 @@ import { prose, queryInteger, timestamp } from '../http/fields.ts'
 /** Body of POST /api/sessions. */
 export const CreateSession = z.strictObject({
   robotId: z.uuid(),
-  operatorId: z.uuid().optional(),
-  scheduledFor: z.iso.datetime({ offset: true }).optional(),
+  operatorId: z
+    .uuid()
+    .meta({ description: 'The caller, unless an admin names another operator.' })
+    .optional(),
+  scheduledFor: z.iso
+    .datetime({ offset: true })
+    .meta({
+      description: 'Plans the session for this time, at most 90 days ahead, instead of starting it now.',
+    })
+    .optional(),
 })
 export type CreateSession = z.infer<typeof CreateSession>
 
@@ -58,50 +66,99 @@ export const ExportSessions = z
   })
 export type ExportSessions = z.output<typeof ExportSessions>
 
+const cents = 'In cents; null until it is fixed.'
+
 const shared = {
   id: z.uuid(),
   status: SessionStatus,
   started_at: timestamp.nullable(),
   ended_at: timestamp.nullable(),
-  duration_minutes: z.number().int().nullable(),
-  client_charge_cents: z.number().int().nullable(),
-  rating: z.number().int().min(1).max(5).nullable(),
+  duration_minutes: z
+    .number()
+    .int()
+    .nullable()
+    .meta({ examples: [25] }),
+  client_charge_cents: z
+    .number()
+    .int()
+    .nullable()
+    .meta({ description: cents, examples: [1250] }),
+  rating: z
+    .number()
+    .int()
+    .min(1)
+    .max(5)
+    .nullable()
+    .meta({ examples: [5] }),
   created_at: timestamp,
   robot_id: z.uuid(),
-  robot_name: z.string(),
-  robot_type: z.string(),
-  operator_name: z.string(),
+  robot_name: z.string().meta({ examples: ['Warehouse arm'] }),
+  robot_type: z.string().meta({ examples: ['so-101'] }),
+  operator_name: z.string().meta({ examples: ['Grace'] }),
 }
 
+const clientView = {
+  ...shared,
+  episodes_collected: z.number().meta({ examples: [12] }),
+  data_collected_mb: z.number().meta({ examples: [340.5] }),
+}
 /** The Session as the robot's owner sees it. */
-export const ClientSession = z.strictObject({
+export const ClientSession = z
+  .strictObject(clientView)
+  .meta({ id: 'ClientSession', description: 'A session as the owner of the robot sees it.' })
+const operatorView = {
   ...shared,
-  episodes_collected: z.number(),
-  data_collected_mb: z.number(),
-})
+  operator_earnings_cents: z
+    .number()
+    .int()
+    .nullable()
+    .meta({ description: cents, examples: [875] }),
+}
 /** The Session as its operator sees it. */
-export const OperatorSession = z.strictObject({
-  ...shared,
-  operator_earnings_cents: z.number().int().nullable(),
-})
-export const SessionView = z.union([ClientSession, OperatorSession])
+export const OperatorSession = z
+  .strictObject(operatorView)
+  .meta({ id: 'OperatorSession', description: 'A session as its operator sees it.' })
+export const SessionView = z.union([ClientSession, OperatorSession]).meta({ id: 'Session' })
 export type SessionView = z.infer<typeof SessionView>
 
 const details = {
   scheduled_for: timestamp.nullable(),
-  planned_minutes: z.number().int().nullable(),
-  paused_seconds: z.number().int(),
-  pause_reason: z.string().nullable(),
-  rating_comment: z.string().nullable(),
-  end_reason: z.string().nullable(),
-  control: z.strictObject({
-    /** Whether the robot is connected. */
-    connected: z.boolean(),
-    /** The latched stop in force; `by` is the user who stopped. */
-    stop: z.strictObject({ reason: z.string(), at: timestamp, by: z.uuid().nullable() }).nullable(),
-  }),
+  planned_minutes: z
+    .number()
+    .int()
+    .nullable()
+    .meta({ examples: [30] }),
+  paused_seconds: z
+    .number()
+    .int()
+    .meta({ examples: [40] }),
+  pause_reason: z
+    .string()
+    .nullable()
+    .meta({ examples: [null] }),
+  rating_comment: z
+    .string()
+    .nullable()
+    .meta({ examples: [null] }),
+  end_reason: z
+    .string()
+    .nullable()
+    .meta({ examples: ['ended'] }),
+  control: z
+    .strictObject({
+      /** Whether the robot is connected. */
+      connected: z.boolean(),
+      /** The latched stop in force; `by` is the user who stopped. */
+      stop: z.strictObject({ reason: z.string(), at: timestamp, by: z.uuid().nullable() }).nullable(),
+    })
+    .meta({ examples: [{ connected: true, stop: null }] }),
 }
-export const SessionDetail = z.union([ClientSession.extend(details), OperatorSession.extend(details)])
+export const SessionDetail = z
+  .union([
+    z.strictObject({ ...clientView, ...details }).meta({ id: 'ClientSessionDetail' }),
+    z.strictObject({ ...operatorView, ...details }).meta({ id: 'OperatorSessionDetail' }),
+  ])
+  .meta({ id: 'SessionDetail' })
 export type SessionDetail = z.infer<typeof SessionDetail>
 
 /** Query of the two logs: entries after a number, oldest first. */

@@ -7,7 +7,8 @@ import { timestamp } from '../http/fields.ts'
 
 const CHECK_LIMIT_MS = 2_000
 
-const Health = z.object({ status: z.enum(['ok', 'error']), db: z.enum(['ok', 'error']), timestamp })
+const word = z.enum(['ok', 'error'])
+const Health = z.object({ status: word, db: word, timestamp }).meta({ id: 'Health' })
 
 /** Whether the database answers within two seconds. */
 export async function databaseAnswers(db: Db): Promise<boolean> {
@@ -27,12 +28,13 @@ export function healthEndpoint(parts: { db: Db; now: () => Date }): Endpoint {
     summary: 'Health of the API and its database connection',
     access: 'public',
     answer: [200, Health],
+    alternatives: { 503: ['when the database does not answer', Health] },
     run: async ({ http }) => {
       const ok = await databaseAnswers(parts.db)
       if (!ok) http.status = 503
       http.set('Cache-Control', 'no-store')
-      const word = ok ? ('ok' as const) : ('error' as const)
-      return { status: word, db: word, timestamp: parts.now().toISOString() }
+      const state = ok ? ('ok' as const) : ('error' as const)
+      return { status: state, db: state, timestamp: parts.now().toISOString() }
     },
   })
 }

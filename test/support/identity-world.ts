@@ -75,6 +75,7 @@ export async function createIdentityWorld(options: { provider?: (baseUrl: string
     ...{ corsOrigins, before, trustedProxies: 0, https: false, log: pino({ level: 'silent' }) },
     endpoints: [...accountEndpoints({ users, apiKeys, verifyToken, userinfo, baseUrl }), ...probes],
     authenticate: auth.authenticate,
+    checkAnswers: true,
   })
   server.on('request', app.callback())
 

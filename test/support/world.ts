@@ -34,6 +34,7 @@ export async function createWorld(options: WorldOptions = {}) {
   const closers: (() => Promise<unknown> | unknown)[] = []
   const now = options.now ?? (() => new Date())
   const common = {
+    NODE_ENV: 'test', // answers are held against their schemas
     DATABASE_URL: database.url,
     ...(options.bus === 'redis' && { REDIS_URL: inject('redisUrl') }),
     DATA_DIR: dataDir,
