@@ -47,7 +47,7 @@ function createHandlers(parts: CommandParts): Handlers {
   const { queries, lifecycle, messages, notifications, robotWatch, now } = parts
   return {
     async 'session:watch'(caller, { session_id, after }, socket) {
-      await queries.get(caller, session_id)
+      await queries.parties(caller, session_id)
       const room = rooms.session(session_id)
       const others = [...socket.rooms].filter((one) => one !== room && one.startsWith(rooms.session('')))
       if (others.length >= MAX_WATCHED_SESSIONS) {
@@ -67,7 +67,7 @@ function createHandlers(parts: CommandParts): Handlers {
       return { message: (await messages.send(caller, session_id, body, client_message_id)).message }
     },
     async 'chat:typing'(caller, { session_id }, socket) {
-      await queries.get(caller, session_id)
+      await queries.parties(caller, session_id)
       socket.to(rooms.session(session_id)).volatile.emit('chat:typing', {
         session_id,
         user_id: caller.userId,

@@ -31,12 +31,31 @@ export async function createRedisBus(parts: {
   // when the process ends before that.
   subscriber.subscribe(...busTopics.map((topic) => CHANNEL_PREFIX + topic)).catch(() => {})
 
+  const send = (topic: BusTopic, message: unknown) =>
+    publisher.publish(CHANNEL_PREFIX + topic, JSON.stringify({ from: processId, message }))
+
+  /** A wake-up says nothing but "look": while one is on its way, any number of others need only one more. */
+  let waking = false
+  let wakeAgain = false
+  async function wake(): Promise<void> {
+    if (waking) {
+      wakeAgain = true
+      return
+    }
+    waking = true
+    wakeAgain = false
+    await send('outbox.wake', {}).catch(() => {})
+    waking = false
+    if (wakeAgain && publisher.status === 'ready') void wake()
+  }
+
   return {
     publish(topic, message) {
       queueMicrotask(() => listeners.deliver(topic, message))
       if (publisher.status !== 'ready') return // a hint is not worth queueing: listeners also poll
       // Lost with its connection, or at the end of the process: listeners find it by polling.
-      publisher.publish(CHANNEL_PREFIX + topic, JSON.stringify({ from: processId, message })).catch(() => {})
+      if (topic === 'outbox.wake') void wake()
+      else send(topic, message).catch(() => {})
     },
     subscribe: listeners.add,
   }

@@ -1,4 +1,5 @@
-import type { Transaction } from 'kysely'
+import { sql, type Transaction } from 'kysely'
+import { compiled } from '../db/compiled.ts'
 import type { Db, Tables } from '../db/orm.ts'
 import type { Bus } from './bus.ts'
 import { catalog, type EventName, type EventPayload } from './catalog.ts'
@@ -18,6 +19,24 @@ export type Transact = <T>(work: (tx: Tx) => Promise<T>) => Promise<T>
 const RETRYABLE = new Set(['40P01', '40001'])
 const MAX_ATTEMPTS = 4
 
+/** Any number of facts, in their order, by one statement. */
+const insertFacts = compiled<{ facts: string }>()((db, place) =>
+  db
+    .insertInto('outbox')
+    .columns(['name', 'payload'])
+    .expression((eb) =>
+      eb
+        .selectFrom(
+          sql<{
+            fact: unknown
+            place: number
+          }>`jsonb_array_elements(${place('facts')}::jsonb) with ordinality`.as<'f'>(sql`f (fact, place)`),
+        )
+        .select([sql<string>`fact ->> 'name'`.as('name'), sql<unknown>`fact -> 'payload'`.as('payload')])
+        .orderBy('f.place'),
+    ),
+)
+
 /**
  * Runs work in one transaction with its outbox rows. After the commit it sends wake-up hints; a crash in
  * between loses only the hint, the facts are found by polling.
@@ -31,17 +50,16 @@ export function createTransactor(parts: {
   const { db, bus, beforeCommit } = parts
   return async (work) => {
     for (let attempt = 1; ; attempt++) {
-      const facts: { name: string; payload: string }[] = []
+      const facts: { name: EventName; payload: unknown }[] = []
       const robotIds: string[] = []
       try {
         const result = await db.transaction().execute(async (trx) => {
           const answer = await work({
             db: trx,
-            record: (name, payload) =>
-              facts.push({ name, payload: JSON.stringify(catalog[name].parse(payload)) }),
+            record: (name, payload) => facts.push({ name, payload: catalog[name].parse(payload) }),
             robotsChanged: (...ids) => robotIds.push(...ids),
           })
-          if (facts.length > 0) await trx.insertInto('outbox').values(facts).execute()
+          if (facts.length > 0) await insertFacts(trx, { facts: JSON.stringify(facts) })
           await beforeCommit?.(trx)
           return answer
         })

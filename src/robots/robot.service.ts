@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import { audit } from '../admin/audit.ts'
+import { compiled } from '../db/compiled.ts'
 import type { Db } from '../db/orm.ts'
 import type { Transact, Tx } from '../events/transactor.ts'
 import { conflict, notFound, uniqueViolation } from '../http/errors.ts'
@@ -10,6 +11,22 @@ import type { RobotRow } from './robot.view.ts'
 /** Most entries GET /api/client/robots returns (the specification's limit). */
 const LIST_LIMIT = 50
 
+const robotsWithPresence = (db: Db) =>
+  db
+    .selectFrom('robots')
+    .innerJoin('robot_presence', 'robot_presence.robot_id', 'robots.id')
+    .selectAll('robots')
+    .select(['robot_presence.last_online', 'robot_presence.last_heartbeat'])
+    .where('robots.deleted_at', 'is', null)
+
+const newestOf = compiled<{ ownerId: string }>()((db, place) =>
+  robotsWithPresence(db)
+    .where('robots.owner_id', '=', place('ownerId'))
+    .orderBy('robots.created_at', 'desc')
+    .orderBy('robots.id', 'desc')
+    .limit(LIST_LIMIT),
+)
+
 /** Owners' robots: registration, settings, tokens. Live state belongs to presence and sessions. */
 export function createRobots(parts: {
   db: Db
@@ -19,17 +36,9 @@ export function createRobots(parts: {
   cancelScheduled: (tx: Tx, robotId: string) => Promise<void>
 }) {
   const { db, transact, now, cancelScheduled } = parts
-  const robotsWithPresence = () =>
-    db
-      .selectFrom('robots')
-      .innerJoin('robot_presence', 'robot_presence.robot_id', 'robots.id')
-      .selectAll('robots')
-      .select(['robot_presence.last_online', 'robot_presence.last_heartbeat'])
-      .where('robots.deleted_at', 'is', null)
-
   /** @throws 404 when it does not exist or belongs to somebody else. */
   async function get(ownerId: string, id: string): Promise<RobotRow> {
-    const row = await robotsWithPresence()
+    const row = await robotsWithPresence(db)
       .where('robots.id', '=', id)
       .where('robots.owner_id', '=', ownerId)
       .executeTakeFirst()
@@ -62,13 +71,7 @@ export function createRobots(parts: {
     },
 
     /** Newest first, at most 50. */
-    list: (ownerId: string): Promise<RobotRow[]> =>
-      robotsWithPresence()
-        .where('robots.owner_id', '=', ownerId)
-        .orderBy('robots.created_at', 'desc')
-        .orderBy('robots.id', 'desc')
-        .limit(LIST_LIMIT)
-        .execute(),
+    list: (ownerId: string): Promise<RobotRow[]> => newestOf(db, { ownerId }),
 
     async update(ownerId: string, id: string, change: UpdateRobot): Promise<RobotRow> {
       const changed = await db

@@ -1,18 +1,64 @@
 import { randomUUID } from 'node:crypto'
 import type { ChatMessage, Role } from '@wheelhouse/protocol'
+import { sql } from 'kysely'
+import { compiled } from '../db/compiled.ts'
 import type { Db } from '../db/orm.ts'
 import type { Transact } from '../events/transactor.ts'
 import type { Caller } from '../http/endpoint.ts'
 import { AppError, notFound, uniqueViolation } from '../http/errors.ts'
 import { appendToLog } from './session.log.ts'
-import type { SessionQueries } from './session.queries.ts'
-import { messageView, type SessionRow } from './session.view.ts'
+import type { SessionParties, SessionQueries } from './session.queries.ts'
+import { messageView } from './session.view.ts'
 
 /** Which side of the session the sender speaks for. */
-function senderRole(session: SessionRow, userId: string): Role {
+function senderRole(session: SessionParties, userId: string): Role {
   if (session.operator_id === userId) return 'operator'
   return session.client_id === userId ? 'client' : 'admin'
 }
+
+interface NewMessage {
+  readonly id: string
+  readonly sessionId: string
+  readonly senderId: string
+  readonly senderName: string
+  readonly senderRole: Role
+  readonly body: string
+  readonly clientMessageId: string | null
+  readonly at: Date
+}
+
+/** Takes the session's next number, and with it its row lock, and writes the message: log and chat stay in one order. */
+const insertNext = compiled<NewMessage>()((db, place) =>
+  db
+    .with('taken', (taking) =>
+      taking
+        .updateTable('sessions')
+        .set((eb) => ({ event_seq: eb('event_seq', '+', 1) }))
+        .where('id', '=', place('sessionId'))
+        .returning(['id', 'event_seq']),
+    )
+    .insertInto('messages')
+    .columns([
+      ...(['id', 'session_id', 'seq', 'sender_id', 'sender_name', 'sender_role'] as const),
+      ...(['body', 'client_message_id', 'created_at'] as const),
+    ])
+    .expression((eb) =>
+      eb
+        .selectFrom('taken')
+        .select([
+          sql<string>`${place('id')}::uuid`.as('message_id'),
+          'taken.id as session_id',
+          'taken.event_seq',
+          sql<string>`${place('senderId')}::uuid`.as('sender_id'),
+          sql<string>`${place('senderName')}::text`.as('sender_name'),
+          sql<Role>`${place('senderRole')}::text`.as('sender_role'),
+          sql<string>`${place('body')}::text`.as('body'),
+          sql<string | null>`${place('clientMessageId')}::text`.as('client_message_id'),
+          sql<Date>`${place('at')}::timestamptz`.as('created_at'),
+        ]),
+    )
+    .returningAll(),
+)
 
 /** The chat of a session; its messages share the numbering of the session's log. */
 export function createMessages(parts: {
@@ -37,39 +83,27 @@ export function createMessages(parts: {
 
   async function insert(
     caller: Caller,
-    session: SessionRow,
+    session: SessionParties,
     body: string,
     clientMessageId: string | undefined,
   ) {
     return await transact(async (tx) => {
       const at = now()
-      // Takes the number and with it the session's row lock: log and chat stay in one order.
-      const taken = await tx.db
-        .updateTable('sessions')
-        .set((eb) => ({ event_seq: eb('event_seq', '+', 1) }))
-        .where('id', '=', session.id)
-        .returning('event_seq')
-        .executeTakeFirst()
-      if (!taken) throw notFound('Session')
-      const row = await tx.db
-        .insertInto('messages')
-        .values({
-          id: randomUUID(),
-          session_id: session.id,
-          seq: taken.event_seq,
-          sender_id: caller.userId,
-          sender_name: caller.displayName,
-          sender_role: senderRole(session, caller.userId),
-          body,
-          client_message_id: clientMessageId ?? null,
-          created_at: at,
-        })
-        .returningAll()
-        .executeTakeFirstOrThrow()
+      const [row] = await insertNext(tx.db, {
+        id: randomUUID(),
+        sessionId: session.id,
+        senderId: caller.userId,
+        senderName: caller.displayName,
+        senderRole: senderRole(session, caller.userId),
+        body,
+        clientMessageId: clientMessageId ?? null,
+        at,
+      })
+      if (!row) throw notFound('Session')
       const message = messageView(row)
       await appendToLog(tx, {
         sessionId: session.id,
-        seq: taken.event_seq,
+        seq: row.seq,
         type: 'chat.message',
         at,
         data: { message_id: row.id },
@@ -90,7 +124,7 @@ export function createMessages(parts: {
       body: string,
       clientMessageId: string | undefined,
     ): Promise<{ message: ChatMessage; created: boolean }> {
-      const session = await queries.get(caller, sessionId)
+      const session = await queries.parties(caller, sessionId)
       try {
         return { message: await insert(caller, session, body, clientMessageId), created: true }
       } catch (cause) {
@@ -103,7 +137,7 @@ export function createMessages(parts: {
 
     /** Messages numbered above `after`, oldest first. */
     async list(caller: Caller, sessionId: string, after: number, limit: number): Promise<ChatMessage[]> {
-      await queries.get(caller, sessionId)
+      await queries.parties(caller, sessionId)
       const rows = await db
         .selectFrom('messages')
         .selectAll()

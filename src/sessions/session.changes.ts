@@ -102,12 +102,7 @@ export function withoutPause(at: Date) {
 }
 
 /** Tells those who watch a robot the status that this transaction gave it. */
-export async function tellRobotStatus(tx: Tx, robot: RobotRecord): Promise<void> {
-  const presence = await tx.db
-    .selectFrom('robot_presence')
-    .select('last_heartbeat')
-    .where('robot_id', '=', robot.id)
-    .executeTakeFirstOrThrow()
+export function recordRobotStatus(tx: Tx, robot: RobotRecord, lastHeartbeat: Date | null): void {
   tx.record('robots.status', {
     robots: [
       {
@@ -115,10 +110,20 @@ export async function tellRobotStatus(tx: Tx, robot: RobotRecord): Promise<void>
         owner_id: robot.owner_id,
         robot_type: robot.robot_type,
         status: robot.status,
-        last_heartbeat: iso(presence.last_heartbeat),
+        last_heartbeat: iso(lastHeartbeat),
       },
     ],
   })
+}
+
+/** The same, of a robot whose last heartbeat has yet to be looked up. */
+export async function tellRobotStatus(tx: Tx, robot: RobotRecord): Promise<void> {
+  const presence = await tx.db
+    .selectFrom('robot_presence')
+    .select('last_heartbeat')
+    .where('robot_id', '=', robot.id)
+    .executeTakeFirstOrThrow()
+  recordRobotStatus(tx, robot, presence.last_heartbeat)
 }
 
 export interface Announcement extends Act {

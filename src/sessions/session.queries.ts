@@ -1,60 +1,140 @@
 import type { SessionLogEvent, SessionStatus } from '@wheelhouse/protocol'
+import { sql } from 'kysely'
+import { compiled } from '../db/compiled.ts'
 import type { Db } from '../db/orm.ts'
 import type { Caller } from '../http/endpoint.ts'
 import { notFound } from '../http/errors.ts'
 import type { ListSessions } from './session.schema.ts'
-import { eventView, type SessionDetailRow, type SessionRow } from './session.view.ts'
+import {
+  eventView,
+  type ListedSession,
+  type SessionDetailRow,
+  type SessionRow,
+  viewColumns,
+} from './session.view.ts'
 
-const sessionsWithNames = (db: Db) =>
+const withNames = (db: Db) =>
   db
     .selectFrom('sessions')
     .innerJoin('robots', 'robots.id', 'sessions.robot_id')
     .innerJoin('users as operators', 'operators.id', 'sessions.operator_id')
-    .selectAll('sessions')
     .select(['robots.name as robot_name', 'robots.robot_type', 'operators.display_name as operator_name'])
 
+export type SessionParties = Pick<SessionRow, 'id' | 'operator_id' | 'client_id'>
+
+type Side = 'operator_id' | 'client_id'
+
 /** On which side a caller's sessions are theirs: operators' those they operated, clients' those on their robots. */
-export function sidesOf(caller: Pick<Caller, 'roles'>): ('operator_id' | 'client_id')[] {
+export function sidesOf(caller: Pick<Caller, 'roles'>): Side[] {
   return [
     ...(caller.roles.includes('operator') ? (['operator_id'] as const) : []),
     ...(caller.roles.includes('client') ? (['client_id'] as const) : []),
   ]
 }
 
+interface Page {
+  readonly userId: string
+  readonly status?: SessionStatus | undefined
+  readonly limit: number
+  readonly offset: number
+}
+
+/** Newest first, straight from the side's own index. */
+const listOfSide = (side: Side, { byStatus }: { byStatus: boolean }) =>
+  compiled<Page>()((db, place) =>
+    withNames(db)
+      .select(viewColumns)
+      .where(`sessions.${side}`, '=', place('userId'))
+      .$if(byStatus, (query) => query.where('sessions.status', '=', sql<SessionStatus>`${place('status')}`))
+      .orderBy('sessions.created_at', 'desc')
+      .orderBy('sessions.id', 'desc')
+      .limit(place('limit'))
+      .offset(place('offset')),
+  )
+
+const listOf = {
+  operator_id: {
+    all: listOfSide('operator_id', { byStatus: false }),
+    byStatus: listOfSide('operator_id', { byStatus: true }),
+  },
+  client_id: {
+    all: listOfSide('client_id', { byStatus: false }),
+    byStatus: listOfSide('client_id', { byStatus: true }),
+  },
+}
+
+/** The newest of both sides are among the newest of each; `union` leaves one of what is on both. */
+async function listOfBoth(db: Db, { userId, status, limit, offset }: Page): Promise<ListedSession[]> {
+  const newest = (side: Side) =>
+    db
+      .selectFrom('sessions')
+      .select(['id', 'created_at'])
+      .where(side, '=', userId)
+      .$if(status !== undefined, (query) => query.where('status', '=', status as SessionStatus))
+      .orderBy('created_at', 'desc')
+      .orderBy('id', 'desc')
+      .limit(offset + limit)
+      .as(side)
+  const page = db
+    .selectFrom(newest('operator_id'))
+    .selectAll()
+    .union(db.selectFrom(newest('client_id')).selectAll())
+    .orderBy('created_at', 'desc')
+    .orderBy('id', 'desc')
+    .limit(limit)
+    .offset(offset)
+  return await withNames(db)
+    .select(viewColumns)
+    .innerJoin(page.as('page'), 'page.id', 'sessions.id')
+    .orderBy('sessions.created_at', 'desc')
+    .orderBy('sessions.id', 'desc')
+    .execute()
+}
+
+const parties = compiled<{ id: string }>()((db, place) =>
+  db
+    .selectFrom('sessions')
+    .select(['id', 'operator_id', 'client_id'])
+    .where('id', '=', sql<string>`${place('id')}`),
+)
+
+/** Whether somebody may see a session: who drives, who owns, and admins. */
+const isVisibleTo = (
+  { userId, roles }: Pick<Caller, 'userId' | 'roles'>,
+  session: { operator_id: string; client_id: string },
+) => session.operator_id === userId || session.client_id === userId || roles.includes('admin')
+
 /** Reading sessions: who may see one, lists, the log. */
 export function createSessionQueries({ db }: { db: Db }) {
   return {
+    /** Newest first. Operators see sessions they operated, clients those on their robots; who is both sees both. */
+    async list(caller: Caller, { status, limit, offset }: ListSessions): Promise<ListedSession[]> {
+      const [side, other] = sidesOf(caller)
+      if (!side) return []
+      const page = { userId: caller.userId, status, limit, offset }
+      if (other) return await listOfBoth(db, page)
+      return await listOf[side][status === undefined ? 'all' : 'byStatus'](db, page)
+    },
+
     /**
-     * Newest first. Operators see sessions they operated, clients those on their robots; who is both sees
-     * both. One role reads straight from that side's own index.
+     * The two people of a session: what most that happens in it needs to know.
+     * @throws 404 when it does not exist or the caller has no part in it.
      */
-    async list(caller: Caller, filter: ListSessions): Promise<SessionRow[]> {
-      const sides = sidesOf(caller)
-      if (sides.length === 0) return []
-      const { status } = filter
-      return await sessionsWithNames(db)
-        .where((eb) => eb.or(sides.map((side) => eb(`sessions.${side}`, '=', caller.userId))))
-        .$if(status !== undefined, (query) => query.where('sessions.status', '=', status as SessionStatus))
-        .orderBy('sessions.created_at', 'desc')
-        .orderBy('sessions.id', 'desc')
-        .limit(filter.limit)
-        .offset(filter.offset)
-        .execute()
+    async parties(caller: Pick<Caller, 'userId' | 'roles'>, id: string): Promise<SessionParties> {
+      const [session] = await parties(db, { id })
+      if (!session || !isVisibleTo(caller, session)) throw notFound('Session')
+      return session
     },
 
     /** @throws 404 when it does not exist or the caller has no part in it. */
     async get(caller: Pick<Caller, 'userId' | 'roles'>, id: string): Promise<SessionDetailRow> {
-      const row = await sessionsWithNames(db)
+      const row = await withNames(db)
+        .selectAll('sessions')
         .innerJoin('robot_presence', 'robot_presence.robot_id', 'sessions.robot_id')
         .select('robot_presence.connected as robot_connected')
         .where('sessions.id', '=', id)
         .executeTakeFirst()
-      const visible =
-        row &&
-        (row.operator_id === caller.userId ||
-          row.client_id === caller.userId ||
-          caller.roles.includes('admin'))
-      if (!visible) throw notFound('Session')
+      if (!row || !isVisibleTo(caller, row)) throw notFound('Session')
       return row
     },
 

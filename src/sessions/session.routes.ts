@@ -146,7 +146,7 @@ function logEndpoints({ queries, messages }: SessionRouteParts): Endpoint[] {
       query: AfterSeq,
       answer: [200, EventList],
       run: async ({ caller, params, query }) => {
-        await queries.get(caller, params.id)
+        await queries.parties(caller, params.id)
         return { events: await queries.events(params.id, query.after, query.limit) }
       },
     }),

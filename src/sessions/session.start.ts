@@ -2,16 +2,16 @@ import { randomUUID } from 'node:crypto'
 import { sql } from 'kysely'
 import { audit } from '../admin/audit.ts'
 import { planOf, planTerms } from '../billing/plan.terms.ts'
+import { compiled } from '../db/compiled.ts'
 import type { Transact, Tx } from '../events/transactor.ts'
-import { type AppError, badRequest, conflict, forbidden, notFound, uniqueViolation } from '../http/errors.ts'
+import { badRequest, conflict, uniqueViolation } from '../http/errors.ts'
+import { announce, move, type RobotRecord, type SessionRecord, tell } from './session.changes.ts'
 import {
-  announce,
-  lockRobot,
-  move,
-  type RobotRecord,
-  type SessionRecord,
-  tellRobotStatus,
-} from './session.changes.ts'
+  availableRobot,
+  claimRobot,
+  requireCertification,
+  requireNoOpenSession,
+} from './session.preconditions.ts'
 
 const MAX_SCHEDULE_AHEAD_MS = 90 * 24 * 3_600_000
 
@@ -31,8 +31,8 @@ export function createSessionStarts(parts: { transact: Transact; now: () => Date
           const at = now()
           const robot = await claimRobot(tx, robotId)
           await requireCertification(tx, robot, operatorId)
-          const session = await insertActive(tx, robot, operatorId, at)
-          await announce(tx, session, robot, {
+          const session = await startedSession(tx, robot, operatorId, at)
+          await tell(tx, session, robot.name, {
             type: 'session.started',
             at,
             actorId,
@@ -101,7 +101,7 @@ export function createSessionStarts(parts: { transact: Transact; now: () => Date
             ...planTerms(sql.ref('sessions.client_id')),
           })
           if (!started) throw conflict('The session is not PENDING')
-          await announce(tx, started, robot, {
+          await tell(tx, started, robot.name, {
             type: 'session.started',
             at,
             ...(actorId !== undefined && { actorId }),
@@ -131,99 +131,54 @@ async function auditOnBehalf(tx: Tx, session: SessionRecord, at: Date, actorId: 
   })
 }
 
-/** Takes the robot with one conditional update: of any number of callers exactly one gets it. */
-async function claimRobot(tx: Tx, robotId: string): Promise<RobotRecord> {
-  const robot = await tx.db
-    .updateTable('robots')
-    .set({ status: 'IN_SESSION' })
-    .where('id', '=', robotId)
-    .where('status', '=', 'AVAILABLE')
-    .where('deleted_at', 'is', null)
-    .returningAll()
-    .executeTakeFirst()
-  if (!robot) throw await whyNotAvailable(tx, robotId)
-  await tellRobotStatus(tx, robot)
-  return robot
+interface NewActive {
+  readonly id: string
+  readonly robotId: string
+  readonly operatorId: string
+  readonly clientId: string
+  readonly at: Date
 }
 
-async function availableRobot(tx: Tx, robotId: string): Promise<RobotRecord> {
-  const known = await tx.db
-    .selectFrom('robots')
-    .select('id')
-    .where('id', '=', robotId)
-    .where('deleted_at', 'is', null)
-    .executeTakeFirst()
-  if (!known) throw notFound('Robot')
-  const robot = await lockRobot(tx, robotId)
-  if (robot.deleted_at !== null || robot.status !== 'AVAILABLE') throw await whyNotAvailable(tx, robotId)
-  return robot
-}
-
-async function whyNotAvailable(tx: Tx, robotId: string): Promise<AppError> {
-  const robot = await tx.db
-    .selectFrom('robots')
-    .select('status')
-    .where('id', '=', robotId)
-    .where('deleted_at', 'is', null)
-    .executeTakeFirst()
-  return robot ? conflict(`The robot is not AVAILABLE (it is ${robot.status})`) : notFound('Robot')
-}
-
-/** Owners may ask for a certified operator; by default they do not. */
-async function requireCertification(tx: Tx, robot: RobotRecord, operatorId: string): Promise<void> {
-  if (!robot.require_certification) return
-  const approved = await tx.db
-    .selectFrom('certifications')
-    .select('id')
-    .where('operator_id', '=', operatorId)
-    .where('robot_type', '=', robot.robot_type)
-    .where('status', '=', 'APPROVED')
-    .executeTakeFirst()
-  if (!approved) throw forbidden(`This robot asks for an approved certification for ${robot.robot_type}`)
-}
-
-async function requireNoOpenSession(tx: Tx, operatorId: string): Promise<void> {
-  const open = await tx.db
-    .selectFrom('sessions')
-    .select('id')
-    .where('operator_id', '=', operatorId)
-    .where('status', 'in', ['ACTIVE', 'PAUSED'])
-    .executeTakeFirst()
-  if (open) throw conflict('The operator already has an open session')
-}
-
-/** A session that runs from now on, with the price that its client's plan has now: one statement. */
-async function insertActive(
-  tx: Tx,
-  robot: RobotRecord,
-  operatorId: string,
-  at: Date,
-): Promise<SessionRecord> {
-  return await tx.db
+/** A session that runs from now on, with the price that its client's plan has now. */
+const insertActive = compiled<NewActive>()((db, place) => {
+  const uuid = (name: 'id' | 'robotId' | 'operatorId' | 'clientId') => sql<string>`${place(name)}::uuid`
+  const at = sql<Date>`${place('at')}::timestamptz`
+  return db
     .insertInto('sessions')
     .columns([
       ...(['id', 'robot_id', 'operator_id', 'client_id', 'status', 'event_seq'] as const),
       ...(['created_at', 'started_at', 'active_since'] as const),
       ...(['plan_id', 'client_rate_cents_per_minute', 'operator_share_percent'] as const),
     ])
-    .expression(({ selectFrom, val, lit }) =>
+    .expression(({ selectFrom, lit }) =>
       selectFrom('pricing_plans')
         .select([
-          val(randomUUID()).as('id'),
-          val(robot.id).as('robot_id'),
-          val(operatorId).as('operator_id'),
-          val(robot.owner_id).as('client_id'),
-          val('ACTIVE').as('status'),
+          uuid('id').as('id'),
+          uuid('robotId').as('robot_id'),
+          uuid('operatorId').as('operator_id'),
+          uuid('clientId').as('client_id'),
+          sql<'ACTIVE'>`'ACTIVE'`.as('status'),
           lit(1).as('event_seq'),
-          val(at).as('created_at'),
-          val(at).as('started_at'),
-          val(at).as('active_since'),
+          at.as('created_at'),
+          at.as('started_at'),
+          at.as('active_since'),
           ...(['id as plan_id', 'client_rate_cents_per_minute', 'operator_share_percent'] as const),
         ])
-        .where('id', '=', planOf(robot.owner_id)),
+        .where('id', '=', planOf(uuid('clientId'))),
     )
     .returningAll()
-    .executeTakeFirstOrThrow()
+})
+
+async function startedSession(
+  tx: Tx,
+  robot: RobotRecord,
+  operatorId: string,
+  at: Date,
+): Promise<SessionRecord> {
+  const people = { robotId: robot.id, operatorId, clientId: robot.owner_id }
+  const [session] = await insertActive(tx.db, { id: randomUUID(), ...people, at })
+  if (!session) throw new Error('there is no pricing plan to start with')
+  return session
 }
 
 /** The unique indexes are the last guard; what they refuse is an ordinary conflict to the caller. */

@@ -8,23 +8,38 @@ const MS_PER_MINUTE = 60_000
 /** Megabytes on the wire are decimal. */
 export const BYTES_PER_MB = 1_000_000
 
+/** What the views of a list are made of: no more is read for each of its rows. */
+export const viewColumns = [
+  ...(['sessions.id', 'sessions.status', 'sessions.started_at', 'sessions.ended_at'] as const),
+  ...(['sessions.client_charge_cents', 'sessions.operator_earnings_cents', 'sessions.rating'] as const),
+  ...(['sessions.episodes_collected', 'sessions.data_collected_bytes', 'sessions.created_at'] as const),
+  ...(['sessions.robot_id', 'sessions.operator_id', 'sessions.client_id'] as const),
+] as const
+type WithoutTable<C extends string> = C extends `sessions.${infer Column}` ? Column : never
+
 export type SessionRow = Selectable<Tables['sessions']> & {
   robot_name: string
   robot_type: string
   operator_name: string
 }
 
+/** A session as it is read for a list. */
+export type ListedSession = Pick<
+  SessionRow,
+  WithoutTable<(typeof viewColumns)[number]> | 'robot_name' | 'robot_type' | 'operator_name'
+>
+
 /** A session read alone: also whether its robot is connected. */
 export type SessionDetailRow = SessionRow & { robot_connected: boolean }
 
 /** Minutes from start to end, or to now, begun minutes counted whole. Null before the start. */
-function durationMinutes(row: SessionRow, now: Date): number | null {
+function durationMinutes(row: Pick<SessionRow, 'started_at' | 'ended_at'>, now: Date): number | null {
   if (row.started_at === null) return null
   return Math.ceil(((row.ended_at ?? now).getTime() - row.started_at.getTime()) / MS_PER_MINUTE)
 }
 
 /** The session for one viewer: its operator sees earnings, everybody else sees what was collected. */
-export function sessionView(row: SessionRow, viewerId: string, now: Date): SessionView {
+export function sessionView(row: ListedSession, viewerId: string, now: Date): SessionView {
   const shared = {
     id: row.id,
     status: row.status,

@@ -1,0 +1,79 @@
+import { compiled } from '../db/compiled.ts'
+import type { Tx } from '../events/transactor.ts'
+import { type AppError, conflict, forbidden, notFound } from '../http/errors.ts'
+import { linkChanged } from '../robots/link-changed.ts'
+import { lockRobot, type RobotRecord, recordRobotStatus } from './session.changes.ts'
+
+// What a start asks for: an AVAILABLE robot, an operator who is free, a certification where the owner wants one.
+
+/** Takes the robot, lets its gateway know, and reads when it was last heard of: one conditional update. */
+const claim = compiled<{ robotId: string }>()((db, place) =>
+  db
+    .updateTable('robots')
+    .set({ status: 'IN_SESSION', ...linkChanged })
+    .where('id', '=', place('robotId'))
+    .where('status', '=', 'AVAILABLE')
+    .where('deleted_at', 'is', null)
+    .returningAll()
+    .returning(({ selectFrom }) =>
+      selectFrom('robot_presence')
+        .select('last_heartbeat')
+        .whereRef('robot_presence.robot_id', '=', 'robots.id')
+        .as('last_heartbeat'),
+    ),
+)
+
+/** Of any number of callers exactly one gets the robot. */
+export async function claimRobot(tx: Tx, robotId: string): Promise<RobotRecord> {
+  const [robot] = await claim(tx.db, { robotId })
+  if (!robot) throw await whyNotAvailable(tx, robotId)
+  recordRobotStatus(tx, robot, robot.last_heartbeat)
+  tx.robotsChanged(robotId)
+  return robot
+}
+
+export async function availableRobot(tx: Tx, robotId: string): Promise<RobotRecord> {
+  const known = await tx.db
+    .selectFrom('robots')
+    .select('id')
+    .where('id', '=', robotId)
+    .where('deleted_at', 'is', null)
+    .executeTakeFirst()
+  if (!known) throw notFound('Robot')
+  const robot = await lockRobot(tx, robotId)
+  if (robot.deleted_at !== null || robot.status !== 'AVAILABLE') throw await whyNotAvailable(tx, robotId)
+  return robot
+}
+
+async function whyNotAvailable(tx: Tx, robotId: string): Promise<AppError> {
+  const robot = await tx.db
+    .selectFrom('robots')
+    .select('status')
+    .where('id', '=', robotId)
+    .where('deleted_at', 'is', null)
+    .executeTakeFirst()
+  return robot ? conflict(`The robot is not AVAILABLE (it is ${robot.status})`) : notFound('Robot')
+}
+
+/** Owners may ask for a certified operator; by default they do not. */
+export async function requireCertification(tx: Tx, robot: RobotRecord, operatorId: string): Promise<void> {
+  if (!robot.require_certification) return
+  const approved = await tx.db
+    .selectFrom('certifications')
+    .select('id')
+    .where('operator_id', '=', operatorId)
+    .where('robot_type', '=', robot.robot_type)
+    .where('status', '=', 'APPROVED')
+    .executeTakeFirst()
+  if (!approved) throw forbidden(`This robot asks for an approved certification for ${robot.robot_type}`)
+}
+
+export async function requireNoOpenSession(tx: Tx, operatorId: string): Promise<void> {
+  const open = await tx.db
+    .selectFrom('sessions')
+    .select('id')
+    .where('operator_id', '=', operatorId)
+    .where('status', 'in', ['ACTIVE', 'PAUSED'])
+    .executeTakeFirst()
+  if (open) throw conflict('The operator already has an open session')
+}
