@@ -117,6 +117,7 @@ export async function startApi(lab: Lab, redisUrl: string): Promise<RestTarget> 
         DATA_DIR: join(lab.dataDir, 'wheelhouse'),
         DEMO: 'false',
         PORT: '0',
+        RATE_LIMIT_PER_MINUTE: '0',
       },
     }),
   )

@@ -2,7 +2,14 @@ import type { Lab } from '../lab.ts'
 import type { Plan } from '../options.ts'
 import type { Row, Section } from '../report.ts'
 import type { LoadGenerator } from '../rest/load.ts'
-import { finishedSessions, type RestWorld, resetStarts, type Somebody, seedRest } from '../rest/people.ts'
+import {
+  finishedSessions,
+  forgetSessions,
+  type RestWorld,
+  resetStarts,
+  type Somebody,
+  seedRest,
+} from '../rest/people.ts'
 import { type Call, callerOf, readyPort } from '../rpc.ts'
 import { figure, median } from '../stats.ts'
 import { type RestTarget, startApi, startRestPeer } from '../targets.ts'
@@ -132,7 +139,7 @@ async function flatness(parts: {
   const operators = [...new Set(rows.map((row) => row.operator_id))].map((id) => ({ id }))
   const robots = [...new Set(rows.map((row) => row.robot_id))]
   const only = async (count: number) => {
-    await lab.db.query('delete from sessions where client_id = $1', [world.owner.id])
+    await forgetSessions(lab.db, world.owner)
     await finishedSessions(lab.db, world.owner, { operators, robots, count })
     await lab.db.query('vacuum analyze sessions')
     await lab.db.query('checkpoint')

@@ -6,6 +6,7 @@ import { type EntityManager, LockMode } from '@mikro-orm/postgresql'
 import Koa, { type Context } from 'koa'
 import { ApiKey } from '../../src/accounts/api-key.entity.ts'
 import { User } from '../../src/accounts/user.entity.ts'
+import { PricingPlan } from '../../src/billing/plan.entity.ts'
 import { connectOrm } from '../../src/db/orm.ts'
 import { OutboxEvent } from '../../src/events/outbox.entity.ts'
 import { Notification } from '../../src/notifications/notification.entity.ts'
@@ -104,6 +105,9 @@ async function startSession(http: Context): Promise<void> {
     const presence = await tx.findOneOrFail(RobotPresence, { robot: robotId })
     const owner = await tx.findOneOrFail(User, robot.owner, { lockMode: LockMode.PESSIMISTIC_WRITE })
     owner.notificationSeq += 1
+    const plan = owner.plan
+      ? await tx.findOneOrFail(PricingPlan, owner.plan)
+      : await tx.findOneOrFail(PricingPlan, { isDefault: true })
     const made = tx.create(Session, {
       id: randomUUID(),
       robot: robot.id,
@@ -111,6 +115,10 @@ async function startSession(http: Context): Promise<void> {
       client: robot.owner,
       status: 'ACTIVE',
       startedAt: at,
+      activeSince: at,
+      planId: plan.id,
+      clientRateCentsPerMinute: plan.clientRateCentsPerMinute,
+      operatorSharePercent: plan.operatorSharePercent,
       createdAt: at,
       eventSeq: 1,
     })

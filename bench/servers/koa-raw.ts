@@ -44,7 +44,9 @@ async function inTransaction<T>(work: (client: PoolClient) => Promise<T>): Promi
 }
 
 const sessionsOfClient = `
-  select s.*, r.name as robot_name, r.robot_type, o.display_name as operator_name
+  select r.name as robot_name, r.robot_type, o.display_name as operator_name, s.id, s.status, s.started_at, s.ended_at,
+    s.client_charge_cents, s.operator_earnings_cents, s.rating, s.episodes_collected, s.data_collected_bytes,
+    s.created_at, s.robot_id, s.operator_id, s.client_id
   from sessions s inner join robots r on r.id = s.robot_id inner join users o on o.id = s.operator_id
   where s.client_id = $1 order by s.created_at desc, s.id desc limit $2 offset $3`
 
@@ -114,59 +116,59 @@ async function record(
 }
 
 async function tell(client: PoolClient, facts: readonly Told[]): Promise<void> {
-  const places = facts.map((_, index) => `($${2 * index + 1}, $${2 * index + 2})`).join(', ')
-  const values = facts.flatMap(({ name, payload }) => [name, JSON.stringify(payload)])
-  await client.query(`insert into outbox (name, payload) values ${places}`, values)
+  await client.query(insertFacts, [JSON.stringify(facts)])
 }
+
+const insertFacts = `
+  insert into outbox (name, payload)
+  select fact ->> 'name', fact -> 'payload' from jsonb_array_elements($1::jsonb) with ordinality as f (fact, place)
+  order by f.place`
+
+const claimRobot = `
+  update robots set status = 'IN_SESSION', link_changed_at = now()
+  where id = $1 and status = 'AVAILABLE' and deleted_at is null
+  returning *, (select last_heartbeat from robot_presence p where p.robot_id = robots.id) as last_heartbeat`
+
+const insertSession = `
+  insert into sessions (id, robot_id, operator_id, client_id, status, event_seq, created_at, started_at, active_since,
+    plan_id, client_rate_cents_per_minute, operator_share_percent)
+  select $1::uuid, $2::uuid, $3::uuid, $4::uuid, 'ACTIVE', 1, $5::timestamptz, $5::timestamptz, $5::timestamptz,
+    id, client_rate_cents_per_minute, operator_share_percent
+  from pricing_plans where id = coalesce(
+    (select plan_id from users where id = $4::uuid), (select id from pricing_plans where is_default))
+  returning *`
+
+const insertNotification = `
+  with counted as (
+    update users set notification_seq = notification_seq + 1 where id = $1 returning id, notification_seq)
+  insert into notifications (user_id, seq, type, data, created_at)
+  select id, notification_seq, $2::text, $3::jsonb, $4::timestamptz from counted returning seq`
 
 async function startSession(http: Context): Promise<void> {
   const { user_id: operatorId } = await caller(http)
   const { robotId } = http.request.body as { robotId: string }
   const session = await inTransaction(async (client) => {
     const at = new Date()
-    const claimed = await client.query(
-      `update robots set status = 'IN_SESSION' where id = $1 and status = 'AVAILABLE' and deleted_at is null returning *`,
-      [robotId],
-    )
-    const robot = claimed.rows[0]
+    const robot = (await client.query(claimRobot, [robotId])).rows[0]
     if (!robot) http.throw(409)
-    const presence = await client.query('select last_heartbeat from robot_presence where robot_id = $1', [
-      robotId,
-    ])
-    const made = await client.query(
-      `insert into sessions (id, robot_id, operator_id, client_id, created_at, event_seq, status, started_at)
-       values ($1, $2, $3, $4, $5, 1, 'ACTIVE', $5) returning *`,
-      [randomUUID(), robotId, operatorId, robot.owner_id, at],
-    )
+    const { owner_id, robot_type, status, last_heartbeat } = robot
+    const made = await client.query(insertSession, [randomUUID(), robotId, operatorId, owner_id, at])
     const { id } = made.rows[0]
-    await client.query('update robots set link_changed_at = now() where id = $1', [robotId])
     const data = { status: 'ACTIVE', actor_id: operatorId }
     await record(client, { id, seq: 1, type: 'session.started', data, at })
-    const counted = await client.query(
-      'update users set notification_seq = notification_seq + 1 where id = $1 returning notification_seq',
-      [robot.owner_id],
-    )
     const about = { session_id: id, robot_id: robotId, robot_name: robot.name }
-    const seq = counted.rows[0].notification_seq
-    await client.query(
-      'insert into notifications (user_id, seq, type, data, created_at) values ($1, $2, $3, $4, $5)',
-      [robot.owner_id, seq, 'session.started', about, at],
-    )
-    const { status, owner_id, robot_type } = robot
-    const { last_heartbeat } = presence.rows[0]
+    const told = await client.query(insertNotification, [owner_id, 'session.started', about, at])
+    const notification = {
+      id: String(told.rows[0].seq),
+      type: 'session.started',
+      data: about,
+      created_at: at,
+    }
+    const changed = { robot_id: robotId, owner_id, robot_type, status, last_heartbeat }
     await tell(client, [
-      {
-        name: 'robots.status',
-        payload: { robots: [{ robot_id: robotId, owner_id, robot_type, status, last_heartbeat }] },
-      },
+      { name: 'robots.status', payload: { robots: [changed] } },
       { name: 'session.event', payload: { session_id: id, seq: 1, type: 'session.started', data, at } },
-      {
-        name: 'notification',
-        payload: {
-          user_id: owner_id,
-          notification: { id: String(seq), type: 'session.started', data: about, created_at: at },
-        },
-      },
+      { name: 'notification', payload: { user_id: owner_id, notification } },
     ])
     return made.rows[0]
   })
@@ -174,30 +176,25 @@ async function startSession(http: Context): Promise<void> {
   http.body = { sessionId: session.id, status: session.status }
 }
 
-const sessionWithNames = `
-  select s.*, r.name as robot_name, r.robot_type, o.display_name as operator_name
-  from sessions s inner join robots r on r.id = s.robot_id inner join users o on o.id = s.operator_id
-  where s.id = $1`
+const insertMessage = `
+  with taken as (update sessions set event_seq = event_seq + 1 where id = $2 returning id, event_seq)
+  insert into messages (id, session_id, seq, sender_id, sender_name, sender_role, body, client_message_id, created_at)
+  select $1::uuid, id, event_seq, $3::uuid, $4::text, 'operator', $5::text, null, $6::timestamptz from taken
+  returning *`
 
 async function sendMessage(http: Context): Promise<void> {
   const sender = await caller(http)
   const { body } = http.request.body as { body: string }
-  const seen = await pool.query(sessionWithNames, [http.params.id])
+  const seen = await pool.query('select id, operator_id, client_id from sessions where id = $1', [
+    http.params.id,
+  ])
   const session = seen.rows[0]
   if (session?.operator_id !== sender.user_id) http.throw(404)
   const message = await inTransaction(async (client) => {
     const at = new Date()
-    const taken = await client.query(
-      'update sessions set event_seq = event_seq + 1 where id = $1 returning event_seq',
-      [session.id],
-    )
-    const seq = taken.rows[0].event_seq
-    const made = await client.query(
-      `insert into messages (id, session_id, seq, sender_id, sender_name, sender_role, body, client_message_id, created_at)
-       values ($1, $2, $3, $4, $5, 'operator', $6, null, $7) returning *`,
-      [randomUUID(), session.id, seq, sender.user_id, sender.display_name, body, at],
-    )
-    const { client_message_id: _, ...shown } = made.rows[0]
+    const values = [randomUUID(), session.id, sender.user_id, sender.display_name, body, at]
+    const { client_message_id: _, ...shown } = (await client.query(insertMessage, values)).rows[0]
+    const { seq } = shown
     await record(client, { id: session.id, seq, type: 'chat.message', data: { message_id: shown.id }, at })
     await tell(client, [
       {
