@@ -241,7 +241,7 @@ async function openInfrastructure(
     return redis
   }
   const bus = config.redisUrl
-    ? await createRedisBus({
+    ? createRedisBus({
         publisher: open('bus-publisher'),
         subscriber: open('bus-subscriber'),
         processId: randomUUID(),

@@ -11,7 +11,6 @@ export interface BusTopics {
   'credential.revoked': { apiKeyId: string }
 }
 export type BusTopic = keyof BusTopics
-export const busTopics: readonly BusTopic[] = ['outbox.wake', 'robots.changed', 'credential.revoked']
 
 export interface Bus {
   /** Tells every listening process, this one included. Never throws and never waits. */

@@ -1,22 +1,39 @@
 import type { Redis } from 'ioredis'
-import { type Bus, type BusTopic, busTopics, createListeners } from './bus.ts'
+import { type Bus, type BusTopic, type BusTopics, createListeners } from './bus.ts'
 
 const CHANNEL_PREFIX = 'wheelhouse:bus:'
+
+/** Ids one message carries at most; what is more goes on its own. */
+const MAX_ROBOT_IDS = 5_000
+
+/** How a hint that waits takes up the next one. Topics without a rule are sent one by one. */
+const absorb: { [T in BusTopic]?: (waiting: BusTopics[T], next: BusTopics[T]) => boolean } = {
+  'outbox.wake': () => true,
+  'robots.changed': ({ robotIds }, next) => {
+    if (robotIds.length + next.robotIds.length > MAX_ROBOT_IDS) return false
+    robotIds.push(...next.robotIds)
+    return true
+  },
+}
 
 /**
  * The bus of several processes, over Redis publish/subscribe.
  *
  * What a process publishes also reaches its own listeners at once and without Redis, so that a process that
- * holds several roles keeps its speed and keeps working while Redis is away.
+ * holds several roles keeps its speed and keeps working while Redis is away. It listens only to what it has
+ * listeners for.
  */
-export async function createRedisBus(parts: {
+export function createRedisBus(parts: {
   publisher: Redis
   subscriber: Redis
   processId: string
   report: (cause: unknown) => void
-}): Promise<Bus> {
+}): Bus {
   const { publisher, subscriber, processId, report } = parts
   const listeners = createListeners(report)
+  const subscribed = new Set<BusTopic>()
+  /** Topics with a message on its way, and what has gathered behind it. */
+  const underWay = new Map<BusTopic, unknown>()
 
   subscriber.on('message', (channel: string, text: string) => {
     const topic = channel.slice(CHANNEL_PREFIX.length) as BusTopic
@@ -27,36 +44,45 @@ export async function createRedisBus(parts: {
       report(cause)
     }
   })
-  // ioredis subscribes again by itself after a reconnect, and the first time once Redis is there. It fails only
-  // when the process ends before that.
-  subscriber.subscribe(...busTopics.map((topic) => CHANNEL_PREFIX + topic)).catch(() => {})
 
-  const send = (topic: BusTopic, message: unknown) =>
-    publisher.publish(CHANNEL_PREFIX + topic, JSON.stringify({ from: processId, message }))
+  /** Lost with its connection, or at the end of the process: listeners find it by polling. */
+  async function send(topic: BusTopic, message: unknown): Promise<void> {
+    if (publisher.status !== 'ready') return // a hint is not worth queueing: listeners also poll
+    await publisher
+      .publish(CHANNEL_PREFIX + topic, JSON.stringify({ from: processId, message }))
+      .catch(() => {})
+  }
 
-  /** A wake-up says nothing but "look": while one is on its way, any number of others need only one more. */
-  let waking = false
-  let wakeAgain = false
-  async function wake(): Promise<void> {
-    if (waking) {
-      wakeAgain = true
+  /** Sends at once; while a message is on its way, later ones of the topic gather for the next. */
+  async function sendGathered<T extends BusTopic>(topic: T, message: BusTopics[T]): Promise<void> {
+    const gather = absorb[topic]
+    if (!gather) return await send(topic, message)
+    if (underWay.has(topic)) {
+      const waiting = underWay.get(topic) as BusTopics[T] | undefined
+      if (waiting === undefined) underWay.set(topic, structuredClone(message))
+      else if (!gather(waiting, message)) await send(topic, message)
       return
     }
-    waking = true
-    wakeAgain = false
-    await send('outbox.wake', {}).catch(() => {})
-    waking = false
-    if (wakeAgain && publisher.status === 'ready') void wake()
+    for (let next: unknown = message; next !== undefined; next = underWay.get(topic)) {
+      underWay.set(topic, undefined)
+      await send(topic, next)
+    }
+    underWay.delete(topic)
   }
 
   return {
     publish(topic, message) {
       queueMicrotask(() => listeners.deliver(topic, message))
-      if (publisher.status !== 'ready') return // a hint is not worth queueing: listeners also poll
-      // Lost with its connection, or at the end of the process: listeners find it by polling.
-      if (topic === 'outbox.wake') void wake()
-      else send(topic, message).catch(() => {})
+      void sendGathered(topic, message)
     },
-    subscribe: listeners.add,
+    subscribe(topic, listener) {
+      if (!subscribed.has(topic)) {
+        subscribed.add(topic)
+        // ioredis subscribes again by itself after a reconnect, and the first time once Redis is there. It fails
+        // only when the process ends before that.
+        subscriber.subscribe(CHANNEL_PREFIX + topic).catch(() => {})
+      }
+      return listeners.add(topic, listener)
+    },
   }
 }
