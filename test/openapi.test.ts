@@ -9,7 +9,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { z } from 'zod'
 import { apiEndpoints } from '../src/api.ts'
 import { differenceFrom } from '../src/http/answer-check.ts'
-import { type Endpoint, endpoint, IdParams } from '../src/http/endpoint.ts'
+import { type Endpoint, endpoint, idParams } from '../src/http/endpoint.ts'
 import { declaredEndpoints, STORED_BASE_URL } from '../src/openapi/declared.ts'
 import { describeApi, type OpenApiDocument } from '../src/openapi/document.ts'
 import { createWorld, type World } from './support/world.ts'
@@ -239,7 +239,7 @@ describe('what a route may declare', () => {
       endpoint({
         ...{ method: 'post', path: '/api/things/{id}/picture', summary: 'Takes a picture' },
         access: { role: 'client', sessionOnly: true },
-        params: IdParams,
+        params: idParams('robot'),
         upload: { field: 'picture', types: ['image/png', 'image/webp'], maxBytes: 5 * 1024 * 1024 },
         answer: [202],
         refusals: { 422: 'when the picture shows nothing' },

@@ -1,5 +1,5 @@
 import Router from '@koa/router'
-import type { Role } from '@wheelhouse/protocol'
+import { type exampleIds, idOf, type Role } from '@wheelhouse/protocol'
 import type { Context } from 'koa'
 import { z } from 'zod'
 import { AppError, badRequest } from './errors.ts'
@@ -151,5 +151,5 @@ function jsonBody(http: Context): unknown {
   return http.request.body
 }
 
-/** Path parameter `id`. Anything that is no UUID cannot exist, so it reads as 400 naming the parameter. */
-export const IdParams = z.strictObject({ id: z.uuid() })
+/** Path parameter `id` of one kind of thing. Anything that is no UUID cannot exist, so it reads as 400 naming the parameter. */
+export const idParams = (whose: keyof typeof exampleIds) => z.strictObject({ id: idOf(whose) })

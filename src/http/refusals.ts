@@ -32,7 +32,7 @@ type Add = (status: number, when: string) => void
 function addInputCases(spec: Endpoint, add: Add): void {
   if (spec.params || spec.query || hasBody(spec))
     add(400, 'when the input is not valid; the text names the field')
-  if (spec.params) add(404, 'when there is no such thing, or it is not yours to see')
+  if (spec.params && !spec.refusals?.[404]) add(404, 'when there is no such thing, or it is not yours to see')
   if (!hasBody(spec)) return
   add(413, 'when the request body is too large')
   add(415, 'when the request body is of another type than it must be')
