@@ -53,6 +53,8 @@ export interface Endpoint {
   readonly answer: readonly [status: number, body?: z.ZodType]
   /** Media types of an answer that is no JSON, e.g. a download; `run` then sets `http.body` itself. */
   readonly media?: readonly string[]
+  /** What an `application/json` among them holds. */
+  readonly download?: z.ZodType
   /** When this route refuses beyond what its access and its input imply: status → in which case. */
   readonly refusals?: Refusals
   readonly alternatives?: Alternatives
@@ -85,6 +87,7 @@ export function endpoint<
   upload?: Upload
   answer: R
   media?: readonly string[]
+  download?: z.ZodType
   refusals?: Refusals
   alternatives?: Alternatives
   run: (input: {

@@ -61,7 +61,7 @@ export const country = understood(
 
 /** A time zone of the IANA database. */
 export const timeZone = understood(
-  'Europe/Lisbon',
+  'Europe/Berlin',
   64,
   knownTimeZone,
   'must be an IANA time zone, such as Europe/Berlin',
@@ -69,7 +69,7 @@ export const timeZone = understood(
 
 /** A language by its BCP 47 tag. */
 export const language = understood(
-  'en',
+  'de',
   35,
   canonicalLanguage,
   'must be a BCP 47 language tag, such as de or pt-BR',

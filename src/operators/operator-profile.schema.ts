@@ -5,9 +5,9 @@ import { country, language, timeZone } from '../http/place-fields.ts'
 const examples = {
   headline: { examples: ['Two years of pick and place, mornings in Europe'] },
   bio: { examples: ['I trained on the SO-101 and drive everything with a gripper.'] },
-  country: { description: 'ISO 3166-1 alpha-2.', examples: ['PT'] },
-  timezone: { description: 'An IANA time zone.', examples: ['Europe/Lisbon'] },
-  languages: { description: 'BCP 47 language tags.', examples: [['en', 'pt-PT']] },
+  country: { description: 'ISO 3166-1 alpha-2.', examples: ['DE'] },
+  timezone: { description: 'An IANA time zone.', examples: ['Europe/Berlin'] },
+  languages: { description: 'BCP 47 language tags.', examples: [['de']] },
 }
 
 /** Body of POST /api/operator/profile. What is not named stays; null clears. */

@@ -49,7 +49,7 @@ const slots = z
   })
   .transform((given) => [...given].sort(bySlotStart))
 
-const zone = { description: 'An IANA time zone.', examples: ['Europe/Lisbon'] }
+const zone = { description: 'An IANA time zone.', examples: ['Europe/Berlin'] }
 
 /** Body of POST /api/operator/schedule: the whole week. Without a zone, the profile's is taken. */
 export const SaveSchedule = z.strictObject({ timezone: timeZone.meta(zone).optional(), slots })
@@ -83,7 +83,7 @@ export const AvailabilityView = z
     // Inside a slot, nothing but the reason stands in the way, and that has no known end.
     next_available_at: timestamp.nullable().meta({
       description: 'When the schedule opens next; null while it is open, and when it never opens.',
-      examples: ['2026-11-23T09:00:00.000Z'],
+      examples: ['2026-11-23T08:00:00.000Z'],
     }),
     open_session_id: idOf('session')
       .nullable()

@@ -1,6 +1,7 @@
 import { type Endpoint, endpoint, idParams } from '../http/endpoint.ts'
 import type { Ratings } from './rating.service.ts'
-import { RateSession, SessionDetail } from './session.schema.ts'
+import { SessionDetail } from './session.records.ts'
+import { RateSession } from './session.schema.ts'
 import { sessionDetail } from './session.view.ts'
 
 export function ratingEndpoints(parts: { ratings: Ratings; now: () => Date }): Endpoint[] {

@@ -1,21 +1,18 @@
 import { ChatMessage } from '@wheelhouse/protocol'
-import { z } from 'zod'
 import { type Caller, type Endpoint, endpoint, idParams } from '../http/endpoint.ts'
 import { badRequest, forbidden } from '../http/errors.ts'
 import type { Messages } from './message.service.ts'
 import type { SessionLifecycle } from './session.lifecycle.ts'
 import type { SessionQueries } from './session.queries.ts'
+import { CreatedSession, SessionDetail, SessionList } from './session.records.ts'
 import {
   ActOnSession,
   AfterSeq,
-  CreatedSession,
   CreateSession,
   EventList,
   ListSessions,
   MessageList,
   SendMessage,
-  SessionDetail,
-  SessionView,
 } from './session.schema.ts'
 import type { SessionStarts } from './session.start.ts'
 import { sessionDetail, sessionView } from './session.view.ts'
@@ -55,7 +52,7 @@ function lifecycleEndpoints(parts: SessionRouteParts): Endpoint[] {
       summary: 'Lists your sessions, newest first',
       access: {},
       query: ListSessions,
-      answer: [200, z.object({ sessions: z.array(SessionView) })],
+      answer: [200, SessionList],
       run: async ({ caller, query }) => {
         const rows = await queries.list(caller, query)
         return { sessions: rows.map((row) => sessionView(row, caller.userId, now())) }
@@ -64,7 +61,7 @@ function lifecycleEndpoints(parts: SessionRouteParts): Endpoint[] {
     endpoint({
       method: 'post',
       path: '/api/sessions',
-      summary: 'Starts or schedules a session on an available robot',
+      summary: 'Starts or schedules a session on an available robot, as its operator',
       access: {}, // operators, and admins on behalf of one: see operatorFor
       body: CreateSession,
       answer: [201, CreatedSession],

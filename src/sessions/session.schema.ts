@@ -10,7 +10,7 @@ import {
   SessionStatus,
 } from '@wheelhouse/protocol'
 import { z } from 'zod'
-import { prose, queryInteger, timestamp } from '../http/fields.ts'
+import { prose, queryInteger } from '../http/fields.ts'
 
 const examples = {
   rating: { description: 'Stars, 1 to 5.', examples: [5] },
@@ -18,27 +18,26 @@ const examples = {
 }
 
 /** Body of POST /api/sessions. */
-export const CreateSession = z.strictObject({
-  robotId: idOf('robot'),
-  operatorId: idOf('operator')
-    .meta({ description: 'The caller, unless an admin names another operator.' })
-    .optional(),
-  scheduledFor: z.iso
-    .datetime({ offset: true })
-    .meta({
-      description: 'Plans the session for this time, at most 90 days ahead, instead of starting it now.',
-      examples: ['2026-11-20T09:30:00Z'],
-    })
-    .optional(),
-})
-export type CreateSession = z.infer<typeof CreateSession>
-
-export const CreatedSession = z
-  .object({
-    sessionId: idOf('session'),
-    status: SessionStatus.meta({ description: 'ACTIVE when it has started, PENDING when it is scheduled.' }),
+export const CreateSession = z
+  .strictObject({
+    robotId: idOf('robot'),
+    operatorId: idOf('operator')
+      .meta({ description: 'The caller, unless an admin names another operator.' })
+      .optional(),
+    scheduledFor: z.iso
+      .datetime({ offset: true })
+      .meta({
+        description: 'Plans the session for this time, at most 90 days ahead, instead of starting it now.',
+        examples: ['2026-11-20T09:30:00Z'],
+      })
+      .optional(),
   })
-  .meta({ id: 'CreatedSession', description: 'The id and status of a new session.' })
+  .meta({
+    id: 'NewSession',
+    description: 'Which robot to take, and when.',
+    examples: [{ robotId: exampleIds.robot }],
+  })
+export type CreateSession = z.infer<typeof CreateSession>
 
 /** Query of GET /api/sessions. A limit over 100 is refused: clamping would make page loops skip rows unseen. */
 export const ListSessions = z.strictObject({
@@ -85,7 +84,7 @@ export type RateSession = z.output<typeof RateSession>
 export const ExportSessions = z
   .strictObject({
     format: z.enum(['csv', 'json']).meta({
-      description: 'json is {"sessions": […]} as in the list; csv is a table of the same fields.',
+      description: 'json is the list of GET /api/sessions; csv is a table of the same fields.',
     }),
     status: SessionStatus.optional(),
     from: z.iso
@@ -97,115 +96,16 @@ export const ExportSessions = z
       .meta({ description: 'Created before this time.', examples: ['2026-12-01T00:00:00Z'] })
       .optional(),
   })
-  .meta({ id: 'SessionExport', description: 'Which of your sessions to export, and how.' })
+  .meta({
+    id: 'SessionExport',
+    description: 'Which of your sessions to export, and how.',
+    examples: [{ format: 'csv', from: '2026-11-01T00:00:00Z', to: '2026-12-01T00:00:00Z' }],
+  })
   .refine(({ from, to }) => !from || !to || Date.parse(from) < Date.parse(to), {
     path: ['to'],
     message: 'must be later than from',
   })
 export type ExportSessions = z.output<typeof ExportSessions>
-
-const cents = 'In cents; null until the session is COMPLETED.'
-const whole = z.number().int()
-
-const shared = {
-  id: idOf('session'),
-  status: SessionStatus,
-  started_at: timestamp.nullable().meta({ description: 'Null until it has started.' }),
-  ended_at: timestamp.nullable().meta({ description: 'Null until it is COMPLETED or CANCELLED.' }),
-  duration_minutes: whole.nullable().meta({
-    description: 'From start to end, or to now, begun minutes counted whole; null until it has started.',
-  }),
-  client_charge_cents: whole.nullable().meta({ description: cents }),
-  rating: whole.min(1).max(5).nullable().meta({ description: 'Stars, 1 to 5; null until it is rated.' }),
-  created_at: timestamp,
-  robot_id: idOf('robot'),
-  robot_name: z.string(),
-  robot_type: z.string(),
-  operator_name: z.string(),
-}
-
-/** A session of half an hour that is over: 24 begun minutes were ACTIVE, at 50 cents each. */
-const example = {
-  id: exampleIds.session,
-  status: 'COMPLETED',
-  started_at: '2026-11-20T09:30:00.000Z',
-  ended_at: '2026-11-20T09:54:20.000Z',
-  duration_minutes: 25,
-  client_charge_cents: 1_200,
-  rating: 5,
-  created_at: '2026-11-19T17:05:00.000Z',
-  robot_id: exampleIds.robot,
-  robot_name: 'Warehouse arm',
-  robot_type: 'so-101',
-  operator_name: 'Grace',
-}
-const clientExample = { ...example, episodes_collected: 12, data_collected_mb: 340.5 }
-const operatorExample = { ...example, operator_earnings_cents: 840 }
-
-const clientView = { ...shared, episodes_collected: z.number(), data_collected_mb: z.number() }
-/** The Session as the robot's owner sees it. */
-export const ClientSession = z.object(clientView).meta({
-  id: 'ClientSession',
-  description: 'A session as the owner of the robot sees it.',
-  examples: [clientExample],
-})
-const operatorView = { ...shared, operator_earnings_cents: whole.nullable().meta({ description: cents }) }
-/** The Session as its operator sees it. */
-export const OperatorSession = z.object(operatorView).meta({
-  id: 'OperatorSession',
-  description: 'A session as its operator sees it.',
-  examples: [operatorExample],
-})
-export const SessionView = z.union([ClientSession, OperatorSession]).meta({
-  id: 'Session',
-  description:
-    'A session of yours: as its operator you see your earnings, as the owner of the robot what was collected.',
-})
-export type SessionView = z.infer<typeof SessionView>
-
-const details = {
-  scheduled_for: timestamp.nullable().meta({ description: 'Null when it was started at once.' }),
-  planned_minutes: whole.nullable().meta({ description: 'Null until an extension is approved.' }),
-  paused_seconds: whole.meta({ description: 'Of all pauses, the present one included.' }),
-  pause_reason: z.string().nullable().meta({ description: 'Null unless it is PAUSED.' }),
-  rating_comment: z.string().nullable().meta({ description: 'Null without a rating, or without a comment.' }),
-  end_reason: z.string().nullable().meta({ description: 'Null until it is COMPLETED or CANCELLED.' }),
-  control: z.object({
-    connected: z.boolean().meta({ description: 'Whether the robot is connected.' }),
-    stop: z
-      .object({
-        reason: z.string(),
-        at: timestamp,
-        by: idOf('client').nullable().meta({ description: 'The user who stopped the robot.' }),
-      })
-      .nullable()
-      .meta({ description: 'The latched stop in force; null when there is none.' }),
-  }),
-}
-const detailsExample = {
-  scheduled_for: '2026-11-20T09:30:00.000Z',
-  planned_minutes: null,
-  paused_seconds: 40,
-  pause_reason: null,
-  rating_comment: examples.comment.examples[0],
-  end_reason: 'ended',
-  control: { connected: true, stop: null },
-}
-export const SessionDetail = z
-  .union([
-    z.object({ ...clientView, ...details }).meta({
-      id: 'ClientSessionDetail',
-      description: 'One session in full, as the owner of the robot sees it.',
-      examples: [{ ...clientExample, ...detailsExample }],
-    }),
-    z.object({ ...operatorView, ...details }).meta({
-      id: 'OperatorSessionDetail',
-      description: 'One session in full, as its operator sees it.',
-      examples: [{ ...operatorExample, ...detailsExample }],
-    }),
-  ])
-  .meta({ id: 'SessionDetail', description: 'One session in full, in your view of it.' })
-export type SessionDetail = z.infer<typeof SessionDetail>
 
 /** Query of the two logs: entries after a number, oldest first. */
 export const AfterSeq = z.strictObject({
