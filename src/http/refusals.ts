@@ -17,7 +17,7 @@ export function refusalsOf(spec: Endpoint): RefusalCases {
   addInputCases(spec, add)
   addAccessCases(spec, add)
   if (spec.method === 'post') {
-    add(409, 'when a request with the same Idempotency-Key is still running')
+    add(409, 'when a request with the same Idempotency-Key is still running, or its answer was not kept')
     add(422, 'when the Idempotency-Key was used with another body')
   }
   add(429, 'when there were too many requests')

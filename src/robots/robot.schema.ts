@@ -17,8 +17,9 @@ const examples = {
     examples: [false],
   },
   latencyLimit: {
-    description: 'The slowest connection, in milliseconds, that the owner wants it driven over.',
-    examples: [250],
+    description:
+      'Above which delay, in milliseconds, the robot should not be driven; takes effect with driving.',
+    examples: [400],
   },
 }
 
