@@ -11,7 +11,9 @@ export const avatarUrl = (baseUrl: string, name: string) => `${baseUrl}/media/av
 
 const UploadedAvatar = z
   .object({
-    avatar_url: z.url().meta({ examples: ['https://hub.example.com/media/avatars/pV3kq0s8YtN1.webp'] }),
+    avatar_url: z
+      .url()
+      .meta({ examples: ['https://hub.example.com/media/avatars/pV3kq0s8YtN1xR7mB2dLw5hZc9Ua4GfE.webp'] }),
   })
   .meta({ id: 'UploadedAvatar', description: 'Where everybody can get the new avatar.' })
 
