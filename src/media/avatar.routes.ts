@@ -48,6 +48,7 @@ export function avatarEndpoints(parts: { avatars: Avatars; baseUrl: string }): E
       answer: [200],
       media: ['image/webp'],
       refusals: { 404: 'when there is no such avatar, or not any more' },
+      alternatives: { 304: ['when it is still what the ETag in If-None-Match names'] },
       run: async ({ params, http }) => {
         const image = await avatars.find(params.name)
         http.set({
