@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { exampleIds, idOf } from './examples.ts'
 import { RobotStatus, Role, SessionAction, type SessionStatus } from './status.ts'
 
 const timestamp = z.iso.datetime().meta({ examples: ['2026-11-20T09:30:00.000Z'] })
@@ -7,16 +8,16 @@ const seq = z.number().int().min(0)
 /** A chat message, the same over REST and over the hub. */
 export const ChatMessage = z
   .object({
-    id: z.uuid(),
-    session_id: z.uuid(),
+    id: idOf('message'),
+    session_id: idOf('session'),
     seq: seq.meta({ description: 'Its number in the log of the session.', examples: [2] }),
-    sender_id: z.uuid(),
-    sender_name: z.string().meta({ examples: ['Grace'] }),
-    sender_role: Role,
+    sender_id: idOf('client').meta({ description: 'The user who wrote it.' }),
+    sender_name: z.string().meta({ examples: ['Ada'] }),
+    sender_role: Role.meta({ description: 'For which side of the session the sender speaks.' }),
     body: z.string().meta({ examples: ['Careful with the vase'] }),
-    created_at: timestamp,
+    created_at: timestamp.meta({ examples: ['2026-11-20T09:31:05.000Z'] }),
   })
-  .meta({ id: 'ChatMessage' })
+  .meta({ id: 'ChatMessage', description: 'A message in the chat of a session.' })
 export type ChatMessage = z.infer<typeof ChatMessage>
 
 /** Everything that can stand in a session's log. */
@@ -27,7 +28,6 @@ export const SessionEventType = z.enum([
   'session.resumed',
   'session.ended',
   'session.cancelled',
-  'robot.lost',
   'session.stopped',
   'session.stop_cleared',
   'session.rated',
@@ -47,25 +47,48 @@ export type SessionEventType = z.infer<typeof SessionEventType>
  */
 export const SessionLogEvent = z
   .object({
-    session_id: z.uuid(),
+    session_id: idOf('session'),
     seq: seq.meta({ description: 'Counts from 1 without gaps.', examples: [1] }),
-    type: z.string().meta({ examples: ['session.started'] }),
-    data: z.record(z.string(), z.unknown()).meta({ examples: [{ status: 'ACTIVE' }] }),
+    type: z.string().meta({
+      description: `What happened; more kinds may come. ${SessionEventType.options.join(', ')}`,
+      examples: ['session.started'],
+    }),
+    data: z.record(z.string(), z.unknown()).meta({
+      description:
+        'Of chat.message the ChatMessage; else the status after it, actor_id unless the platform acted by itself, ' +
+        'reason when there is one, and what the kind adds.',
+      examples: [{ status: 'ACTIVE', actor_id: exampleIds.operator }],
+    }),
     at: timestamp,
   })
   .meta({ id: 'SessionEvent', description: 'One entry of the log of a session.' })
 export type SessionLogEvent = z.infer<typeof SessionLogEvent>
 
+/** Everything that people are notified of: what happens to their sessions, and decisions about themselves. */
+export const NotificationType = z.enum([
+  ...SessionEventType.exclude(['chat.message']).options,
+  'certification.approved',
+  'certification.rejected',
+  'invoice.issued',
+])
+export type NotificationType = z.infer<typeof NotificationType>
+
 export const NotificationEvent = z.object({
-  id: z.string().meta({ examples: ['12'] }),
-  type: z.string().meta({ examples: ['session.started'] }),
-  data: z.record(z.string(), z.unknown()),
+  id: z.string().meta({ description: 'Counts from 1 without gaps, for each user.', examples: ['12'] }),
+  type: z.string().meta({
+    description: `What happened; more kinds may come. ${NotificationType.options.join(', ')}`,
+    examples: ['session.started'],
+  }),
+  data: z.record(z.string(), z.unknown()).meta({
+    description: 'What it is about, by id, and what the kind adds.',
+    examples: [{ session_id: exampleIds.session, robot_id: exampleIds.robot, robot_name: 'Warehouse arm' }],
+  }),
   created_at: timestamp,
 })
 export type NotificationEvent = z.infer<typeof NotificationEvent>
 
 export const RobotStatusEvent = z.object({
-  robot_id: z.uuid(),
+  robot_id: idOf('robot'),
   status: RobotStatus,
   last_heartbeat: timestamp.nullable(),
 })

@@ -1,5 +1,6 @@
 export * from './close-codes.ts'
 export * from './episodes.ts'
+export * from './examples.ts'
 export * from './hub.ts'
 export * from './robot-frames.ts'
 export * from './rooms.ts'

@@ -85,6 +85,9 @@ const Env = z.object({
 })
 type Env = z.infer<typeof Env>
 
+/** Every variable that is read. */
+export const variables: readonly string[] = Object.keys(Env.shape)
+
 /** What cannot be said of one variable alone; each problem names the variable and the way out. */
 function crossProblems(env: Env): string[] {
   const problems: string[] = []

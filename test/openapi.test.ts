@@ -9,7 +9,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { z } from 'zod'
 import { apiEndpoints } from '../src/api.ts'
 import { differenceFrom } from '../src/http/answer-check.ts'
-import { type Endpoint, endpoint, IdParams } from '../src/http/endpoint.ts'
+import { type Endpoint, endpoint, idParams } from '../src/http/endpoint.ts'
 import { declaredEndpoints, STORED_BASE_URL } from '../src/openapi/declared.ts'
 import { describeApi, type OpenApiDocument } from '../src/openapi/document.ts'
 import { createWorld, type World } from './support/world.ts'
@@ -128,6 +128,13 @@ describe('every operation', () => {
     expect(lookUp('#/components/responses/TooManyRequests')).toHaveProperty(['headers', 'Retry-After'])
   })
 
+  test('says in one voice what it does and when it refuses', () => {
+    for (const spec of endpoints) {
+      expect(spec.summary, routeOf(spec)).toMatch(/^[A-Z][a-z]+s,? /) // Lists, Returns, Creates …
+      for (const when of Object.values(spec.refusals ?? {})) expect(when, routeOf(spec)).toMatch(/^when /)
+    }
+  })
+
   test('that is a POST takes an Idempotency-Key', () => {
     const reference = { $ref: '#/components/parameters/IdempotencyKey' }
     for (const spec of endpoints) {
@@ -215,6 +222,26 @@ describe('schemas', () => {
     expect(required).toEqual(expect.arrayContaining(['stream_url', 'tags', 'notes']))
   })
 
+  test('of answers may gain fields; bodies that are sent may not', () => {
+    const closed = Object.values(served.paths!).flatMap((path) =>
+      Object.values(path as object).flatMap(({ responses }: { responses: object }) =>
+        Object.values(responses).filter((response) =>
+          everything(response).includes('"additionalProperties":false'),
+        ),
+      ),
+    )
+    expect(closed).toEqual([])
+  })
+
+  /** A part of the description with all that it refers to, as text. */
+  function everything(part: unknown, seen = new Set<string>()): string {
+    const text = JSON.stringify(part)
+    const refs = [...text.matchAll(/"#\/components\/(\w+)\/([^"]+)"/g)].filter(([ref]) => !seen.has(ref))
+    for (const [ref] of refs) seen.add(ref)
+    const components = served.components as Record<string, Record<string, unknown>>
+    return text + refs.map(([, section, name]) => everything(components[section!]![name!], seen)).join('')
+  }
+
   test('of numbers in a query say that they are numbers, with their limits', () => {
     const { parameters } = operationOf(served, { method: 'get', path: '/api/sessions' })
     expect(parameters).toContainEqual(
@@ -239,7 +266,7 @@ describe('what a route may declare', () => {
       endpoint({
         ...{ method: 'post', path: '/api/things/{id}/picture', summary: 'Takes a picture' },
         access: { role: 'client', sessionOnly: true },
-        params: IdParams,
+        params: idParams('robot'),
         upload: { field: 'picture', types: ['image/png', 'image/webp'], maxBytes: 5 * 1024 * 1024 },
         answer: [202],
         refusals: { 422: 'when the picture shows nothing' },
@@ -248,7 +275,8 @@ describe('what a route may declare', () => {
       endpoint({
         ...{ method: 'post', path: '/api/things/export', summary: 'Gives all away', access: {} },
         ...{ body: z.strictObject({ format: z.enum(['csv', 'pdf']) }), answer: [200] },
-        media: ['text/csv', 'application/pdf'],
+        media: ['text/csv', 'application/pdf', 'application/json'],
+        download: z.object({ things: z.array(z.string()) }),
         run: async () => {},
       }),
     ],
@@ -279,11 +307,12 @@ describe('what a route may declare', () => {
     })
   })
 
-  test('a download is text or bytes', () => {
+  test('a download is text, bytes or JSON of a known shape', () => {
     expect(all.responses?.['200']).toMatchObject({
       content: {
         'text/csv': { schema: { type: 'string' } },
         'application/pdf': { schema: { type: 'string', format: 'binary' } },
+        'application/json': { example: { things: ['things'] } },
       },
     })
   })

@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { iso } from '../db/iso.ts'
-import { type Endpoint, endpoint, IdParams } from '../http/endpoint.ts'
+import { type Endpoint, endpoint, idParams } from '../http/endpoint.ts'
 import { ApiKeyView, CreateApiKey, CreatedApiKey } from './api-key.schema.ts'
 import type { ApiKeyRow, ApiKeys } from './api-key.service.ts'
 
@@ -20,7 +20,7 @@ export function apiKeyEndpoints(parts: { apiKeys: ApiKeys }): Endpoint[] {
     endpoint({
       method: 'post',
       path: '/api/auth/api-keys',
-      summary: 'Makes an API key; the answer shows it this once',
+      summary: 'Creates an API key; the answer shows it this once',
       access,
       body: CreateApiKey,
       answer: [201, CreatedApiKey],
@@ -36,7 +36,7 @@ export function apiKeyEndpoints(parts: { apiKeys: ApiKeys }): Endpoint[] {
       path: '/api/auth/api-keys/{id}',
       summary: 'Revokes an API key at once, open sockets included',
       access,
-      params: IdParams,
+      params: idParams('apiKey'),
       answer: [204],
       run: async ({ caller, params }) => apiKeys.revoke(caller.userId, params.id),
     }),

@@ -53,7 +53,8 @@ function providerEndpoints(parts: Parts): Endpoint[] {
     endpoint({
       method: 'post',
       path: '/api/auth/sync',
-      summary: 'Takes over e-mail, picture and a name you did not choose yourself from the identity provider',
+      summary:
+        'Updates your account from the identity provider: e-mail, picture, and a name you did not choose',
       access: { sessionOnly: true },
       answer: [200, ProfileView],
       refusals: { 502: 'when the identity provider fails to answer about the account' },
@@ -62,7 +63,7 @@ function providerEndpoints(parts: Parts): Endpoint[] {
     endpoint({
       method: 'get',
       path: '/api/auth/check-onboarding',
-      summary: 'Tells whether your account is complete, and what is missing',
+      summary: 'Returns whether your account is complete, and what is missing',
       access: { sessionOnly: true },
       answer: [200, Onboarding],
       run: async ({ caller }) => {

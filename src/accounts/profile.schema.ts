@@ -1,4 +1,4 @@
-import { Role } from '@wheelhouse/protocol'
+import { idOf, Role } from '@wheelhouse/protocol'
 import { z } from 'zod'
 import { line, timestamp } from '../http/fields.ts'
 import { OnboardingStep } from './onboarding.ts'
@@ -18,7 +18,7 @@ export type UpdateProfile = z.infer<typeof UpdateProfile>
 /** The profile as its owner sees it. */
 export const ProfileView = z
   .object({
-    id: z.uuid(),
+    id: idOf('client'),
     email: z
       .string()
       .nullable()
@@ -27,16 +27,20 @@ export const ProfileView = z
     avatar_url: z
       .string()
       .nullable()
-      .meta({ examples: [null] }),
+      .meta({ description: 'The uploaded avatar, else the picture of the provider.', examples: [null] }),
     roles: z.array(Role),
     notification_preferences: z.object(preferences),
-    onboarded: z.boolean(),
-    created_at: timestamp,
+    onboarded: z.boolean().meta({ description: 'Whether nothing is missing in the account.' }),
+    created_at: timestamp.meta({ examples: ['2026-10-05T08:12:44.000Z'] }),
   })
-  .meta({ id: 'Profile' })
+  .meta({ id: 'Profile', description: 'An account as its owner sees it.' })
 export type ProfileView = z.infer<typeof ProfileView>
 
 /** Answer of GET /api/auth/check-onboarding. */
 export const Onboarding = z
   .object({ onboarded: z.boolean(), roles: z.array(Role), missing: z.array(OnboardingStep) })
-  .meta({ id: 'Onboarding', examples: [{ onboarded: false, roles: [], missing: ['role'] }] })
+  .meta({
+    id: 'Onboarding',
+    description: 'Whether an account is complete, and what is missing.',
+    examples: [{ onboarded: false, roles: [], missing: ['role'] }],
+  })

@@ -1,3 +1,4 @@
+import { exampleIds, idOf } from '@wheelhouse/protocol'
 import { z } from 'zod'
 import { iso } from '../db/iso.ts'
 import type { Db } from '../db/orm.ts'
@@ -5,25 +6,35 @@ import { type Endpoint, endpoint } from '../http/endpoint.ts'
 import { line, queryInteger, timestamp } from '../http/fields.ts'
 
 const ListAudit = z.strictObject({
-  /** Entries older than this id. */
-  before: queryInteger(1, 9_999_999_999).optional(),
+  before: queryInteger(1, 9_999_999_999).meta({ description: 'Entries older than this one.' }).optional(),
   limit: queryInteger(1, 200).default(100),
-  actor_id: z.uuid().optional(),
-  subject_id: line(100).optional(),
+  actor_id: idOf('admin').optional(),
+  subject_id: line(100)
+    .meta({ examples: [exampleIds.certification] })
+    .optional(),
 })
 
 const AuditView = z
   .object({
-    id: z.number().int(),
-    at: timestamp,
-    actor_id: z.uuid().nullable().meta({ description: 'Null when the platform acted by itself.' }),
-    actor_name: z.string().nullable(),
+    id: z
+      .number()
+      .int()
+      .meta({ examples: [4_711] }),
+    at: timestamp.meta({ examples: ['2026-09-16T10:20:31.000Z'] }),
+    actor_id: idOf('admin').nullable().meta({ description: 'Null when the platform acted by itself.' }),
+    actor_name: z
+      .string()
+      .nullable()
+      .meta({ examples: ['Katherine'] }),
     action: z.string().meta({ examples: ['certification.approved'] }),
     subject_type: z.string().meta({ examples: ['certification'] }),
-    subject_id: z.string().meta({ examples: ['0b8f4c1e-6a57-4f0e-9a3d-2c5e7d9b1f42'] }),
-    data: z.record(z.string(), z.unknown()).meta({ description: 'What else there is to know of the act.' }),
+    subject_id: z.string().meta({ examples: [exampleIds.certification] }),
+    data: z.record(z.string(), z.unknown()).meta({
+      description: 'What else there is to know of the act.',
+      examples: [{ operator_id: exampleIds.operator, robot_type: 'so-101' }],
+    }),
   })
-  .meta({ id: 'AuditEntry' })
+  .meta({ id: 'AuditEntry', description: 'A privileged or money-moving act.' })
 
 /** Reading the audit log. */
 export function auditEndpoints({ db }: { db: Db }): Endpoint[] {

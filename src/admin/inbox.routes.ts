@@ -8,8 +8,10 @@ import { ContactMessageView } from '../support/contact.schema.ts'
 import { RobotRequestView } from '../support/robot-request.schema.ts'
 
 const Page = z.strictObject({
-  /** What is older than the entry with this id: the last one of the page before. */
-  before: z.uuid().optional(),
+  before: z
+    .uuid()
+    .meta({ description: 'What is older than this entry, the last one of the page before.' })
+    .optional(),
   limit: queryInteger(1, 200).default(50),
 })
 type Page = z.output<typeof Page>

@@ -1,4 +1,4 @@
-import { type Endpoint, endpoint, IdParams } from '../http/endpoint.ts'
+import { type Endpoint, endpoint, idParams } from '../http/endpoint.ts'
 import { InvoiceList } from './invoice.schema.ts'
 import type { Invoices } from './invoice.service.ts'
 import { invoiceView } from './invoice.view.ts'
@@ -28,9 +28,9 @@ export function billingEndpoints({ plans, invoices }: { plans: Plans; invoices: 
     endpoint({
       method: 'post',
       path: '/api/admin/clients/{id}/plan',
-      summary: 'Puts a client on a pricing plan, from their next session on',
+      summary: 'Assigns a pricing plan to a client, from their next session on',
       access: { role: 'admin' },
-      params: IdParams,
+      params: idParams('client'),
       body: AssignPlan,
       answer: [200, AssignedPlan],
       refusals: { 404: 'when there is no such client' },

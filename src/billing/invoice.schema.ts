@@ -1,24 +1,38 @@
+import { idOf } from '@wheelhouse/protocol'
 import { z } from 'zod'
 import { timestamp } from '../http/fields.ts'
 import { CURRENCY } from './money.ts'
 
-/** DRAFT until it is issued; OPEN until it is PAID; FAILED when collecting it failed; VOID when it was withdrawn. */
-export const InvoiceStatus = z.enum(['DRAFT', 'OPEN', 'PAID', 'FAILED', 'VOID'])
+export const InvoiceStatus = z.enum(['DRAFT', 'OPEN', 'PAID', 'FAILED', 'VOID']).meta({
+  id: 'InvoiceStatus',
+  description:
+    'DRAFT until it is issued; OPEN until it is PAID; FAILED when collecting it failed; VOID when it was withdrawn.',
+  examples: ['OPEN'],
+})
 export type InvoiceStatus = z.infer<typeof InvoiceStatus>
 
-export const InvoiceView = z.strictObject({
-  id: z.uuid(),
-  /** `YYYY-MM`, UTC. */
-  month: z.string(),
-  status: InvoiceStatus,
-  currency: z.literal(CURRENCY),
-  total_cents: z.number().int(),
-  session_count: z.number().int(),
-  minutes: z.number().int(),
-  issued_at: timestamp.nullable(),
-  paid_at: timestamp.nullable(),
-  hosted_url: z.string().nullable(),
-})
+const whole = z.number().int()
+
+export const InvoiceView = z
+  .object({
+    id: idOf('invoice'),
+    month: z.string().meta({ description: 'YYYY-MM, in UTC.', examples: ['2026-10'] }),
+    status: InvoiceStatus,
+    currency: z.literal(CURRENCY),
+    total_cents: whole.meta({ description: 'In cents.', examples: [14_200] }),
+    session_count: whole.meta({ examples: [11] }),
+    minutes: whole.meta({ description: 'Billed minutes.', examples: [284] }),
+    issued_at: timestamp.nullable().meta({ examples: ['2026-11-01T00:00:04.000Z'] }),
+    paid_at: timestamp.nullable().meta({ examples: [null] }),
+    hosted_url: z
+      .string()
+      .nullable()
+      .meta({
+        description: 'Where the payment provider shows it; null while it is not there.',
+        examples: [null],
+      }),
+  })
+  .meta({ id: 'Invoice', description: 'What the sessions that ended in a month cost a client.' })
 export type InvoiceView = z.infer<typeof InvoiceView>
 
 export const InvoiceList = z.object({ invoices: z.array(InvoiceView) })

@@ -1,19 +1,33 @@
 import { RobotStatus, SessionStatus } from '@wheelhouse/protocol'
 import { z } from 'zod'
+import { countsBy } from '../http/fields.ts'
 
 const count = z.number().int()
 
 /** A client's dashboard. Amounts are cents of EUR; a month is a month of UTC, by the end of the session. */
-export const ClientStats = z.strictObject({
-  robots_by_status: z.record(RobotStatus, count),
-  sessions_by_status: z.record(SessionStatus, count),
-  /** Billed minutes of completed sessions. */
-  minutes: count,
-  spend_this_month_cents: count,
-  spend_total_cents: count,
-  episodes_collected: count,
-  data_collected_mb: z.number(),
-  /** Of the ratings the client gave, to a hundredth; null without any. */
-  average_rating: z.number().nullable(),
-})
+export const ClientStats = z
+  .object({
+    robots_by_status: countsBy(RobotStatus.options).meta({
+      examples: [{ OFFLINE: 1, AVAILABLE: 2, IN_SESSION: 0 }],
+    }),
+    sessions_by_status: countsBy(SessionStatus.options).meta({
+      examples: [{ PENDING: 1, ACTIVE: 0, PAUSED: 0, COMPLETED: 18, CANCELLED: 2 }],
+    }),
+    minutes: count.meta({ description: 'Billed minutes of completed sessions.', examples: [410] }),
+    spend_this_month_cents: count.meta({
+      description: 'In cents; of sessions that ended in this month of UTC.',
+      examples: [6_300],
+    }),
+    spend_total_cents: count.meta({ description: 'In cents.', examples: [20_500] }),
+    episodes_collected: count.meta({ examples: [216] }),
+    data_collected_mb: z.number().meta({ description: 'In megabytes.', examples: [6_130.5] }),
+    average_rating: z
+      .number()
+      .nullable()
+      .meta({
+        description: 'Of the ratings you gave, to a hundredth; null without any.',
+        examples: [4.86],
+      }),
+  })
+  .meta({ id: 'ClientStats', description: 'Numbers for the dashboard of a robot owner.' })
 export type ClientStats = z.infer<typeof ClientStats>

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { type Endpoint, endpoint, IdParams } from '../http/endpoint.ts'
+import { type Endpoint, endpoint, idParams } from '../http/endpoint.ts'
 import { DatasetView, EpisodeView, ListEpisodes } from './dataset.schema.ts'
 import type { Datasets } from './dataset.service.ts'
 import { datasetView, episodeView } from './dataset.view.ts'
@@ -22,7 +22,7 @@ export function datasetEndpoints({ datasets }: { datasets: Datasets }): Endpoint
       path: '/api/client/datasets/{id}/episodes',
       summary: 'Lists the episodes of one of your datasets, those that began last first',
       access,
-      params: IdParams,
+      params: idParams('dataset'),
       query: ListEpisodes,
       answer: [200, z.object({ episodes: z.array(EpisodeView) })],
       refusals: { 404: 'when there is no such dataset of yours' },

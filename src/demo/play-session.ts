@@ -1,6 +1,6 @@
 import { SessionLogEvent } from '@wheelhouse/protocol'
 import { z } from 'zod'
-import { SessionDetail, SessionView } from '../sessions/session.schema.ts'
+import { SessionDetail, SessionView } from '../sessions/session.records.ts'
 import type { Person } from './play-person.ts'
 import type { PlayRobot } from './play-robot.ts'
 import { type Transcript, Unmet } from './play-transcript.ts'

@@ -1,5 +1,5 @@
 import Router from '@koa/router'
-import type { Role } from '@wheelhouse/protocol'
+import { type exampleIds, idOf, type Role } from '@wheelhouse/protocol'
 import type { Context } from 'koa'
 import { z } from 'zod'
 import { AppError, badRequest } from './errors.ts'
@@ -53,6 +53,8 @@ export interface Endpoint {
   readonly answer: readonly [status: number, body?: z.ZodType]
   /** Media types of an answer that is no JSON, e.g. a download; `run` then sets `http.body` itself. */
   readonly media?: readonly string[]
+  /** What an `application/json` among them holds. */
+  readonly download?: z.ZodType
   /** When this route refuses beyond what its access and its input imply: status → in which case. */
   readonly refusals?: Refusals
   readonly alternatives?: Alternatives
@@ -85,6 +87,7 @@ export function endpoint<
   upload?: Upload
   answer: R
   media?: readonly string[]
+  download?: z.ZodType
   refusals?: Refusals
   alternatives?: Alternatives
   run: (input: {
@@ -151,5 +154,5 @@ function jsonBody(http: Context): unknown {
   return http.request.body
 }
 
-/** Path parameter `id`. Anything that is no UUID cannot exist, so it reads as 400 naming the parameter. */
-export const IdParams = z.strictObject({ id: z.uuid() })
+/** Path parameter `id` of one kind of thing. Anything that is no UUID cannot exist, so it reads as 400 naming the parameter. */
+export const idParams = (whose: keyof typeof exampleIds) => z.strictObject({ id: idOf(whose) })

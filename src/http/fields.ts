@@ -31,3 +31,11 @@ export const queryInteger = (minimum: number, maximum: number) =>
     })
 
 export const timestamp = z.iso.datetime().meta({ examples: ['2026-11-20T09:30:00.000Z'] })
+
+/** An e-mail address, in the length that mail servers take. */
+export const email = z.email().max(254)
+
+const count = z.number().int()
+/** How many there are of each of some names. */
+export const countsBy = <T extends string>(names: readonly T[]) =>
+  z.object(Object.fromEntries(names.map((name) => [name, count])) as Record<T, typeof count>)

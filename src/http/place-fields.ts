@@ -33,11 +33,17 @@ function canonicalLanguage(tag: string): string | undefined {
 }
 
 /** Text that `read` understands, in the form that it gives; everything else is refused with `problem`. */
-const understood = (maxLength: number, read: (text: string) => string | undefined, problem: string) =>
+const understood = (
+  example: string,
+  maxLength: number,
+  read: (text: string) => string | undefined,
+  problem: string,
+) =>
   z
     .string()
     .trim()
     .max(maxLength)
+    .meta({ examples: [example] })
     .transform((text, context) => {
       const known = read(text)
       if (known !== undefined) return known
@@ -47,16 +53,23 @@ const understood = (maxLength: number, read: (text: string) => string | undefine
 
 /** A country by its ISO 3166-1 alpha-2 code; small letters are taken as well. */
 export const country = understood(
+  'DE',
   2,
   (text) => (isCountry(text.toUpperCase()) ? text.toUpperCase() : undefined),
   'must be a country code of ISO 3166-1, such as DE',
 )
 
 /** A time zone of the IANA database. */
-export const timeZone = understood(64, knownTimeZone, 'must be an IANA time zone, such as Europe/Berlin')
+export const timeZone = understood(
+  'Europe/Berlin',
+  64,
+  knownTimeZone,
+  'must be an IANA time zone, such as Europe/Berlin',
+)
 
 /** A language by its BCP 47 tag. */
 export const language = understood(
+  'de',
   35,
   canonicalLanguage,
   'must be a BCP 47 language tag, such as de or pt-BR',

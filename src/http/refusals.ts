@@ -17,7 +17,7 @@ export function refusalsOf(spec: Endpoint): RefusalCases {
   addInputCases(spec, add)
   addAccessCases(spec, add)
   if (spec.method === 'post') {
-    add(409, 'when a request with the same Idempotency-Key is still running')
+    add(409, 'when a request with the same Idempotency-Key is still running, or its answer was not kept')
     add(422, 'when the Idempotency-Key was used with another body')
   }
   add(429, 'when there were too many requests')
@@ -32,17 +32,18 @@ type Add = (status: number, when: string) => void
 function addInputCases(spec: Endpoint, add: Add): void {
   if (spec.params || spec.query || hasBody(spec))
     add(400, 'when the input is not valid; the text names the field')
-  if (spec.params) add(404, 'when there is no such thing, or it is not yours to see')
+  const own = spec.refusals ?? {} // says the same of these, but says it better
+  if (spec.params && !own[404]) add(404, 'when there is no such thing, or it is not yours to see')
   if (!hasBody(spec)) return
-  add(413, 'when the request body is too large')
-  add(415, 'when the request body is of another type than it must be')
+  if (!own[413]) add(413, 'when the request body is too large')
+  if (!own[415]) add(415, 'when the request body is of another type than it must be')
 }
 
 function addAccessCases(spec: Endpoint, add: Add): void {
   const { access } = spec
   if (access === 'public') return
   add(401, 'when the credential is missing, malformed, expired or revoked')
-  if (access.role) add(403, `when the caller does not have the ${access.role} role`)
+  if (access.role) add(403, `when you do not have the ${access.role} role`)
   if (access.sessionOnly) add(403, 'when the credential is an API key')
   if (spec.method !== 'get') add(403, 'when the request comes with the session cookie from another site')
 }

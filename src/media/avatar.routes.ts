@@ -9,6 +9,14 @@ const upload: Upload = { field: 'avatar', types: AVATAR_TYPES, maxBytes: 5 * 102
 /** Where everybody can get an avatar. */
 export const avatarUrl = (baseUrl: string, name: string) => `${baseUrl}/media/avatars/${name}.webp`
 
+const UploadedAvatar = z
+  .object({
+    avatar_url: z
+      .url()
+      .meta({ examples: ['https://hub.example.com/media/avatars/pV3kq0s8YtN1xR7mB2dLw5hZc9Ua4GfE.webp'] }),
+  })
+  .meta({ id: 'UploadedAvatar', description: 'Where everybody can get the new avatar.' })
+
 /** Uploading one's avatar, and everybody's sight of it. */
 export function avatarEndpoints(parts: { avatars: Avatars; baseUrl: string }): Endpoint[] {
   const { avatars, baseUrl } = parts
@@ -19,12 +27,12 @@ export function avatarEndpoints(parts: { avatars: Avatars; baseUrl: string }): E
       summary: 'Uploads your avatar: PNG, JPEG or WebP, up to 5 MB and 40 megapixels',
       access: { sessionOnly: true },
       upload,
-      answer: [200, z.object({ avatar_url: z.url() })],
+      answer: [200, UploadedAvatar],
       refusals: {
         400: 'when there is not exactly one file in the field avatar, or the image is damaged',
         413: 'when the file or the image is too large',
         415: 'when the body is no multipart form, or the file no PNG, JPEG or WebP image',
-        503: 'while too many pictures are being uploaded',
+        503: 'when too many pictures are being uploaded',
       },
       run: async ({ caller, http }) => {
         const name = await avatars.replace(caller.userId, () => readUpload(http.req, upload))
@@ -40,6 +48,7 @@ export function avatarEndpoints(parts: { avatars: Avatars; baseUrl: string }): E
       answer: [200],
       media: ['image/webp'],
       refusals: { 404: 'when there is no such avatar, or not any more' },
+      alternatives: { 304: ['when it is still what the ETag in If-None-Match names'] },
       run: async ({ params, http }) => {
         const image = await avatars.find(params.name)
         http.set({

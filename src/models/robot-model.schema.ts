@@ -1,41 +1,53 @@
 import { z } from 'zod'
 
-export const RobotCategory = z.enum([
-  'arm',
-  'bimanual',
-  'mobile_manipulator',
-  'mobile_base',
-  'quadruped',
-  'humanoid',
-])
+export const RobotCategory = z
+  .enum(['arm', 'bimanual', 'mobile_manipulator', 'mobile_base', 'quadruped', 'humanoid'])
+  .meta({ id: 'RobotCategory', examples: ['arm'] })
 
-/** What an operator's commands may mean to a robot. */
-export const ControlMode = z.enum([
-  'joint_position',
-  'joint_velocity',
-  'cartesian_pose',
-  'cartesian_velocity',
-  'base_velocity',
-  'gripper',
-])
+export const ControlMode = z
+  .enum([
+    'joint_position',
+    'joint_velocity',
+    'cartesian_pose',
+    'cartesian_velocity',
+    'base_velocity',
+    'gripper',
+  ])
+  .meta({ id: 'ControlMode', description: "What an operator's commands may mean to a robot." })
 
 /** A model's id is a slug, e.g. `so-101`. */
 export const ModelParams = z.strictObject({
   id: z
     .string()
     .max(64)
-    .regex(/^[a-z0-9]+(-[a-z0-9]+)*$/, 'must be small letters, digits and single hyphens'),
+    .regex(/^[a-z0-9]+(-[a-z0-9]+)*$/, 'must be small letters, digits and single hyphens')
+    .meta({ examples: ['so-101'] }),
 })
 
-export const RobotModelView = z.object({
-  id: z.string(),
-  name: z.string(),
-  manufacturer: z.string(),
-  /** What robots of this model are registered and operators certified as. */
-  robot_type: z.string(),
-  category: RobotCategory,
-  /** Actuated axes without grippers; a base that drives counts the directions it can move in. */
-  degrees_of_freedom: z.number().int(),
-  control_modes: z.array(ControlMode),
-  notes: z.string().nullable(),
-})
+export const RobotModelView = z
+  .object({
+    id: z.string().meta({ examples: ['so-101'] }),
+    name: z.string().meta({ examples: ['SO-101'] }),
+    manufacturer: z.string().meta({ examples: ['The Robot Studio'] }),
+    robot_type: z.string().meta({
+      description: 'What robots of this model are registered and operators certified as.',
+      examples: ['so-101'],
+    }),
+    category: RobotCategory,
+    degrees_of_freedom: z
+      .number()
+      .int()
+      .meta({
+        description:
+          'Actuated axes without grippers; a base that drives counts the directions it can move in.',
+        examples: [5],
+      }),
+    control_modes: z.array(ControlMode).meta({ examples: [['joint_position', 'gripper']] }),
+    notes: z
+      .string()
+      .nullable()
+      .meta({
+        examples: ['Open design, made with Hugging Face; six servos: five joints and the gripper.'],
+      }),
+  })
+  .meta({ id: 'RobotModel', description: 'A robot model that is supported.' })

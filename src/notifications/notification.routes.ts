@@ -4,9 +4,9 @@ import { type Endpoint, endpoint } from '../http/endpoint.ts'
 import { queryInteger, timestamp } from '../http/fields.ts'
 import { type Notifications, PAGE_LIMIT } from './notification.service.ts'
 
-const NotificationView = NotificationEvent.extend({ read_at: timestamp.nullable() }).meta({
-  id: 'Notification',
-})
+const NotificationView = NotificationEvent.extend({
+  read_at: timestamp.nullable().meta({ description: 'Null while it is unread.', examples: [null] }),
+}).meta({ id: 'Notification', description: 'Something you should know.' })
 /** Notifications are numbered per user from 1; the number is the id. */
 const NotificationId = z
   .string()
@@ -22,12 +22,14 @@ export function notificationEndpoints(parts: { notifications: Notifications }): 
       summary: 'Lists your notifications, newest first',
       access: {},
       query: z.strictObject({
-        before: NotificationId.transform(Number).optional(),
-        limit: queryInteger(1, PAGE_LIMIT).optional(),
+        before: NotificationId.meta({ description: 'Notifications older than this one.', examples: ['12'] })
+          .transform(Number)
+          .optional(),
+        limit: queryInteger(1, PAGE_LIMIT).default(50),
       }),
       answer: [200, z.object({ notifications: z.array(NotificationView) })],
       run: async ({ caller, query }) => ({
-        notifications: await notifications.list(caller.userId, query.before, query.limit ?? 50),
+        notifications: await notifications.list(caller.userId, query.before, query.limit),
       }),
     }),
     endpoint({

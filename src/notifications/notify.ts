@@ -1,11 +1,11 @@
+import type { NotificationType } from '@wheelhouse/protocol'
 import { sql } from 'kysely'
 import { compiled } from '../db/compiled.ts'
 import type { Tx } from '../events/transactor.ts'
 
 export interface NewNotification {
   readonly userId: string
-  /** What happened, e.g. `session.started`. */
-  readonly type: string
+  readonly type: NotificationType
   readonly data: Record<string, unknown>
 }
 

@@ -3,9 +3,9 @@ import type { Endpoint } from '../http/endpoint.ts'
 /** What stands under the first word of a path. Routes under another word are Public, or a tag of their own. */
 const groups: Readonly<Record<string, string>> = {
   auth: 'Your account: profile, onboarding, API keys',
-  client: 'For robot owners: robots and what comes of them',
-  operator: 'For operators: certifications and the robots they may take',
-  sessions: 'Teleoperation sessions, their chat and their log',
+  client: 'For robot owners: profile, robots, datasets, invoices, statistics',
+  operator: 'For operators: profile, schedule, certifications, the robots they may take, statistics',
+  sessions: 'Teleoperation sessions: their course, chat, log, extensions, ratings',
   notifications: 'What the platform has to tell you',
   payments: 'Billing and payouts, through the payment provider',
   admin: 'For administrators',

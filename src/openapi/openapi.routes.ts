@@ -16,7 +16,7 @@ export function withDescription(endpoints: readonly Endpoint[], baseUrl: string)
     endpoint({
       method: 'get',
       path: PATH,
-      summary: 'This description of the API, as OpenAPI 3.1',
+      summary: 'Returns this description of the API, as OpenAPI 3.1',
       access: 'public',
       answer: [200],
       media: ['application/json'],

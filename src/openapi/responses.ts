@@ -35,7 +35,7 @@ export function responsesOf(spec: Endpoint): ZodOpenApiResponsesObject {
   const success: ZodOpenApiResponseObject = {
     description: successes[status] ?? STATUS_CODES[status] ?? String(status),
     headers: headerRefs(spec.method === 'post' ? [...everywhere, 'Idempotent-Replayed'] : everywhere),
-    ...contentOf(body, spec.media),
+    ...contentOf(body, spec.media, spec.download),
   }
   const alternatives = Object.entries(spec.alternatives ?? {}).map(([status, [when, body]]) => [
     status,
@@ -85,14 +85,15 @@ function headersOf(status: number) {
 function contentOf(
   body?: z.ZodType,
   media: readonly string[] = [],
+  download?: z.ZodType,
 ): Pick<ZodOpenApiResponseObject, 'content'> {
-  const downloads = media.map((type) => [type, { schema: downloadSchema(type) }])
+  const downloads = media.map((type) => [type, { schema: downloadSchema(type, download) }])
   const json = body ? [['application/json', { schema: body }]] : []
   if (downloads.length + json.length === 0) return {}
   return { content: Object.fromEntries([...downloads, ...json]) }
 }
 
-function downloadSchema(type: string): oas31.SchemaObject {
-  if (type === 'application/json') return {}
+function downloadSchema(type: string, download: z.ZodType | undefined): z.ZodType | oas31.SchemaObject {
+  if (type === 'application/json') return download ?? {}
   return type.startsWith('text/') ? { type: 'string' } : { type: 'string', format: 'binary' }
 }

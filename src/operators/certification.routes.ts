@@ -2,7 +2,7 @@ import type { Selectable } from 'kysely'
 import { z } from 'zod'
 import { iso } from '../db/iso.ts'
 import type { Tables } from '../db/orm.ts'
-import { type Endpoint, endpoint, IdParams } from '../http/endpoint.ts'
+import { type Endpoint, endpoint, idParams } from '../http/endpoint.ts'
 import { AvailableRobot } from '../robots/robot.schema.ts'
 import {
   CertificationRequest,
@@ -79,9 +79,9 @@ function adminEndpoints(certifications: Certifications): Endpoint[] {
     endpoint({
       method: 'post',
       path: `/api/admin/certifications/{id}/${verb}`,
-      summary: `Decides a certification request: ${verb}`,
+      summary: `${verb === 'approve' ? 'Approves' : 'Rejects'} a certification request`,
       access,
-      params: IdParams,
+      params: idParams('certification'),
       answer: [200, CertificationRequest],
       refusals: { 409: 'when the request is already decided' },
       run: async ({ caller, params }) =>

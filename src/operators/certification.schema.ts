@@ -1,3 +1,4 @@
+import { idOf } from '@wheelhouse/protocol'
 import { z } from 'zod'
 import { line, prose, timestamp } from '../http/fields.ts'
 
@@ -17,17 +18,20 @@ export type RequestCertification = z.infer<typeof RequestCertification>
 
 export const CertificationView = z
   .object({
-    id: z.uuid(),
+    id: idOf('certification'),
     robot_type: z.string().meta({ examples: ['so-101'] }),
     status: CertificationStatus,
-    note: z.string().nullable(),
-    requested_at: timestamp,
+    note: z
+      .string()
+      .nullable()
+      .meta({ description: 'What the operator wrote.', examples: ['Two years with this arm'] }),
+    requested_at: timestamp.meta({ examples: ['2026-09-15T07:45:00.000Z'] }),
     decided_at: timestamp.nullable().meta({ examples: [null] }),
   })
-  .meta({ id: 'Certification' })
+  .meta({ id: 'Certification', description: 'A request to be certified for a robot type, and its outcome.' })
 
 /** An admin also sees whose request it is. */
 export const CertificationRequest = CertificationView.extend({
-  operator_id: z.uuid(),
+  operator_id: idOf('operator'),
   operator_name: z.string().meta({ examples: ['Grace'] }),
-}).meta({ id: 'CertificationRequest' })
+}).meta({ id: 'CertificationRequest', description: 'A certification with whose it is, for admins.' })

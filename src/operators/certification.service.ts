@@ -84,7 +84,7 @@ export function createCertifications(parts: { db: Db; transact: Transact; now: (
           .select('display_name')
           .where('id', '=', decided.operator_id)
           .executeTakeFirstOrThrow()
-        const action = `certification.${status.toLowerCase()}`
+        const action = status === 'APPROVED' ? 'certification.approved' : 'certification.rejected'
         await audit(tx, {
           at: now(),
           actorId: adminId,

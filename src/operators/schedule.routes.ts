@@ -29,7 +29,7 @@ export function scheduleEndpoints(parts: { schedules: Schedules; availability: A
     endpoint({
       method: 'get',
       path: '/api/operator/availability',
-      summary: 'Tells whether you could take a robot now, and if not, why and from when on',
+      summary: 'Returns whether you could take a robot now, and if not, why and from when on',
       access,
       answer: [200, AvailabilityView],
       run: async ({ caller }) => availability(caller.userId),

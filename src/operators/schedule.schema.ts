@@ -1,3 +1,4 @@
+import { idOf } from '@wheelhouse/protocol'
 import { z } from 'zod'
 import { timestamp } from '../http/fields.ts'
 import { timeZone } from '../http/place-fields.ts'
@@ -6,14 +7,18 @@ import { timeZone } from '../http/place-fields.ts'
 const weekdayNames = ['Monday', 'Tuesday', 'Wednesday', 'Thursday', 'Friday', 'Saturday', 'Sunday'] as const
 
 const clock = (pattern: RegExp, example: string) =>
-  z.string().regex(pattern, `must be a time such as ${example}`)
+  z
+    .string()
+    .regex(pattern, `must be a time such as ${example}`)
+    .meta({ examples: [example.slice(0, 5)] })
 
-/** Hours of one weekday, by the clock on the wall in the schedule's zone. `end` is not part of it. */
-export const Slot = z.strictObject({
-  weekday: z.number().int().min(1).max(7),
+const slot = {
+  weekday: z.number().int().min(1).max(7).meta({ description: 'As in ISO 8601: 1 is Monday.' }),
   start: clock(/^([01]\d|2[0-3]):[0-5]\d$/, '09:00'),
   end: clock(/^(([01]\d|2[0-3]):[0-5]\d|24:00)$/, '17:00 (or 24:00)'),
-})
+}
+/** Hours of one weekday, by the clock on the wall in the schedule's zone. `end` is not part of it. */
+export const Slot = z.strictObject(slot)
 export type Slot = z.infer<typeof Slot>
 
 const spoken = (slot: Slot) => `${slot.start}–${slot.end}`
@@ -44,25 +49,45 @@ const slots = z
   })
   .transform((given) => [...given].sort(bySlotStart))
 
+const zone = { description: 'An IANA time zone.', examples: ['Europe/Berlin'] }
+
 /** Body of POST /api/operator/schedule: the whole week. Without a zone, the profile's is taken. */
-export const SaveSchedule = z.strictObject({ timezone: timeZone.optional(), slots })
+export const SaveSchedule = z.strictObject({ timezone: timeZone.meta(zone).optional(), slots })
 export type SaveSchedule = z.infer<typeof SaveSchedule>
 
-export const ScheduleView = z.object({ timezone: z.string(), slots: z.array(Slot) })
+export const ScheduleView = z
+  .object({
+    timezone: z.string().meta(zone),
+    slots: z.array(
+      z.object(slot).meta({
+        id: 'ScheduleSlot',
+        description: "Hours of one weekday, by the clock on the wall in the schedule's zone.",
+      }),
+    ),
+  })
+  .meta({ id: 'Schedule', description: 'When an operator wants to work, week by week.' })
 export type ScheduleView = z.infer<typeof ScheduleView>
 
 /** Why an operator is not available, the first that applies. */
-export const UnavailableReason = z.enum(['in_session', 'no_schedule', 'outside_schedule', 'offline'])
+export const UnavailableReason = z.enum(['in_session', 'no_schedule', 'outside_schedule', 'offline']).meta({
+  id: 'UnavailableReason',
+  description: 'The first that applies: in a session, no schedule at all, outside its hours, not connected.',
+  examples: ['outside_schedule'],
+})
 export type UnavailableReason = z.infer<typeof UnavailableReason>
 
-export const AvailabilityView = z.object({
-  available: z.boolean(),
-  reason: UnavailableReason.nullable(),
-  /**
-   * When the schedule opens next; null while it is open or never opens. Inside a slot, nothing but the reason
-   * stands in the way, and that has no known end.
-   */
-  next_available_at: timestamp.nullable(),
-  open_session_id: z.uuid().nullable(),
-})
+export const AvailabilityView = z
+  .object({
+    available: z.boolean().meta({ examples: [false] }),
+    reason: UnavailableReason.nullable().meta({ description: 'Null when available.' }),
+    // Inside a slot, nothing but the reason stands in the way, and that has no known end.
+    next_available_at: timestamp.nullable().meta({
+      description: 'When the schedule opens next; null while it is open, and when it never opens.',
+      examples: ['2026-11-23T08:00:00.000Z'],
+    }),
+    open_session_id: idOf('session')
+      .nullable()
+      .meta({ description: 'The ACTIVE or PAUSED session.', examples: [null] }),
+  })
+  .meta({ id: 'Availability', description: 'Whether an operator could take a robot right now.' })
 export type AvailabilityView = z.infer<typeof AvailabilityView>

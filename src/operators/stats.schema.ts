@@ -1,19 +1,36 @@
 import { SessionStatus } from '@wheelhouse/protocol'
 import { z } from 'zod'
+import { countsBy } from '../http/fields.ts'
 
 const count = z.number().int()
 
 /** An operator's dashboard. Amounts are cents of EUR; a month is a month of UTC, by the end of the session. */
-export const OperatorStats = z.strictObject({
-  sessions_by_status: z.record(SessionStatus, count),
-  /** Billed time of completed sessions in hours, to a hundredth. */
-  hours: z.number(),
-  earnings_this_month_cents: count,
-  earnings_total_cents: count,
-  /** Earned and not yet asked to be paid out, by the ledger. */
-  available_for_payout_cents: count,
-  /** Of the ratings the operator was given, to a hundredth; null without any. */
-  rating_average: z.number().nullable(),
-  rating_count: count,
-})
+export const OperatorStats = z
+  .object({
+    sessions_by_status: countsBy(SessionStatus.options).meta({
+      examples: [{ PENDING: 0, ACTIVE: 0, PAUSED: 0, COMPLETED: 64, CANCELLED: 3 }],
+    }),
+    hours: z.number().meta({
+      description: 'Billed time of completed sessions in hours, to a hundredth.',
+      examples: [27.35],
+    }),
+    earnings_this_month_cents: count.meta({
+      description: 'In cents; of sessions that ended in this month of UTC.',
+      examples: [18_480],
+    }),
+    earnings_total_cents: count.meta({ description: 'In cents.', examples: [57_435] }),
+    available_for_payout_cents: count.meta({
+      description: 'In cents; earned and not yet asked to be paid out.',
+      examples: [57_435],
+    }),
+    rating_average: z
+      .number()
+      .nullable()
+      .meta({
+        description: 'Of the ratings you were given, to a hundredth; null without any.',
+        examples: [4.72],
+      }),
+    rating_count: count.meta({ examples: [47] }),
+  })
+  .meta({ id: 'OperatorStats', description: 'Numbers for the dashboard of an operator.' })
 export type OperatorStats = z.infer<typeof OperatorStats>

@@ -1,6 +1,13 @@
 import { z } from 'zod'
-import { type Endpoint, endpoint, IdParams } from '../http/endpoint.ts'
-import { RegisteredRobot, RegisterRobot, RobotDetail, RobotView, UpdateRobot } from './robot.schema.ts'
+import { type Endpoint, endpoint, idParams } from '../http/endpoint.ts'
+import {
+  RegisteredRobot,
+  RegisterRobot,
+  RobotDetail,
+  RobotToken,
+  RobotView,
+  UpdateRobot,
+} from './robot.schema.ts'
 import type { Robots } from './robot.service.ts'
 import type { RobotTokens } from './robot.token.ts'
 import type { RobotViews } from './robot.view.ts'
@@ -42,7 +49,7 @@ export function robotEndpoints(parts: {
       path: '/api/client/robots/{id}',
       summary: 'Returns one of your robots with its settings',
       access,
-      params: IdParams,
+      params: idParams('robot'),
       answer: [200, RobotDetail],
       run: async ({ caller, params }) => views.detail(await robots.get(caller.userId, params.id)),
     }),
@@ -51,7 +58,7 @@ export function robotEndpoints(parts: {
       path: '/api/client/robots/{id}',
       summary: 'Changes the settings of one of your robots',
       access,
-      params: IdParams,
+      params: idParams('robot'),
       body: UpdateRobot,
       answer: [200, RobotDetail],
       run: async ({ caller, params, body }) =>
@@ -62,7 +69,7 @@ export function robotEndpoints(parts: {
       path: '/api/client/robots/{id}',
       summary: 'Removes one of your robots; refused during an open session',
       access,
-      params: IdParams,
+      params: idParams('robot'),
       answer: [204],
       refusals: { 409: 'when the robot is in an open session' },
       run: ({ caller, params }) => robots.remove(caller.userId, params.id),
@@ -72,8 +79,8 @@ export function robotEndpoints(parts: {
       path: '/api/client/robots/{id}/token',
       summary: 'Replaces the token of one of your robots and drops the connection made with the old one',
       access,
-      params: IdParams,
-      answer: [201, z.object({ robot_token: z.string() })],
+      params: idParams('robot'),
+      answer: [201, RobotToken],
       run: async ({ caller, params }) => {
         const tokenVersion = await robots.rotateToken(caller.userId, params.id)
         return { robot_token: tokens.issue({ robotId: params.id, tokenVersion }) }

@@ -1,4 +1,4 @@
-import { RobotStatus } from '@wheelhouse/protocol'
+import { exampleIds, idOf, RobotStatus } from '@wheelhouse/protocol'
 import { z } from 'zod'
 import { line, prose, timestamp } from '../http/fields.ts'
 
@@ -12,6 +12,15 @@ const examples = {
   },
   tags: { examples: [['arm', 'berlin']] },
   notes: { examples: ['The gripper is new'] },
+  requireCertification: {
+    description: 'Whether operators need a certification for its type.',
+    examples: [false],
+  },
+  latencyLimit: {
+    description:
+      'Above which delay, in milliseconds, the robot should not be driven; takes effect with driving.',
+    examples: [400],
+  },
 }
 
 const streamUrl = z
@@ -24,13 +33,8 @@ const settings = {
   stream_url: streamUrl,
   tags,
   notes: prose(4_000).nullable().meta(examples.notes),
-  require_certification: z.boolean(),
-  latency_limit_ms: z
-    .number()
-    .int()
-    .min(50)
-    .max(10_000)
-    .meta({ examples: [250] }),
+  require_certification: z.boolean().meta(examples.requireCertification),
+  latency_limit_ms: z.number().int().min(50).max(10_000).meta(examples.latencyLimit),
 }
 
 /** Body of POST /api/client/robots. */
@@ -41,7 +45,7 @@ export const RegisterRobot = z.strictObject({
   stream_url: streamUrl.default(''),
   tags: tags.default([]),
   notes: settings.notes.default(null),
-  require_certification: z.boolean().default(false),
+  require_certification: z.boolean().meta(examples.requireCertification).default(false),
 })
 export type RegisterRobot = z.infer<typeof RegisterRobot>
 
@@ -55,13 +59,13 @@ export type UpdateRobot = z.infer<typeof UpdateRobot>
 /** The Robot of the specification, exactly. */
 export const RobotView = z
   .object({
-    id: z.uuid(),
+    id: idOf('robot'),
     name: z.string().meta(examples.name),
     robot_type: z.string().meta(examples.robotType),
     status: RobotStatus,
     control_url: z.string().meta({
       description: 'Where the robot connects, over WebSocket.',
-      examples: ['wss://gateway.example.com/robots/0b8f4c1e-6a57-4f0e-9a3d-2c5e7d9b1f42/control'],
+      examples: [`wss://gateway.example.com/robots/${exampleIds.robot}/control`],
     }),
     stream_url: z.string().meta(examples.streamUrl),
     hardware_id: z.string().meta(examples.hardwareId),
@@ -70,39 +74,43 @@ export const RobotView = z
     total_hours: z.number().meta({ description: 'Hours of session time.', examples: [12.5] }),
     tags: z.array(z.string()).meta(examples.tags),
     notes: z.string().nullable().meta(examples.notes),
-    created_at: timestamp,
+    created_at: timestamp.meta({ examples: ['2026-10-05T08:30:00.000Z'] }),
   })
-  .meta({ id: 'Robot' })
+  .meta({ id: 'Robot', description: 'A robot as its owner sees it.' })
 export type RobotView = z.infer<typeof RobotView>
 
 /** One robot read alone: also its settings. */
 export const RobotDetail = RobotView.extend({
-  require_certification: z
-    .boolean()
-    .meta({ description: 'Whether operators need a certification for its type.' }),
-  latency_limit_ms: z
-    .number()
-    .int()
-    .meta({ examples: [250] }),
-}).meta({ id: 'RobotDetail' })
+  require_certification: z.boolean().meta(examples.requireCertification),
+  latency_limit_ms: z.number().int().meta(examples.latencyLimit),
+}).meta({ id: 'RobotDetail', description: 'A robot with its settings.' })
 export type RobotDetail = z.infer<typeof RobotDetail>
 
+const robot_token = z.string().meta({
+  description: 'What the robot connects with.',
+  examples: [`${exampleIds.robot}.1.4f9d…`],
+})
+
 /** The answer to a registration; the token is shown this once. */
-export const RegisteredRobot = RobotDetail.extend({
-  robot_token: z.string().meta({
-    description: 'What the robot connects with.',
-    examples: ['0b8f4c1e-6a57-4f0e-9a3d-2c5e7d9b1f42.1.4f9d…'],
-  }),
-}).meta({ id: 'RegisteredRobot' })
+export const RegisteredRobot = RobotDetail.extend({ robot_token }).meta({
+  id: 'RegisteredRobot',
+  description: 'A new robot, with its token this once.',
+})
+
+/** The answer to a new token; the old one is worth nothing from now on. */
+export const RobotToken = z.object({ robot_token }).meta({
+  id: 'RobotToken',
+  description: 'The token of a robot, shown this once.',
+})
 
 /** A robot as an operator may see it: nothing of how to reach or recognise its hardware. */
 export const AvailableRobot = z
   .object({
-    id: z.uuid(),
+    id: idOf('robot'),
     name: z.string().meta(examples.name),
     robot_type: z.string().meta(examples.robotType),
     status: RobotStatus,
     tags: z.array(z.string()).meta(examples.tags),
     last_heartbeat: timestamp.nullable(),
   })
-  .meta({ id: 'AvailableRobot' })
+  .meta({ id: 'AvailableRobot', description: 'A robot as operators see it.' })

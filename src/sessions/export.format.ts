@@ -1,5 +1,5 @@
 import type { Caller } from '../http/endpoint.ts'
-import { ClientSession, OperatorSession, type SessionView } from './session.schema.ts'
+import { ClientSession, OperatorSession, type SessionView } from './session.records.ts'
 
 /** How a document of sessions is written, piece by piece. */
 export interface ExportFormat {

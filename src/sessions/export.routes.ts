@@ -3,6 +3,7 @@ import { type Caller, type Endpoint, endpoint } from '../http/endpoint.ts'
 import type { Log } from '../log.ts'
 import { csvExport, type ExportFormat, jsonExport } from './export.format.ts'
 import { EXPORT_PAGE, type ExportFilter, type SessionExports } from './export.service.ts'
+import { SessionList } from './session.records.ts'
 import { ExportSessions } from './session.schema.ts'
 import { type SessionRow, sessionView } from './session.view.ts'
 
@@ -22,6 +23,7 @@ export function exportEndpoints(parts: ExportParts): Endpoint[] {
       body: ExportSessions,
       answer: [200],
       media: ['text/csv', 'application/json'],
+      download: SessionList,
       run: async ({ caller, body, http }) => {
         const { format: name, ...filter } = body
         const format = name === 'csv' ? csvExport(caller) : jsonExport

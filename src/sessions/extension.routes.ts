@@ -1,21 +1,20 @@
-import { z } from 'zod'
-import { type Endpoint, endpoint, IdParams } from '../http/endpoint.ts'
+import { type Endpoint, endpoint, idParams } from '../http/endpoint.ts'
 import type { Extensions } from './extension.service.ts'
-import { ExtendSession } from './session.schema.ts'
+import { ExtendSession, ExtensionReceipt } from './session.schema.ts'
 
 export function extensionEndpoints({ extensions }: { extensions: Extensions }): Endpoint[] {
   return [
     endpoint({
       method: 'post',
       path: '/api/sessions/{id}/extend',
-      summary: 'Asks the operator of your session for more time; they approve or decline',
+      summary: 'Requests an extension of your session; its operator approves or declines it',
       access: {}, // the client who owns the session, which is no matter of roles
-      params: IdParams,
+      params: idParams('session'),
       body: ExtendSession,
-      answer: [200, z.object({ message: z.string() })],
+      answer: [200, ExtensionReceipt],
       refusals: {
-        403: 'you are not the client of the session',
-        409: 'the session is not ACTIVE, or a request is already waiting',
+        403: 'when you are not the client of the session',
+        409: 'when the session is not ACTIVE, or a request is already waiting',
       },
       run: async ({ caller, params, body }) => {
         const minutes = body.additionalMinutes

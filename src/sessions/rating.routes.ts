@@ -1,6 +1,7 @@
-import { type Endpoint, endpoint, IdParams } from '../http/endpoint.ts'
+import { type Endpoint, endpoint, idParams } from '../http/endpoint.ts'
 import type { Ratings } from './rating.service.ts'
-import { RateSession, SessionDetail } from './session.schema.ts'
+import { SessionDetail } from './session.records.ts'
+import { RateSession } from './session.schema.ts'
 import { sessionDetail } from './session.view.ts'
 
 export function ratingEndpoints(parts: { ratings: Ratings; now: () => Date }): Endpoint[] {
@@ -11,12 +12,12 @@ export function ratingEndpoints(parts: { ratings: Ratings; now: () => Date }): E
       path: '/api/sessions/{id}/rate',
       summary: 'Rates one of your completed sessions, once',
       access: { role: 'client' },
-      params: IdParams,
+      params: idParams('session'),
       body: RateSession,
       answer: [200, SessionDetail],
       refusals: {
-        403: 'you are not the client of the session',
-        409: 'the session is not COMPLETED, or already rated',
+        403: 'when you are not the client of the session',
+        409: 'when the session is not COMPLETED, or already rated',
       },
       run: async ({ caller, params, body }) =>
         sessionDetail(await ratings.rate(caller, params.id, body), caller.userId, now()),

@@ -127,7 +127,8 @@ export async function tellRobotStatus(tx: Tx, robot: RobotRecord): Promise<void>
 }
 
 export interface Announcement extends Act {
-  readonly type: LogEntry['type']
+  /** Chat is not announced: it goes to those who watch. */
+  readonly type: Exclude<LogEntry['type'], 'chat.message'>
   readonly notifyUserIds: readonly string[]
   /** What else log and notifications say. */
   readonly more?: Readonly<Record<string, unknown>>

@@ -1,21 +1,18 @@
 import { ChatMessage } from '@wheelhouse/protocol'
-import { z } from 'zod'
-import { type Caller, type Endpoint, endpoint, IdParams } from '../http/endpoint.ts'
+import { type Caller, type Endpoint, endpoint, idParams } from '../http/endpoint.ts'
 import { badRequest, forbidden } from '../http/errors.ts'
 import type { Messages } from './message.service.ts'
 import type { SessionLifecycle } from './session.lifecycle.ts'
 import type { SessionQueries } from './session.queries.ts'
+import { CreatedSession, SessionDetail, SessionList } from './session.records.ts'
 import {
   ActOnSession,
   AfterSeq,
-  CreatedSession,
   CreateSession,
   EventList,
   ListSessions,
   MessageList,
   SendMessage,
-  SessionDetail,
-  SessionView,
 } from './session.schema.ts'
 import type { SessionStarts } from './session.start.ts'
 import { sessionDetail, sessionView } from './session.view.ts'
@@ -55,7 +52,7 @@ function lifecycleEndpoints(parts: SessionRouteParts): Endpoint[] {
       summary: 'Lists your sessions, newest first',
       access: {},
       query: ListSessions,
-      answer: [200, z.object({ sessions: z.array(SessionView) })],
+      answer: [200, SessionList],
       run: async ({ caller, query }) => {
         const rows = await queries.list(caller, query)
         return { sessions: rows.map((row) => sessionView(row, caller.userId, now())) }
@@ -64,12 +61,12 @@ function lifecycleEndpoints(parts: SessionRouteParts): Endpoint[] {
     endpoint({
       method: 'post',
       path: '/api/sessions',
-      summary: 'Starts or schedules a session on an available robot',
+      summary: 'Starts or schedules a session on an available robot, as its operator',
       access: {}, // operators, and admins on behalf of one: see operatorFor
       body: CreateSession,
       answer: [201, CreatedSession],
       refusals: {
-        403: 'when the caller is no operator, names another one, or lacks a certification the robot asks for',
+        403: 'when you are no operator, name another one, or lack a certification that the robot asks for',
         404: 'when there is no such robot',
         409: 'when the robot is not AVAILABLE or the operator already has an open session',
       },
@@ -86,7 +83,7 @@ function lifecycleEndpoints(parts: SessionRouteParts): Endpoint[] {
       path: '/api/sessions/{id}',
       summary: 'Returns one session with its details',
       access: {},
-      params: IdParams,
+      params: idParams('session'),
       answer: [200, SessionDetail],
       run: async ({ caller, params }) =>
         sessionDetail(await queries.get(caller, params.id), caller.userId, now()),
@@ -96,11 +93,13 @@ function lifecycleEndpoints(parts: SessionRouteParts): Endpoint[] {
       path: '/api/sessions/{id}',
       summary: 'Starts, pauses, resumes, ends, cancels or stops a session, or decides an extension request',
       access: {},
-      params: IdParams,
+      params: idParams('session'),
       body: ActOnSession,
       answer: [200, SessionDetail],
       refusals: {
-        403: 'when the action is not for this side of the session to take',
+        403:
+          'when the action is not for your side of the session to take, or the robot asks for a certification ' +
+          'that its operator does not have any more',
         409: 'when the status of the session, the robot or the operator does not allow the action',
       },
       run: async ({ caller, params, body }) => {
@@ -118,7 +117,7 @@ function logEndpoints({ queries, messages }: SessionRouteParts): Endpoint[] {
       path: '/api/sessions/{id}/messages',
       summary: 'Lists the chat messages of a session, oldest first',
       access: {},
-      params: IdParams,
+      params: idParams('session'),
       query: AfterSeq,
       answer: [200, MessageList],
       run: async ({ caller, params, query }) => ({
@@ -130,7 +129,7 @@ function logEndpoints({ queries, messages }: SessionRouteParts): Endpoint[] {
       path: '/api/sessions/{id}/messages',
       summary: 'Sends a chat message; repeating a clientMessageId answers with the first message',
       access: {},
-      params: IdParams,
+      params: idParams('session'),
       body: SendMessage,
       answer: [201, ChatMessage],
       refusals: { 422: 'when the clientMessageId was used for another message' },
@@ -142,7 +141,7 @@ function logEndpoints({ queries, messages }: SessionRouteParts): Endpoint[] {
       path: '/api/sessions/{id}/events',
       summary: 'Lists the log of a session, oldest first',
       access: {},
-      params: IdParams,
+      params: idParams('session'),
       query: AfterSeq,
       answer: [200, EventList],
       run: async ({ caller, params, query }) => {

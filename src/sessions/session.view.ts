@@ -2,7 +2,7 @@ import type { ChatMessage, SessionLogEvent } from '@wheelhouse/protocol'
 import type { Selectable } from 'kysely'
 import { iso } from '../db/iso.ts'
 import type { Tables } from '../db/orm.ts'
-import type { SessionDetail, SessionView } from './session.schema.ts'
+import type { SessionDetail, SessionView } from './session.records.ts'
 
 const MS_PER_MINUTE = 60_000
 /** Megabytes on the wire are decimal. */

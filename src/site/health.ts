@@ -8,7 +8,13 @@ import { timestamp } from '../http/fields.ts'
 const CHECK_LIMIT_MS = 2_000
 
 const word = z.enum(['ok', 'error'])
-const Health = z.object({ status: word, db: word, timestamp }).meta({ id: 'Health' })
+const Health = z
+  .object({
+    status: word.meta({ description: 'error when the database check fails.' }),
+    db: word,
+    timestamp,
+  })
+  .meta({ id: 'Health', description: 'Whether the API and its database work.' })
 
 /** Whether the database answers within two seconds. */
 export async function databaseAnswers(db: Db): Promise<boolean> {
@@ -25,7 +31,7 @@ export function healthEndpoint(parts: { db: Db; now: () => Date }): Endpoint {
   return endpoint({
     method: 'get',
     path: '/api/health',
-    summary: 'Health of the API and its database connection',
+    summary: 'Returns the health of the API and its database connection',
     access: 'public',
     answer: [200, Health],
     alternatives: { 503: ['when the database does not answer', Health] },

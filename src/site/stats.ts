@@ -6,20 +6,21 @@ import { type Endpoint, endpoint } from '../http/endpoint.ts'
 const FRESH_MS = 5_000
 const MS_PER_HOUR = 3_600_000
 
-const PublicStats = z.object({
-  /** Registered robots. */
-  robots_total: z.number().int(),
-  /** Robots with a connection now. */
-  robots_online: z.number().int(),
-  /** Open sessions: ACTIVE or PAUSED. */
-  sessions_active: z.number().int(),
-  sessions_completed: z.number().int(),
-  /** Hours of completed sessions, from start to end. */
-  teleop_hours: z.number(),
-  /** People with the operator role. */
-  operators: z.number().int(),
-  episodes_collected: z.number().int(),
-})
+const count = z.number().int()
+
+const PublicStats = z
+  .object({
+    robots_total: count.meta({ description: 'Registered robots.', examples: [1_240] }),
+    robots_online: count.meta({ description: 'Robots that are connected now.', examples: [318] }),
+    sessions_active: count.meta({ description: 'Open sessions: ACTIVE or PAUSED.', examples: [87] }),
+    sessions_completed: count.meta({ examples: [52_310] }),
+    teleop_hours: z
+      .number()
+      .meta({ description: 'Hours of completed sessions, from start to end.', examples: [21_404.75] }),
+    operators: count.meta({ description: 'People with the operator role.', examples: [412] }),
+    episodes_collected: count.meta({ examples: [618_204] }),
+  })
+  .meta({ id: 'PlatformStats', description: 'What goes on on the platform.' })
 type PublicStats = z.infer<typeof PublicStats>
 
 /** Public statistics, read anew at most every five seconds per process. */

@@ -1,0 +1,25 @@
+import { z } from 'zod'
+
+/**
+ * Whom and what the examples in all schemas speak of, so that together they tell one story: Ada owns a robot arm in
+ * a warehouse, Grace drives it for half an hour on the morning of 20 November 2026, and Ada rates the session.
+ */
+export const exampleIds = {
+  client: '7c9a2d54-3e61-4b0f-8d27-5a1c6f9e0b34',
+  operator: 'd21f6b80-94c3-4e7a-b5d8-0f3a7e62c915',
+  admin: '3a5e8c07-1b94-4d62-9f30-6e7d2b8a4c51',
+  robot: '0b8f4c1e-6a57-4f0e-9a3d-2c5e7d9b1f42',
+  session: 'c4e71a92-58d0-4f3b-a6e9-1d8b7c205f63',
+  message: '9e0d3b76-2fa8-4c15-8b4e-70c6a1f5d928',
+  extension: '61b7f0c3-d45a-4e98-87c2-b93e0a6d1f74',
+  certification: 'a83c5d19-07e6-4b2f-96d1-4f8e2c7b0a35',
+  dataset: 'f5920e8b-c61d-47a3-8e04-d7b1a95c3f26',
+  episode: '18d6a4f7-b305-4c9e-a27f-8c50e3d1b964',
+  invoice: 'e07b29c5-6d8f-41a4-b3e2-95f0c7a86d13',
+  apiKey: '4b6e1f93-a0c7-4d58-9e21-c3d85f7b0a6e',
+  contactMessage: '2f94c8d0-e7b1-4a36-8c5d-0a9b6e3f7d12',
+  robotRequest: 'b0d57e2a-49f6-4c83-a19e-6f2c8d4b7e05',
+} as const
+
+/** An id, with the one of the story as its example. */
+export const idOf = (whose: keyof typeof exampleIds) => z.uuid().meta({ examples: [exampleIds[whose]] })

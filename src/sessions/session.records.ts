@@ -1,0 +1,117 @@
+import { exampleIds, idOf, SessionStatus } from '@wheelhouse/protocol'
+import { z } from 'zod'
+import { timestamp } from '../http/fields.ts'
+
+/** Answer of POST /api/sessions. */
+export const CreatedSession = z
+  .object({
+    sessionId: idOf('session'),
+    status: SessionStatus.meta({ description: 'ACTIVE when it has started, PENDING when it is scheduled.' }),
+  })
+  .meta({ id: 'CreatedSession', description: 'The id and status of a new session.' })
+
+const cents = 'In cents; null until the session is COMPLETED.'
+const whole = z.number().int()
+
+const shared = {
+  id: idOf('session'),
+  status: SessionStatus,
+  started_at: timestamp.nullable().meta({ description: 'Null until it has started.' }),
+  ended_at: timestamp.nullable().meta({ description: 'Null until it is COMPLETED or CANCELLED.' }),
+  duration_minutes: whole.nullable().meta({
+    description: 'From start to end, or to now, begun minutes counted whole; null until it has started.',
+  }),
+  client_charge_cents: whole.nullable().meta({ description: cents }),
+  rating: whole.min(1).max(5).nullable().meta({ description: 'Stars, 1 to 5; null until it is rated.' }),
+  created_at: timestamp,
+  robot_id: idOf('robot'),
+  robot_name: z.string(),
+  robot_type: z.string(),
+  operator_name: z.string(),
+}
+
+/** A session of half an hour that is over: 24 begun minutes were ACTIVE, at 50 cents each. */
+const example = {
+  id: exampleIds.session,
+  status: 'COMPLETED',
+  started_at: '2026-11-20T09:30:00.000Z',
+  ended_at: '2026-11-20T09:54:20.000Z',
+  duration_minutes: 25,
+  client_charge_cents: 1_200,
+  rating: 5,
+  created_at: '2026-11-19T17:05:00.000Z',
+  robot_id: exampleIds.robot,
+  robot_name: 'Warehouse arm',
+  robot_type: 'so-101',
+  operator_name: 'Grace',
+}
+const clientExample = { ...example, episodes_collected: 12, data_collected_mb: 340.5 }
+const operatorExample = { ...example, operator_earnings_cents: 840 }
+
+const clientView = { ...shared, episodes_collected: z.number(), data_collected_mb: z.number() }
+/** The Session as the robot's owner sees it. */
+export const ClientSession = z.object(clientView).meta({
+  id: 'ClientSession',
+  description: 'A session as the owner of the robot sees it.',
+  examples: [clientExample],
+})
+const operatorView = { ...shared, operator_earnings_cents: whole.nullable().meta({ description: cents }) }
+/** The Session as its operator sees it. */
+export const OperatorSession = z.object(operatorView).meta({
+  id: 'OperatorSession',
+  description: 'A session as its operator sees it.',
+  examples: [operatorExample],
+})
+export const SessionView = z.union([ClientSession, OperatorSession]).meta({
+  id: 'Session',
+  description:
+    'A session of yours: as its operator you see your earnings, as the owner of the robot what was collected.',
+})
+export type SessionView = z.infer<typeof SessionView>
+
+/** Answer of GET /api/sessions, and what an export to JSON holds. */
+export const SessionList = z.object({ sessions: z.array(SessionView) })
+
+const details = {
+  scheduled_for: timestamp.nullable().meta({ description: 'Null when it was started at once.' }),
+  planned_minutes: whole.nullable().meta({ description: 'Null until an extension is approved.' }),
+  paused_seconds: whole.meta({ description: 'Of all pauses, the present one included.' }),
+  pause_reason: z.string().nullable().meta({ description: 'Null unless it is PAUSED.' }),
+  rating_comment: z.string().nullable().meta({ description: 'Null without a rating, or without a comment.' }),
+  end_reason: z.string().nullable().meta({ description: 'Null until it is COMPLETED or CANCELLED.' }),
+  control: z.object({
+    connected: z.boolean().meta({ description: 'Whether the robot is connected.' }),
+    stop: z
+      .object({
+        reason: z.string(),
+        at: timestamp,
+        by: idOf('client').nullable().meta({ description: 'The user who stopped the robot.' }),
+      })
+      .nullable()
+      .meta({ description: 'The latched stop in force; null when there is none.' }),
+  }),
+}
+const detailsExample = {
+  scheduled_for: '2026-11-20T09:30:00.000Z',
+  planned_minutes: null,
+  paused_seconds: 40,
+  pause_reason: null,
+  rating_comment: 'Careful with the vase, as asked.',
+  end_reason: 'ended',
+  control: { connected: true, stop: null },
+}
+export const SessionDetail = z
+  .union([
+    z.object({ ...clientView, ...details }).meta({
+      id: 'ClientSessionDetail',
+      description: 'One session in full, as the owner of the robot sees it.',
+      examples: [{ ...clientExample, ...detailsExample }],
+    }),
+    z.object({ ...operatorView, ...details }).meta({
+      id: 'OperatorSessionDetail',
+      description: 'One session in full, as its operator sees it.',
+      examples: [{ ...operatorExample, ...detailsExample }],
+    }),
+  ])
+  .meta({ id: 'SessionDetail', description: 'One session in full, in your view of it.' })
+export type SessionDetail = z.infer<typeof SessionDetail>

@@ -1,0 +1,136 @@
+import { existsSync, readdirSync, readFileSync } from 'node:fs'
+import { dirname, join, relative } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { NotificationType, SessionAction, SessionEventType, SessionStatus } from '@wheelhouse/protocol'
+import { describe, expect, test } from 'vitest'
+import { variables } from '../src/config.ts'
+import { refusalsOf } from '../src/http/refusals.ts'
+import { declaredEndpoints } from '../src/openapi/declared.ts'
+
+const root = fileURLToPath(new URL('..', import.meta.url))
+const read = (file: string) => readFileSync(join(root, file), 'utf8')
+
+const pages = ['.', 'docs', 'docs/decisions', 'sdk']
+  .flatMap((folder) => readdirSync(join(root, folder)).map((name) => join(folder, name)))
+  .filter((file) => file.endsWith('.md'))
+
+/** A page without its blocks of code. */
+const proseOf = (file: string) => read(file).replaceAll(/^ *```[\s\S]*?^ *```$/gm, '')
+
+/** The anchors that GitHub gives to the headings of a page. */
+function anchorsOf(file: string): string[] {
+  return [...proseOf(file).matchAll(/^#+ (.*)$/gm)].map(([, heading]) =>
+    heading!
+      .toLowerCase()
+      .replaceAll(/[^\p{L}\p{N}\s_-]/gu, '')
+      .replaceAll(' ', '-'),
+  )
+}
+
+/** The section under a heading, up to the next one of its rank. */
+function section(file: string, heading: string): string {
+  const [, text] = read(file).split(`\n## ${heading}\n`)
+  expect(text, `${file} has no section ${heading}`).toBeDefined()
+  return text!.split('\n## ')[0] as string
+}
+
+/** What stands in backticks in the first cell of each row of the tables of a text. */
+const firstCells = (text: string) =>
+  [...text.matchAll(/^\| (`[^|]*) \|/gm)].flatMap(([, cell]) =>
+    [...cell!.matchAll(/`([^`]+)`/g)].map(([, word]) => word as string),
+  )
+
+describe('links', () => {
+  test('between documents lead to files and headings that exist', () => {
+    const links = pages.flatMap((page) =>
+      [...proseOf(page).matchAll(/\]\(([^)\s]+)\)/g)].map(([, target]) => ({
+        page,
+        target: target as string,
+      })),
+    )
+    const own = links.filter(({ target }) => !/^(https?|mailto):/.test(target))
+    const dead = own.filter(({ page, target }) => {
+      const [path, anchor] = target.split('#') as [string, string?]
+      const file = path === '' ? page : relative(root, join(root, dirname(page), path))
+      return !existsSync(join(root, file)) || (anchor !== undefined && !anchorsOf(file).includes(anchor))
+    })
+    expect(own.length).toBeGreaterThan(30)
+    expect(dead).toEqual([])
+  })
+
+  test('lead to every page from somewhere', () => {
+    const text = pages.map(proseOf).join('\n')
+    const docs = pages.filter((page) => /^docs\/[^/]+$/.test(page)).map((page) => page.slice('docs/'.length))
+    expect(docs.filter((name) => !text.includes(name))).toEqual([])
+  })
+})
+
+describe('settings', () => {
+  // npm sets it, nobody else should.
+  const settings = variables.filter((name) => name !== 'npm_lifecycle_event')
+
+  test('are all in the table of docs/operations.md, and no other', () => {
+    expect(firstCells(section('docs/operations.md', 'Environment')).sort()).toEqual([...settings].sort())
+  })
+
+  test('are all in .env.example, and no other', () => {
+    const named = [...read('.env.example').matchAll(/^(?:# )?([A-Z_]+)=/gm)].map(([, name]) => name)
+    expect(named.sort()).toEqual([...settings].sort())
+  })
+})
+
+describe('docs/specification.md', () => {
+  const page = 'docs/specification.md'
+  const text = read(page)
+  const endpoints = declaredEndpoints()
+  const openApi = JSON.parse(read('docs/openapi.json')) as { components: { schemas: object } }
+
+  test('lists every kind of session event, and no other', () => {
+    expect(firstCells(section(page, 'Session events')).sort()).toEqual([...SessionEventType.options].sort())
+  })
+
+  test('lists every kind of notification, and no other', () => {
+    expect(firstCells(section(page, 'Notifications')).sort()).toEqual([...NotificationType.options].sort())
+  })
+
+  test('lists every action and every status of a session', () => {
+    const moves = section(page, 'Moves of a session')
+    expect(firstCells(moves).sort()).toEqual([...SessionAction.options].sort())
+    for (const status of SessionStatus.options) expect(moves).toContain(status)
+  })
+
+  test('lists every status that a route declares as a refusal', () => {
+    const declared = new Set(endpoints.flatMap((spec) => [...refusalsOf(spec).keys()]))
+    const listed = [...section(page, 'Refusals').matchAll(/^\| (\d{3}) \|/gm)].map(([, status]) =>
+      Number(status),
+    )
+    expect([...declared].filter((status) => !listed.includes(status))).toEqual([])
+  })
+
+  test('names components and routes that there are', () => {
+    const records = section(page, 'Records')
+      .split('\n')
+      .filter((line) => line.startsWith('| '))
+    const named = records.flatMap((row) =>
+      [...(row.split(' | ')[1] ?? '').matchAll(/`([A-Z]\w+)`/g)].map(([, name]) => name as string),
+    )
+    expect(named.length).toBeGreaterThan(20)
+    expect(named.filter((name) => !(name in openApi.components.schemas))).toEqual([])
+    const routes = endpoints.map(({ method, path }) => `${method.toUpperCase()} ${path}`)
+    const unknown = [...text.matchAll(/`((?:GET|POST|PATCH|DELETE) \/api[^`?]*)[?]?[^`]*`/g)]
+      .map(([, route]) => route as string)
+      .filter((route) => !routes.includes(route))
+    expect(unknown).toEqual([])
+  })
+
+  test('says that something is not there yet only while that is so', () => {
+    const later = /^\/api\/(payments|mcp)(\/|$)/
+    expect(section(page, 'Not there yet')).toContain('/api/payments')
+    expect(endpoints.filter(({ path }) => later.test(path)).map(({ path }) => path)).toEqual([])
+  })
+})
+
+test('docs/protocol.md names every kind of entry that a log can have', () => {
+  const protocol = read('docs/protocol.md')
+  expect(SessionEventType.options.filter((kind) => !protocol.includes(`\`${kind}\``))).toEqual([])
+})
