@@ -206,7 +206,9 @@ describe('several processes', () => {
     const owner = await world.client()
     const { key: token } = await owner.key()
     const at = (index: number) => (index % 2 === 0 ? world.baseUrl : `http://localhost:${port}`) + ROBOTS
-    const answers = await Promise.all(times(PER_MINUTE + 10).map((index) => ask(at(index), { token })))
+    const answers: Awaited<ReturnType<typeof ask>>[] = []
+    // One by one: who waits too long for Redis on a busy machine counts in memory, as below.
+    for (const index of times(PER_MINUTE + 10)) answers.push(await ask(at(index), { token }))
     expect(answers.filter(({ status }) => status === 200)).toHaveLength(PER_MINUTE)
     expect(answers.filter(({ status }) => status === 429)).toHaveLength(10)
 
