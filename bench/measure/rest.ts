@@ -13,6 +13,7 @@ import {
 import { type Call, callerOf, readyPort } from '../rpc.ts'
 import { figure, median } from '../stats.ts'
 import { type RestTarget, startApi, startRestPeer } from '../targets.ts'
+import { exportMemory } from './rest-export.ts'
 import { type Contender, contenders, mustBeRight, rates, type Subject, subjects } from './rest-rates.ts'
 
 const SESSIONS_OF_LIST = 10_000
@@ -45,6 +46,7 @@ export async function measureRest(lab: Lab, plan: Plan): Promise<Section> {
         ...subjects.flatMap((subject) => rowsOf(subject, measured[subject])),
         await halfLoad({ load, port, owner: world.owner, listRate, forMs: plan.restSeconds * 1_000 }),
         ...(await flatness({ lab, plan, world, load, port })),
+        await exportMemory(targets.wheelhouse, world.owner, plan.exportedSessions),
       ],
       notes: notes(plan),
     }

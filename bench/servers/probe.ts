@@ -41,6 +41,7 @@ const handlers = {
     return { cpuUs: user + system, atMs: performance.timeOrigin + performance.now() }
   },
   memory: settledMemory,
+  rss: () => process.memoryUsage.rss(),
 }
 export type Probe = typeof handlers
 
