@@ -39,6 +39,7 @@ export function avatarEndpoints(parts: { avatars: Avatars; baseUrl: string }): E
       params: z.strictObject({ name: z.string() }),
       answer: [200],
       media: ['image/webp'],
+      alternatives: { 304: ['when it is the one whose ETag If-None-Match names'] },
       refusals: { 404: 'when there is no such avatar, or not any more' },
       run: async ({ params, http }) => {
         const image = await avatars.find(params.name)
