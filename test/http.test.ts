@@ -354,6 +354,23 @@ test('health and probes answer without a credential while all is well', async ()
   expect((await bare('/readyz')).status).toBe(200)
 })
 
+test('no cache may keep what is somebody’s own, nor any refusal', async () => {
+  const cookie = { Authorization: '', Cookie: `__session=${owner.token}` }
+  const answers = await Promise.all([
+    ask('/api/auth/profile', { headers: cookie }),
+    ask(ROBOTS),
+    ask('/api/notifications', { method: 'HEAD' }),
+    ask(`${ROBOTS}/${randomUUID()}`),
+    ask(ROBOTS, { headers: { Authorization: 'Bearer nonsense' } }),
+    ask(ROBOTS, { method: 'PUT' }),
+    ask('/api/robots/none-such'),
+    ask(`/media/avatars/${'A'.repeat(32)}.webp`),
+    ask('/nothing'),
+    ask('/dashboard', { headers: cookie }),
+  ])
+  for (const { status, headers } of answers) expect(headers.get('Cache-Control'), `${status}`).toBe('no-store')
+})
+
 describe.each(['cut', 'silence'] as const)('with the database away (%s)', (way) => {
   test('health and readiness say so, calls answer 503, and all is well once it is back', async () => {
     const database = await createTestDatabase()
