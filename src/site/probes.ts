@@ -25,7 +25,11 @@ export function probeHandler(isReady: () => boolean, metricsPage: MetricsPage): 
     const [path] = url.split('?')
     const answer = (status: number, body: object, more: Record<string, string> = {}) =>
       response
-        .writeHead(status, { 'Content-Type': 'application/json; charset=utf-8', 'Cache-Control': 'no-store', ...more })
+        .writeHead(status, {
+          'Content-Type': 'application/json; charset=utf-8',
+          'Cache-Control': 'no-store',
+          ...more,
+        })
         .end(method === 'HEAD' ? undefined : JSON.stringify(body))
     if (path === '/metrics') {
       const page = await metricsPage(method, headers.authorization)
