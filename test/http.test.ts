@@ -266,6 +266,16 @@ describe('requests below the level of routes', () => {
     expect(answer).toMatch(/^HTTP\/1.1 200 /)
   })
 
+  test.each(['/api/health', '/robots/x/control', '/socket.io'])(
+    'a WebSocket at %s, where none is, gets an ordinary answer',
+    async (path) => {
+      const offer =
+        'Connection: Upgrade\r\nUpgrade: websocket\r\nSec-WebSocket-Version: 13\r\nSec-WebSocket-Key: AAAAAAAAAAAAAAAAAAAAAA==\r\n'
+      const answer = await raw(`GET ${path} HTTP/1.1\r\nHost: x\r\n${offer}\r\n`, '}')
+      expect(answer).toMatch(path === '/api/health' ? /^HTTP\/1.1 200 / : /^HTTP\/1.1 404 /)
+    },
+  )
+
   /** Sends bytes and reads until the server hangs up, or until `enough` has come. */
   function raw(request: string, enough = '\0', port = Number(new URL(world.baseUrl).port)): Promise<string> {
     return new Promise((resolve, reject) => {

@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto'
 import {
   createServer,
   type IncomingMessage,
@@ -13,16 +14,18 @@ import { within } from '../async.ts'
 const REQUEST_LIMIT_MS = 30_000
 const HEADERS_LIMIT_MS = 15_000
 
-/**
- * The hub's WebSockets are the only upgrade there is. An offer of HTTP/2, which some clients make with every
- * request, is declined by answering the request.
- */
-const options: ServerOptions & { shouldUpgradeCallback: (request: IncomingMessage) => boolean } = {
+const options: ServerOptions = {
   requestTimeout: REQUEST_LIMIT_MS,
   headersTimeout: HEADERS_LIMIT_MS,
   connectionsCheckingInterval: 1_000,
-  shouldUpgradeCallback: ({ headers }) => /^websocket$/i.test(headers.upgrade ?? ''),
 }
+
+/**
+ * The hub's WebSockets, where a hub is, are the only upgrade there is. Any other offer, such as that of HTTP/2,
+ * which some clients make with every request, is declined by answering the request.
+ */
+const isForHub = ({ headers, url = '' }: IncomingMessage) =>
+  /^websocket$/i.test(headers.upgrade ?? '') && url.startsWith('/socket.io/')
 
 /** An HTTP server that listens before what it serves exists, so that port 0 can be part of public URLs. */
 export interface Listener {
@@ -37,10 +40,15 @@ export interface Listener {
 /** @throws Error that says what to do when the address is taken. */
 export async function listen(host: string, port: number, variable: string): Promise<Listener> {
   let handler: RequestListener = (_request, response) => {
-    response.writeHead(503, { 'Content-Type': 'application/json', 'Retry-After': '1' })
+    response.writeHead(503, {
+      ...{ 'Content-Type': 'application/json', 'Cache-Control': 'no-store' },
+      ...{ 'Retry-After': '1', 'X-Request-Id': randomUUID() },
+    })
     response.end('{"error":"Starting, try again shortly"}')
   }
-  const server = createServer(options, (request, response) => {
+  const shouldUpgradeCallback = (request: IncomingMessage): boolean =>
+    isForHub(request) && server.listenerCount('upgrade') > 0
+  const server = createServer({ ...options, shouldUpgradeCallback } as ServerOptions, (request, response) => {
     if (isReadable(request)) handler(request, response)
     else refuse(new Error('the target is no URL'), request.socket)
   })
@@ -89,6 +97,7 @@ function refuse(cause: NodeJS.ErrnoException, socket: Duplex): void {
   const body = JSON.stringify({ error: STATUS_CODES[status] })
   socket.end(
     `HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\nConnection: close\r\nContent-Type: application/json\r\n` +
+      `X-Request-Id: ${randomUUID()}\r\n` +
       `Content-Length: ${body.length}\r\n\r\n${body}`,
   )
 }
