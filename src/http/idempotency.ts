@@ -5,7 +5,7 @@ import type { Transaction } from 'kysely'
 import type { Db, Tables } from '../db/orm.ts'
 import type { Secrets } from '../secrets.ts'
 import { clientNetwork } from './client-address.ts'
-import type { Around, Caller } from './endpoint.ts'
+import { type Around, type Caller, keepsAnswers } from './endpoint.ts'
 import { AppError, badRequest, conflict } from './errors.ts'
 import { type Claim, createIdempotencyStore } from './idempotency.store.ts'
 
@@ -70,8 +70,7 @@ export function createIdempotency(parts: Parts) {
     if (typeof key !== 'string' || !PRINTABLE.test(key)) {
       throw badRequest('Idempotency-Key: must be 1 to 255 printable ASCII characters')
     }
-    // Downloads only read, and the newest upload wins: both may be repeated as they are.
-    if (spec.media || spec.upload) return await work()
+    if (!keepsAnswers(spec)) return await work()
     const scope = scopeOf(http, caller)
     const claimed = await store.claim(scope, key, fingerprint(http))
     count(
