@@ -83,7 +83,7 @@ async function openListeners(config: Config, ending: Ending) {
   const { roles, host } = config
   const open = async (port: number, variable: string): Promise<Listener> => {
     const listener = await listen(host, port, variable)
-    ending.close.push(() => listener.close(SHUTDOWN_STEP_MS / 2))
+    ending.drain.push(() => listener.close(SHUTDOWN_STEP_MS / 2)) // requests in hand still need the platform
     return listener
   }
   const http = roles.includes('api') ? await open(config.port, 'PORT') : undefined

@@ -13,6 +13,8 @@ import { within } from '../async.ts'
 /** A request must have arrived completely by then, its headers sooner. */
 const REQUEST_LIMIT_MS = 30_000
 const HEADERS_LIMIT_MS = 15_000
+/** While the server closes: how soon a connection ends whose request has been answered. */
+const IDLE_CHECK_MS = 50
 
 const options: ServerOptions = {
   requestTimeout: REQUEST_LIMIT_MS,
@@ -61,6 +63,8 @@ export async function listen(host: string, port: number, variable: string): Prom
     })
     server.listen(port, host, resolve)
   })
+  // Whoever closes the server, as the hub does, it is closed once the last connection is.
+  const closed = new Promise<void>((resolve) => server.once('close', resolve))
   const address = server.address()
   return {
     server,
@@ -69,9 +73,10 @@ export async function listen(host: string, port: number, variable: string): Prom
       handler = next
     },
     async close(limitMs) {
-      const closed = new Promise<void>((resolve) => server.close(() => resolve()))
-      server.closeIdleConnections()
+      server.close()
+      const idling = setInterval(() => server.closeIdleConnections(), IDLE_CHECK_MS)
       await within(limitMs, 'requests still open', closed).catch(() => server.closeAllConnections())
+      clearInterval(idling)
     },
   }
 }
