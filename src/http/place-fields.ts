@@ -48,7 +48,8 @@ const understood = (maxLength: number, read: (text: string) => string | undefine
 /** A country by its ISO 3166-1 alpha-2 code; small letters are taken as well. */
 export const country = understood(
   2,
-  (text) => (isCountry(text.toUpperCase()) ? text.toUpperCase() : undefined),
+  // Letters first: to JavaScript, a capital ß is SS, which is South Sudan.
+  (text) => (/^[A-Za-z]{2}$/.test(text) && isCountry(text.toUpperCase()) ? text.toUpperCase() : undefined),
   'must be a country code of ISO 3166-1, such as DE',
 )
 
