@@ -12,12 +12,14 @@ const list = z.string().transform((text) =>
     .filter((part) => part !== ''),
 )
 const port = z.string().regex(/^\d+$/, 'must be a port number').transform(Number).pipe(z.number().max(65_535))
+/** Node's timers fire at once when they are set to longer than this: 24 days. */
+const LONGEST_TIMER_MS = 2 ** 31 - 1
 const milliseconds = (minimum: number) =>
   z
     .string()
     .regex(/^\d+$/, 'must be milliseconds, a whole number')
     .transform(Number)
-    .pipe(z.number().min(minimum))
+    .pipe(z.number().min(minimum).max(LONGEST_TIMER_MS))
 /** Requests a minute; 0 stands for no limit. */
 const rate = z
   .string()
@@ -37,7 +39,10 @@ const mailbox = z
     return { name: name ?? '', address: inBrackets ?? text }
   })
   .pipe(z.object({ name: z.string(), address }))
-const origin = urlOf(/^https?$/).transform((url) => url.replace(/\/+$/, ''))
+/** In the form in which browsers send it, since that is what it is compared with. */
+const origin = urlOf(/^https?$/)
+  .refine((url) => /^[^/]+\/\/[^/?#@]+\/?$/.test(url), 'must be an origin: scheme, host and port alone')
+  .transform((url) => new URL(url).origin)
 
 const Env = z.object({
   NODE_ENV: z.string().optional(),

@@ -8,8 +8,11 @@ const SECRET_NAMES = new Set([
   ...['token', 'robot_token', 'ticket', 'key', 'secret', 'password'],
   ...['client_secret', 'id_token', 'access_token', 'refresh_token', 'code'],
 ])
-/** What credentials look like wherever they stand, e.g. in the text of an error: API keys and JWTs. */
-const SECRET_TEXT = /\bsvc_live_\w+|\beyJ[\w-]+\.[\w-]+\.[\w-]+/g
+/**
+ * What credentials look like wherever they stand, e.g. in the text of an error: API keys and JWTs. A match begins
+ * only where a word does, so that a long text made of beginnings takes no longer than any other.
+ */
+const SECRET_TEXT = /svc_live_\w+|(?<![\w-])(?=[\w-]*eyJ)[\w-]+\.[\w-]+\.[\w-]+/g
 const CENSORED = '[redacted]'
 const MAX_DEPTH = 8
 

@@ -49,27 +49,21 @@ export async function startRoles(
     ready = false
   })
   try {
-    const has = (role: Config['roles'][number]) => config.roles.includes(role)
-    const http = has('api') ? await opened(listen(config.host, config.port, 'PORT'), ending) : undefined
-    const hubHttp = has('hub')
-      ? (http ?? (await opened(listen(config.host, config.hubPort, 'HUB_PORT'), ending)))
-      : undefined
-    const workerHttp =
-      has('worker') && config.workerPort !== undefined
-        ? await opened(listen(config.host, config.workerPort, 'WORKER_PORT'), ending)
-        : undefined
+    const { http, hubHttp, workerHttp } = await openListeners(config, ending)
     const baseUrl = config.baseUrlFromPort && http ? `http://localhost:${http.port}` : config.baseUrl
     const platform = await createPlatform(config, { log, now, baseUrl })
     ending.close.push(platform.close)
     ending.drain.push(async () => platform.contactDelivery?.close())
 
-    const gatewayUrl = has('gateway') ? await runGateway(platform, ending) : config.gatewayUrl
+    const gatewayUrl = config.roles.includes('gateway')
+      ? await runGateway(platform, ending)
+      : config.gatewayUrl
     if (http) http.serve(createApi(platform, { gatewayUrl: () => gatewayUrl, isReady }))
     if (hubHttp) {
       if (hubHttp !== http) hubHttp.serve(probeHandler(isReady, platform.metricsPage))
       await runHub(platform, hubHttp, ending)
     }
-    if (has('worker')) runWorker(platform, ending)
+    if (config.roles.includes('worker')) runWorker(platform, ending)
     workerHttp?.serve(probeHandler(isReady, platform.metricsPage))
 
     ready = true
@@ -84,10 +78,19 @@ export async function startRoles(
   }
 }
 
-async function opened(opening: Promise<Listener>, ending: Ending): Promise<Listener> {
-  const listener = await opening
-  ending.close.push(() => listener.close(SHUTDOWN_STEP_MS / 2))
-  return listener
+/** The HTTP servers of this process. The hub shares the api's where both run. */
+async function openListeners(config: Config, ending: Ending) {
+  const { roles, host } = config
+  const open = async (port: number, variable: string): Promise<Listener> => {
+    const listener = await listen(host, port, variable)
+    ending.drain.push(() => listener.close(SHUTDOWN_STEP_MS / 2)) // requests in hand still need the platform
+    return listener
+  }
+  const http = roles.includes('api') ? await open(config.port, 'PORT') : undefined
+  const hubHttp = roles.includes('hub') ? (http ?? (await open(config.hubPort, 'HUB_PORT'))) : undefined
+  const workerPort = roles.includes('worker') ? config.workerPort : undefined
+  const workerHttp = workerPort === undefined ? undefined : await open(workerPort, 'WORKER_PORT')
+  return { http, hubHttp, workerHttp }
 }
 
 async function runGateway(platform: Platform, ending: Ending): Promise<string> {

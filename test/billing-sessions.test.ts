@@ -1,14 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import {
-  act,
-  cast,
-  createSilentGateway,
-  HOUR_MS,
-  MINUTE_MS,
-  type SilentGateway,
-  start,
-} from './support/billing.ts'
+import { cast, createSilentGateway, HOUR_MS, MINUTE_MS, type SilentGateway } from './support/billing.ts'
+import { act, start } from './support/cast.ts'
 import type { Person } from './support/person.ts'
 import { connectTo } from './support/sql.ts'
 import { createWorld, type World } from './support/world.ts'

@@ -1,13 +1,6 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import {
-  act,
-  cast,
-  createSilentGateway,
-  HOUR_MS,
-  MINUTE_MS,
-  type SilentGateway,
-  start,
-} from './support/billing.ts'
+import { cast, createSilentGateway, HOUR_MS, MINUTE_MS, type SilentGateway } from './support/billing.ts'
+import { act, start } from './support/cast.ts'
 import { createWorld, type World } from './support/world.ts'
 
 const CLIENT = '/api/client/stats'

@@ -1,6 +1,7 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { act, cast, createSilentGateway, MINUTE_MS, start } from './support/billing.ts'
+import { cast, createSilentGateway, MINUTE_MS } from './support/billing.ts'
+import { act, start } from './support/cast.ts'
 import { createWorld } from './support/world.ts'
 
 /** What may happen in a session, with the time that passes before it. */

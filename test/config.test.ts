@@ -151,6 +151,10 @@ test.each([
   ['DATABASE_URL', 'localhost'],
   ['REDIS_URL', 'http://localhost'],
   ['BASE_URL', 'ftp://hub.example'],
+  ['BASE_URL', 'https://hub.example/teleop'],
+  ['CORS_ORIGINS', 'https://console.example/app'],
+  ['CORS_ORIGINS', 'https://me:secret@console.example'],
+  ['OPERATOR_GRACE_MS', '3000000000'],
   ['GATEWAY_URL', 'https://gateway.example'],
   ['IDP_ISSUER', 'id.example'],
   ['SECRET_KEY', 'too short'],
@@ -229,6 +233,15 @@ test('a timeout that one late heartbeat would reach is refused', () => {
   expect(refusal({ HEARTBEAT_INTERVAL_MS: '1000', HEARTBEAT_TIMEOUT_MS: '1999' })).toContain(
     'HEARTBEAT_TIMEOUT_MS',
   )
+})
+
+test('origins are kept as browsers send them', () => {
+  const config = loadConfig({
+    BASE_URL: 'https://Hub.Example:443/',
+    CORS_ORIGINS: 'https://Console.Example/, http://localhost:5173',
+  })
+  expect(config.baseUrl).toBe('https://hub.example')
+  expect(config.corsOrigins).toEqual(['https://console.example', 'http://localhost:5173'])
 })
 
 test.each([shared, { DATABASE_URL: shared.DATABASE_URL }, { REDIS_URL: shared.REDIS_URL }])(

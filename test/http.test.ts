@@ -2,10 +2,13 @@ import { randomBytes, randomUUID } from 'node:crypto'
 import { Agent, request as httpRequest } from 'node:http'
 import { connect } from 'node:net'
 import { gzipSync } from 'node:zlib'
+import { sql } from 'kysely'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { toAppError } from '../src/http/errors.ts'
 import { listen } from '../src/http/listener.ts'
 import { createTestDatabase } from './support/database.ts'
 import type { Person } from './support/person.ts'
+import { query } from './support/processes.ts'
 import { createTcpProxy } from './support/tcp-proxy.ts'
 import { createWorld, type World } from './support/world.ts'
 
@@ -263,6 +266,16 @@ describe('requests below the level of routes', () => {
     expect(answer).toMatch(/^HTTP\/1.1 200 /)
   })
 
+  test.each(['/api/health', '/robots/x/control', '/socket.io'])(
+    'a WebSocket at %s, where none is, gets an ordinary answer',
+    async (path) => {
+      const offer =
+        'Connection: Upgrade\r\nUpgrade: websocket\r\nSec-WebSocket-Version: 13\r\nSec-WebSocket-Key: AAAAAAAAAAAAAAAAAAAAAA==\r\n'
+      const answer = await raw(`GET ${path} HTTP/1.1\r\nHost: x\r\n${offer}\r\n`, '}')
+      expect(answer).toMatch(path === '/api/health' ? /^HTTP\/1.1 200 / : /^HTTP\/1.1 404 /)
+    },
+  )
+
   /** Sends bytes and reads until the server hangs up, or until `enough` has come. */
   function raw(request: string, enough = '\0', port = Number(new URL(world.baseUrl).port)): Promise<string> {
     return new Promise((resolve, reject) => {
@@ -352,6 +365,50 @@ test('health and probes answer without a credential while all is well', async ()
   expect(Math.abs(Date.parse(body.timestamp) - Date.now())).toBeLessThan(10_000)
   expect((await bare('/livez')).status).toBe(200)
   expect((await bare('/readyz')).status).toBe(200)
+})
+
+test('no cache may keep what is somebody’s own, nor any refusal', async () => {
+  const cookie = { Authorization: '', Cookie: `__session=${owner.token}` }
+  const answers = await Promise.all([
+    ask('/api/auth/profile', { headers: cookie }),
+    ask(ROBOTS),
+    ask('/api/notifications', { method: 'HEAD' }),
+    ask(`${ROBOTS}/${randomUUID()}`),
+    ask(ROBOTS, { headers: { Authorization: 'Bearer nonsense' } }),
+    ask(ROBOTS, { method: 'PUT' }),
+    ask('/api/robots/none-such'),
+    ask(`/media/avatars/${'A'.repeat(32)}.webp`),
+    ask('/nothing'),
+    ask('/dashboard', { headers: cookie }),
+  ])
+  for (const { status, headers } of answers)
+    expect(headers.get('Cache-Control'), `${status}`).toBe('no-store')
+})
+
+describe('a database that cannot go on is a 503, which says so and asks to come again', () => {
+  test('when the connection breaks between two statements of a transaction', async () => {
+    const failed = world.platform.transact(async ({ db }) => {
+      const [row] = (await sql<{ pid: number }>`select pg_backend_pid() as pid`.execute(db)).rows
+      await query(world.database.url, `select pg_terminate_backend(${row?.pid}, 5000)`)
+      await new Promise(setImmediate) // lets the connection's own news come before the next statement
+      await sql`select 1`.execute(db)
+    })
+    const error = toAppError(await failed.catch((cause) => cause))
+    expect(error).toMatchObject({ status: 503, headers: { 'Retry-After': '1' } })
+  })
+
+  test.each(['40P01', '40001', '57P01', '53300', '08006', '25006', 'EAI_AGAIN', 'ECONNREFUSED'])(
+    'when it says %s',
+    (code) => {
+      const cause = Object.assign(new Error('words of its own'), { code })
+      expect(toAppError(cause).status).toBe(503)
+      expect(toAppError(cause).message).not.toContain('words of its own')
+    },
+  )
+
+  test.each(['23505', '42P01', 'ERR_INVALID_ARG_TYPE', '404', '503'])('but not when it says %s', (code) => {
+    expect(toAppError(Object.assign(new Error('no'), { code })).status).toBe(500)
+  })
 })
 
 describe.each(['cut', 'silence'] as const)('with the database away (%s)', (way) => {

@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto'
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
+import { openScene } from './support/cast.ts'
 import type { TestHubSocket } from './support/hub-socket.ts'
 import type { Person } from './support/person.ts'
-import type { TestRobot } from './support/robot-socket.ts'
 import { createWorld, type World } from './support/world.ts'
 
 describe.each(['memory', 'redis'] as const)('delivery over the %s bus', (bus) => {
@@ -12,21 +12,10 @@ describe.each(['memory', 'redis'] as const)('delivery over the %s bus', (bus) =>
   })
   afterAll(() => world[Symbol.asyncDispose]())
 
-  interface OpenSession {
-    readonly id: string
-    readonly owner: Person
-    readonly operator: Person
-    readonly robot: { id: string; token: string }
-    readonly link: TestRobot
-  }
-
-  async function openSession(): Promise<OpenSession> {
-    const [owner, operator] = [await world.client(), await world.operator()]
-    const robot = await world.robot(owner)
-    const link = (await world.connect(robot)).beat()
-    const started = await operator.post('/api/sessions', { robotId: robot.id })
-    expect(started.status, JSON.stringify(started.body)).toBe(201)
-    return { id: started.body.sessionId, owner, operator, robot, link }
+  async function openSession() {
+    const scene = await openScene(world)
+    await world.drained() // what hubs tell from here on is what a test has done
+    return scene
   }
 
   const say = (

@@ -6,40 +6,25 @@ import { Client } from 'pg'
 import { expect, test, vi } from 'vitest'
 import { HubClient } from '../sdk/index.ts'
 import { freePort } from '../src/db/embedded-postmaster.ts'
-import type { Person } from './support/person.ts'
+import { openScene, type Scene } from './support/cast.ts'
 import { startRedis, type TestRedis } from './support/redis.ts'
 import { createWorld, type World } from './support/world.ts'
 
 /** A process without a hub; the hubs are added, so that any of them can be stopped. */
 const hubless = { bus: 'redis', env: { ROLES: 'api,gateway,worker' } } as const
 
-interface OpenSession {
-  readonly id: string
-  readonly owner: Person
-  readonly operator: Person
-}
-
-async function openSession(world: World): Promise<OpenSession> {
-  const [owner, operator] = [await world.client(), await world.operator()]
-  const robot = await world.robot(owner)
-  ;(await world.connect(robot)).beat()
-  const started = await operator.post('/api/sessions', { robotId: robot.id })
-  expect(started.status, JSON.stringify(started.body)).toBe(201)
-  return { id: started.body.sessionId, owner, operator }
-}
-
 /** Says something over REST, which needs no hub; answers with its number. */
-async function say({ id, operator }: OpenSession, body: string): Promise<number> {
+async function say({ id, operator }: Scene, body: string): Promise<number> {
   const reply = await operator.post(`/api/sessions/${id}/messages`, { body })
   expect(reply.status, JSON.stringify(reply.body)).toBe(201)
   return reply.body.seq
 }
 
-const storedLog = async ({ id, owner }: OpenSession): Promise<SessionLogEvent[]> =>
+const storedLog = async ({ id, owner }: Scene): Promise<SessionLogEvent[]> =>
   (await owner.get(`/api/sessions/${id}/events?limit=200`)).body.events
 
 /** Watches a session through one hub; whatever happens to that hub, its log must end up complete. */
-async function watch(world: { add(close: () => void): void }, url: string, session: OpenSession) {
+async function watch(world: { add(close: () => void): void }, url: string, session: Scene) {
   const log: SessionLogEvent[] = []
   const client = new HubClient({ url, token: session.owner.token, reconnect: { baseMs: 5, maxMs: 50 } })
   world.add(() => client.close())
@@ -72,7 +57,7 @@ test('what is said at one hub is heard at the other, in order', async () => {
   await using world = await createWorld({ bus: 'redis' })
   await using closing = closers()
   const second = await world.addNode('hub')
-  const session = await openSession(world)
+  const session = await openScene(world)
   const here = await watch(closing, world.hubUrl, session)
   const there = await watch(closing, second.hubUrl, session)
   const hubs = [
@@ -106,7 +91,7 @@ test('what is said at one hub is heard at the other, in order', async () => {
 test('only one hub relays: each event comes once to a socket, on either node', async () => {
   await using world = await createWorld({ bus: 'redis' })
   const second = await world.addNode('hub')
-  const session = await openSession(world)
+  const session = await openScene(world)
   const sockets = [await session.owner.hub(), await session.owner.hub({ url: second.hubUrl })]
   for (const socket of sockets) await socket.send('session:watch', { session_id: session.id })
   for (let count = 0; count < 30; count++) await say(session, `message ${count}`)
@@ -120,7 +105,7 @@ test('only one hub relays: each event comes once to a socket, on either node', a
 test('a watcher that moves to another hub with `after` misses nothing and gets nothing twice', async () => {
   await using world = await createWorld({ bus: 'redis' })
   const second = await world.addNode('hub')
-  const session = await openSession(world)
+  const session = await openScene(world)
   const session_id = session.id
   const seen: number[] = []
   let url = world.hubUrl
@@ -144,7 +129,7 @@ test('when the hub that relays stops, another takes over, and its clients find t
   await using closing = closers()
   const port = String(await freePort())
   const first = await world.addNode('hub', { HUB_PORT: port })
-  const session = await openSession(world)
+  const session = await openScene(world)
   await world.drained() // the first hub relays
   const second = await world.addNode('hub')
   const atFirst = await watch(closing, first.hubUrl, session)
@@ -172,7 +157,7 @@ test("when the relaying hub's database connection breaks, relaying goes on and n
   await using world = await createWorld({ bus: 'redis' })
   await using closing = closers()
   const second = await world.addNode('hub')
-  const session = await openSession(world)
+  const session = await openScene(world)
   const watchers = [await watch(closing, world.hubUrl, session), await watch(closing, second.hubUrl, session)]
   const admin = new Client({ connectionString: world.database.url })
   await admin.connect()
@@ -197,7 +182,7 @@ test('what was committed while no hub ran is delivered once one runs: a crash be
   await using closing = closers()
   const port = String(await freePort())
   const hub = await world.addNode('hub', { HUB_PORT: port })
-  const session = await openSession(world)
+  const session = await openScene(world)
   const watcher = await watch(closing, hub.hubUrl, session)
   const notified: string[] = []
   await watcher.client.onNotification(({ id }) => notified.push(id))
@@ -223,7 +208,7 @@ test('facts that were stranded are also told live, to who watches already', asyn
   closing.add(() => stuck.end().catch(() => {}))
   await stuck.query('select pg_advisory_lock(7466302)')
   const hub = await world.addNode('hub')
-  const session = await openSession(world)
+  const session = await openScene(world)
   const socket = await session.owner.hub({ url: hub.hubUrl })
   await socket.send('session:watch', { session_id: session.id })
   const last = await say(session, 'stranded')
@@ -356,7 +341,7 @@ class FragileRedis {
 async function twoHubsOver(redis: FragileRedis, closing: ReturnType<typeof closers>) {
   const world = await createWorld({ env: { REDIS_URL: redis.url } })
   const second = await world.addNode('hub')
-  const session = await openSession(world)
+  const session = await openScene(world)
   const watchers = [await watch(closing, world.hubUrl, session), await watch(closing, second.hubUrl, session)]
   const allReach = async (seq: number) => {
     for (const watcher of watchers) await watcher.reaches(seq)

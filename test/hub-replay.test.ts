@@ -5,6 +5,7 @@ import fc from 'fast-check'
 import { io, type Socket } from 'socket.io-client'
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
 import { HubClient } from '../sdk/index.ts'
+import { openScene } from './support/cast.ts'
 import type { Person } from './support/person.ts'
 import { createWorld, type World } from './support/world.ts'
 
@@ -138,14 +139,7 @@ describe.each(['memory', 'redis'] as const)('replay over the %s bus', (bus) => {
     await world[Symbol.asyncDispose]()
   })
 
-  async function openSession(): Promise<{ id: string; owner: Person; operator: Person }> {
-    const [owner, operator] = [await world.client(), await world.operator()]
-    const robot = await world.robot(owner)
-    ;(await world.connect(robot)).beat()
-    const started = await operator.post('/api/sessions', { robotId: robot.id })
-    expect(started.status, JSON.stringify(started.body)).toBe(201)
-    return { id: started.body.sessionId, owner, operator }
-  }
+  const openSession = () => openScene(world)
 
   /** The log as it is stored; the truth that everybody must end up with. */
   async function storedLog(person: Person, sessionId: string): Promise<SessionLogEvent[]> {

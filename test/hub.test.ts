@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto'
 import { io, type ManagerOptions, type Socket, type SocketOptions } from 'socket.io-client'
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
+import { openScene } from './support/cast.ts'
 import type { TestHubSocket } from './support/hub-socket.ts'
-import type { Person } from './support/person.ts'
 import { createWorld, type World } from './support/world.ts'
 
 describe.each(['memory', 'redis'] as const)('the hub over the %s bus', (bus) => {
@@ -33,14 +33,7 @@ describe.each(['memory', 'redis'] as const)('the hub over the %s bus', (bus) => 
     })
   }
 
-  async function openSession(): Promise<{ id: string; owner: Person; operator: Person; robotId: string }> {
-    const [owner, operator] = [await world.client(), await world.operator()]
-    const robot = await world.robot(owner)
-    ;(await world.connect(robot)).beat()
-    const started = await operator.post('/api/sessions', { robotId: robot.id })
-    expect(started.status, JSON.stringify(started.body)).toBe(201)
-    return { id: started.body.sessionId, owner, operator, robotId: robot.id }
-  }
+  const openSession = () => openScene(world)
 
   describe('handshake', () => {
     test('takes a session token in auth.token, in the Authorization header and in the cookie, and an API key', async () => {

@@ -92,7 +92,7 @@ describe('a repeated POST', () => {
     expect(await versionOf(robot.id)).toBe(2)
   })
 
-  test('keeps the headers that belong to its answer', async () => {
+  test('gets an answer that no cache may keep either', async () => {
     const key = randomUUID()
     await post(owner, KEYS, { name: 'kept' }, key)
     const again = await post(owner, KEYS, { name: 'kept' }, key)

@@ -3,6 +3,8 @@ import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { createLocalJWKSet, exportJWK, generateKeyPair, SignJWT } from 'jose'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { createUsers } from '../src/accounts/user.service.ts'
+import { createTransactor } from '../src/events/transactor.ts'
 import { ADMIN, createIdentityWorld, type IdentityWorld } from './support/identity-world.ts'
 
 let world: IdentityWorld
@@ -48,6 +50,21 @@ test('a route for a role refuses everybody else, admins included', async () => {
   expect(await statuses(client)).toEqual([200, 403, 403])
   expect(await statuses(admin)).toEqual([403, 403, 200])
   expect((await client.get('/probe/operator')).body).toEqual({ error: 'This needs the operator role' })
+})
+
+test('an address that only looks like an admin’s to a careless comparison is not one', () => {
+  const transact = createTransactor(world)
+  const users = createUsers({
+    ...world,
+    transact,
+    now: () => new Date(),
+    adminEmails: ['Keeper@example.com'],
+  })
+  const rolesOf = (email: string, email_verified = true) =>
+    users.rolesOf({ is_client: false, is_operator: false, email, email_verified })
+  expect(rolesOf('kEEPER@Example.com')).toEqual(['admin'])
+  expect(rolesOf('keeper@example.com', false)).toEqual([])
+  expect(rolesOf('\u212aeeper@example.com')).toEqual([]) // the Kelvin sign, whose small letter is k
 })
 
 test('a profile changes field by field; preferences merge', async () => {

@@ -176,6 +176,20 @@ describe('the log', () => {
     expect(line).toContain('was refused')
   })
 
+  test('finds them in the middle of other text', () => {
+    const jwt = 'eyJhbGciOiJFUzI1NiJ9.eyJzdWIiOiJhIn0.c2lnbmF0dXJl'
+    for (const note of [`__session=${jwt}; a=b`, `bearer.${jwt}`, `old-${jwt}`, `x_${jwt}.`]) {
+      expect(logged({ note }).note, note).not.toContain('c2lnbmF0dXJl')
+    }
+    expect(logged({ note: 'my_svc_live_abcDEF123' }).note).not.toContain('abcDEF123')
+  })
+
+  test('is done soon with a long text that only looks as if tokens began everywhere', () => {
+    const startedAt = performance.now()
+    logged({ said: 'eyJ-'.repeat(50_000), also: 'svc_live_'.repeat(20_000) })
+    expect(performance.now() - startedAt).toBeLessThan(1_000)
+  })
+
   test('keeps what is needed to understand a failure', () => {
     const error = Object.assign(new TypeError('no connection'), { code: 'ECONNREFUSED', port: 5432 })
     expect(logged({ err: error, at: new Date(0), nothing: null, userId: 'u' })).toMatchObject({

@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { openScene } from './support/cast.ts'
 import type { Person, Reply } from './support/person.ts'
 import { createWorld, type World } from './support/world.ts'
 
@@ -44,12 +45,8 @@ async function newSession(): Promise<string> {
   return reply.body.sessionId
 }
 async function activeSession() {
-  const [client, driver] = [await world.client(), await world.operator()]
-  const robot = await world.robot(client)
-  ;(await world.connect(robot)).beat()
-  const reply = await driver.post('/api/sessions', { robotId: robot.id })
-  expect(reply.status).toBe(201)
-  return { client, driver, id: reply.body.sessionId as string }
+  const { client, operator: driver, id } = await openScene(world)
+  return { client, driver, id }
 }
 
 describe('sending', () => {

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
-import type { Person } from './support/person.ts'
+import { openScene } from './support/cast.ts'
 import { createWorld, type World } from './support/world.ts'
 
 describe.each(['memory', 'redis'] as const)('the outbox over the %s bus', (bus) => {
@@ -22,14 +22,7 @@ describe.each(['memory', 'redis'] as const)('the outbox over the %s bus', (bus) 
     payload: { session_id, seq, type: 'test', data: {}, at: new Date().toISOString() },
   })
 
-  async function openSession(): Promise<{ id: string; owner: Person; operator: Person; robotId: string }> {
-    const [owner, operator] = [await world.client(), await world.operator()]
-    const robot = await world.robot(owner)
-    ;(await world.connect(robot)).beat()
-    const started = await operator.post('/api/sessions', { robotId: robot.id })
-    expect(started.status, JSON.stringify(started.body)).toBe(201)
-    return { id: started.body.sessionId, owner, operator, robotId: robot.id }
-  }
+  const openSession = () => openScene(world)
 
   async function watcher() {
     const session = await openSession()

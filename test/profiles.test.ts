@@ -68,6 +68,7 @@ describe('the client profile', () => {
     ['country', { country: 'Germany' }],
     ['country', { country: 'ZZ' }],
     ['country', { country: 'UK' }],
+    ['country', { country: 'ß' }],
     ['vat_id', { vat_id: 'none' }],
     ['vat_id', { vat_id: 'DE1' }],
     ['vat_id', { vat_id: '<b>123456</b>' }],

@@ -25,9 +25,8 @@ export function apiKeyEndpoints(parts: { apiKeys: ApiKeys }): Endpoint[] {
       body: CreateApiKey,
       answer: [201, CreatedApiKey],
       refusals: { 409: 'when there are as many keys as an account may have' },
-      run: async ({ caller, body, http }) => {
+      run: async ({ caller, body }) => {
         const made = await apiKeys.create(caller.userId, body)
-        http.set('Cache-Control', 'no-store')
         return { ...view(made), key: made.key }
       },
     }),

@@ -11,7 +11,7 @@ import type { CreateApiKey } from './api-key.schema.ts'
 
 export type ApiKeyRow = Selectable<Tables['api_keys']>
 
-/** Keys of one user that work at the same time; also how many that no longer work are kept and listed. */
+/** Keys of one user that work at the same time; also how many that no longer work are listed. */
 const KEY_LIMIT = 100
 /** `last_used_at` is as exact as this; a busy key costs one write a minute, not one a request. */
 const USE_RESOLUTION_MS = 60_000

@@ -119,7 +119,7 @@ function plain(value: unknown, max: number): string | undefined {
   if (typeof value !== 'string') return undefined
   const text = value
     .toWellFormed()
-    .replace(/\p{Cc}/gu, ' ')
+    .replace(/[\p{Cc}\p{Zl}\p{Zp}]/gu, ' ')
     .trim()
     .slice(0, max)
     .toWellFormed()

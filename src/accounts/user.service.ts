@@ -27,7 +27,7 @@ export function createUsers(parts: {
   adminEmails: readonly string[]
 }) {
   const { db, transact, now } = parts
-  const adminEmails = new Set(parts.adminEmails.map((email) => email.toLowerCase()))
+  const adminEmails = new Set(parts.adminEmails.map(lowerCase))
 
   const find = (claims: TokenClaims): Promise<UserRow | undefined> =>
     db
@@ -148,7 +148,7 @@ export function createUsers(parts: {
 
     /** Roles held now. Admin follows from a verified e-mail, so it ends when the address leaves the list. */
     rolesOf(user: Standing): Role[] {
-      const admin = user.email_verified && adminEmails.has(user.email?.toLowerCase() ?? '')
+      const admin = user.email_verified && adminEmails.has(lowerCase(user.email ?? ''))
       return [
         ...(user.is_client ? (['client'] as const) : []),
         ...(user.is_operator ? (['operator'] as const) : []),
@@ -158,6 +158,9 @@ export function createUsers(parts: {
   }
 }
 export type Users = ReturnType<typeof createUsers>
+
+/** Of A to Z alone: elsewhere two letters may share a small one, such as K and the Kelvin sign, and so two people. */
+const lowerCase = (email: string) => email.replace(/[A-Z]/g, (letter) => letter.toLowerCase())
 
 function absent(): never {
   throw notFound('User')

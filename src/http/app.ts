@@ -88,11 +88,15 @@ const readableRequest: Middleware = async (ctx, next) => {
   await next()
 }
 
+/** Most answers are somebody's own, and by a cookie no cache can tell whose. Routes that may be kept say so. */
+const UNCACHED = { 'Cache-Control': 'no-store' }
+
 /** One body for every failure of every layer: `{"error": "<text>"}`; one log line for every request. */
 function answerErrors(log: Log, observe: AppParts['observe']): Middleware {
   return async (ctx, next) => {
     const startedAt = performance.now()
     let cause: unknown
+    ctx.set(UNCACHED)
     try {
       await next()
       if (ctx.status === 404 && ctx.body == null) throw notFound('Route')
@@ -100,7 +104,7 @@ function answerErrors(log: Log, observe: AppParts['observe']): Middleware {
       cause = thrown
       const error = toAppError(thrown)
       ctx.status = error.status
-      ctx.set(error.headers)
+      ctx.set({ ...UNCACHED, ...error.headers })
       ctx.body = { error: error.message }
       discardBody(ctx.req)
     }

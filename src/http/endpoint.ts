@@ -146,6 +146,13 @@ export function mount(
 const withNothing: Around = (_http, _spec, _caller, work) => work()
 const unchecked: Check = (_spec, handle) => handle
 
+/**
+ * Whether a repetition with the same Idempotency-Key gets the first answer. Downloads only read, and the newest
+ * upload wins: both may be repeated as they are.
+ */
+export const keepsAnswers = ({ method, media, upload }: Endpoint): boolean =>
+  method === 'post' && !media && !upload
+
 /** The parsed JSON body. A body of another type is refused rather than read as an empty object. */
 function jsonBody(http: Context): unknown {
   const type = http.request.is('json')

@@ -36,6 +36,7 @@ export function toAppError(cause: unknown): AppError {
   if (cause instanceof AppError) return cause
   if (cause instanceof z.ZodError) return badRequest(readableIssues(cause))
   if (isBadCompression(cause)) return new AppError(400, 'Request body cannot be decompressed', { cause })
+  if (isContention(cause)) return unavailable('Too much is being changed at once, try again shortly', cause)
   if (isDatabaseAway(cause)) return unavailable('The database is unreachable, try again shortly', cause)
   if (isHttpError(cause)) return new AppError(cause.status, httpErrorText(cause), { cause })
   return new AppError(500, 'Internal error', { cause })
@@ -50,19 +51,27 @@ function readableIssues(error: z.ZodError): string {
   return text.length > LONGEST_TEXT ? `${text.slice(0, LONGEST_TEXT).toWellFormed()}…` : text
 }
 
-/** Network failures, and PostgreSQL's classes 08 (connection), 53 (resources) and 57P (shutdown). */
+/**
+ * Network failures, PostgreSQL's classes 08 (connection), 53 (resources), 57P (shutdown), and 25006: a server that
+ * takes no writes (any more). A connection that broke within a transaction is told of by the next query on it.
+ */
 export function isDatabaseAway(cause: unknown): boolean {
   for (let error = cause, depth = 0; error instanceof Error && depth < 4; error = error.cause, depth++) {
     const code = 'code' in error ? String(error.code) : ''
-    if (/^(08|53|57P)/.test(code)) return true
-    if (/^(ECONNREFUSED|ECONNRESET|EPIPE|ETIMEDOUT|ENOTFOUND|EHOSTUNREACH)$/.test(code)) return true
-    if (
-      /Connection terminated|timeout exceeded when trying to connect|Query read timeout/.test(error.message)
-    )
-      return true
+    if (/^(08|53|57P|25006)/.test(code) || networkFailure.test(code)) return true
+    if (brokenConnection.test(error.message)) return true
   }
   return false
 }
+
+/** PostgreSQL's class 40: deadlocks and the like, which went on after all the attempts there are. */
+const isContention = (cause: unknown): boolean =>
+  cause instanceof Error && 'code' in cause && /^40\w{3}$/.test(String(cause.code))
+
+const networkFailure =
+  /^(ECONNREFUSED|ECONNRESET|EPIPE|ETIMEDOUT|ENOTFOUND|EAI_AGAIN|EHOSTUNREACH|ENETUNREACH)$/
+const brokenConnection =
+  /Connection terminated|not queryable|timeout exceeded when trying to connect|Query read timeout/
 
 /** The name of the violated constraint when the error is PostgreSQL's unique violation, else undefined. */
 export function uniqueViolation(cause: unknown): string | undefined {

@@ -1,13 +1,18 @@
 import { z } from 'zod'
 
-/** Text that PostgreSQL can keep: well-formed, without NUL; other control characters are refused as well. */
+/** What ends a line, controls a terminal, or turns around whatever stands behind the text. */
+const UNFIT = /[\p{Cc}\p{Zl}\p{Zp}\u202a-\u202e\u2066-\u2069]/u
+const VISIBLE = /[^\p{Cc}\p{Cf}\p{Z}]/u
+
+/** Text that PostgreSQL can keep and people can tell from other text: well-formed, without control characters. */
 export const line = (max: number) =>
   z
     .string()
     .trim()
     .min(1, 'must not be empty')
     .max(max)
-    .refine((text) => text.isWellFormed() && !/\p{Cc}/u.test(text), 'must be plain text on one line')
+    .refine((text) => text.isWellFormed() && !UNFIT.test(text), 'must be plain text on one line')
+    .refine((text) => text === '' || VISIBLE.test(text), 'must not be empty')
 
 /** Text of several lines. */
 export const prose = (max: number) =>

@@ -2,11 +2,10 @@ import { AsyncLocalStorage } from 'node:async_hooks'
 import { createHash } from 'node:crypto'
 import type { Context } from 'koa'
 import type { Transaction } from 'kysely'
-import { z } from 'zod'
 import type { Db, Tables } from '../db/orm.ts'
 import type { Secrets } from '../secrets.ts'
 import { clientNetwork } from './client-address.ts'
-import type { Around, Caller } from './endpoint.ts'
+import { type Around, type Caller, keepsAnswers } from './endpoint.ts'
 import { AppError, badRequest, conflict } from './errors.ts'
 import { type Claim, createIdempotencyStore } from './idempotency.store.ts'
 
@@ -14,11 +13,6 @@ const PURPOSE = 'idempotency'
 const PRINTABLE = /^[\x20-\x7e]{1,255}$/
 /** Largest answer that is kept. */
 const MAX_ANSWER_BYTES = 256 * 1024
-/** Headers of an answer that its repetition needs too. */
-const KEPT_HEADERS = ['Location', 'Cache-Control']
-
-const KeptAnswer = z.object({ headers: z.record(z.string(), z.string()), body: z.unknown().optional() })
-type KeptAnswer = z.infer<typeof KeptAnswer>
 
 export type IdempotencyOutcome = 'first' | 'replayed' | 'running' | 'lost' | 'other'
 
@@ -57,12 +51,7 @@ export function createIdempotency(parts: Parts) {
 
   async function keep(http: Context, claim: Claim): Promise<void> {
     if (http.status < 200 || http.status > 299) return await store.release(claim)
-    const answer: KeptAnswer = { headers: {}, body: http.body }
-    for (const name of KEPT_HEADERS) {
-      const value = http.response.get(name)
-      if (value !== '') answer.headers[name] = value
-    }
-    const text = JSON.stringify(answer)
+    const text = http.body === undefined ? '' : JSON.stringify(http.body)
     if (Buffer.byteLength(text) > MAX_ANSWER_BYTES) return await store.forgo(claim)
     await store.keep(claim, http.status, secrets.seal(PURPOSE, text, place(claim)))
   }
@@ -70,10 +59,8 @@ export function createIdempotency(parts: Parts) {
   function replay(http: Context, scope: string, key: string, status: number, sealed: string | null): void {
     const text = sealed === null ? undefined : secrets.open(PURPOSE, sealed, place({ scope, key }))
     if (text === undefined) throw lost() // sealed under another SECRET_KEY
-    const { headers, body } = KeptAnswer.parse(JSON.parse(text))
-    http.set(headers)
     http.set('Idempotent-Replayed', 'true')
-    if (body !== undefined) http.body = body
+    if (text !== '') http.body = JSON.parse(text)
     http.status = status
   }
 
@@ -83,8 +70,7 @@ export function createIdempotency(parts: Parts) {
     if (typeof key !== 'string' || !PRINTABLE.test(key)) {
       throw badRequest('Idempotency-Key: must be 1 to 255 printable ASCII characters')
     }
-    // Downloads only read, and the newest upload wins: both may be repeated as they are.
-    if (spec.media || spec.upload) return await work()
+    if (!keepsAnswers(spec)) return await work()
     const scope = scopeOf(http, caller)
     const claimed = await store.claim(scope, key, fingerprint(http))
     count(

@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto'
 import {
   createServer,
   type IncomingMessage,
@@ -12,17 +13,21 @@ import { within } from '../async.ts'
 /** A request must have arrived completely by then, its headers sooner. */
 const REQUEST_LIMIT_MS = 30_000
 const HEADERS_LIMIT_MS = 15_000
+/** While the server closes: how soon a connection ends whose request has been answered. */
+const IDLE_CHECK_MS = 50
 
-/**
- * The hub's WebSockets are the only upgrade there is. An offer of HTTP/2, which some clients make with every
- * request, is declined by answering the request.
- */
-const options: ServerOptions & { shouldUpgradeCallback: (request: IncomingMessage) => boolean } = {
+const options: ServerOptions = {
   requestTimeout: REQUEST_LIMIT_MS,
   headersTimeout: HEADERS_LIMIT_MS,
   connectionsCheckingInterval: 1_000,
-  shouldUpgradeCallback: ({ headers }) => /^websocket$/i.test(headers.upgrade ?? ''),
 }
+
+/**
+ * The hub's WebSockets, where a hub is, are the only upgrade there is. Any other offer, such as that of HTTP/2,
+ * which some clients make with every request, is declined by answering the request.
+ */
+const isForHub = ({ headers, url = '' }: IncomingMessage) =>
+  /^websocket$/i.test(headers.upgrade ?? '') && url.startsWith('/socket.io/')
 
 /** An HTTP server that listens before what it serves exists, so that port 0 can be part of public URLs. */
 export interface Listener {
@@ -37,10 +42,15 @@ export interface Listener {
 /** @throws Error that says what to do when the address is taken. */
 export async function listen(host: string, port: number, variable: string): Promise<Listener> {
   let handler: RequestListener = (_request, response) => {
-    response.writeHead(503, { 'Content-Type': 'application/json', 'Retry-After': '1' })
+    response.writeHead(503, {
+      ...{ 'Content-Type': 'application/json', 'Cache-Control': 'no-store' },
+      ...{ 'Retry-After': '1', 'X-Request-Id': randomUUID() },
+    })
     response.end('{"error":"Starting, try again shortly"}')
   }
-  const server = createServer(options, (request, response) => {
+  const shouldUpgradeCallback = (request: IncomingMessage): boolean =>
+    isForHub(request) && server.listenerCount('upgrade') > 0
+  const server = createServer({ ...options, shouldUpgradeCallback } as ServerOptions, (request, response) => {
     if (isReadable(request)) handler(request, response)
     else refuse(new Error('the target is no URL'), request.socket)
   })
@@ -53,6 +63,8 @@ export async function listen(host: string, port: number, variable: string): Prom
     })
     server.listen(port, host, resolve)
   })
+  // Whoever closes the server, as the hub does, it is closed once the last connection is.
+  const closed = new Promise<void>((resolve) => server.once('close', resolve))
   const address = server.address()
   return {
     server,
@@ -61,9 +73,10 @@ export async function listen(host: string, port: number, variable: string): Prom
       handler = next
     },
     async close(limitMs) {
-      const closed = new Promise<void>((resolve) => server.close(() => resolve()))
-      server.closeIdleConnections()
+      server.close()
+      const idling = setInterval(() => server.closeIdleConnections(), IDLE_CHECK_MS)
       await within(limitMs, 'requests still open', closed).catch(() => server.closeAllConnections())
+      clearInterval(idling)
     },
   }
 }
@@ -89,6 +102,7 @@ function refuse(cause: NodeJS.ErrnoException, socket: Duplex): void {
   const body = JSON.stringify({ error: STATUS_CODES[status] })
   socket.end(
     `HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\nConnection: close\r\nContent-Type: application/json\r\n` +
+      `X-Request-Id: ${randomUUID()}\r\n` +
       `Content-Length: ${body.length}\r\n\r\n${body}`,
   )
 }

@@ -37,7 +37,6 @@ export function sendPage(
 ): void {
   http.status = page.status
   http.type = 'html'
-  http.set('Cache-Control', 'no-store')
   http.set(
     'Content-Security-Policy',
     [

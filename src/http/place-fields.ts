@@ -55,7 +55,8 @@ const understood = (
 export const country = understood(
   'DE',
   2,
-  (text) => (isCountry(text.toUpperCase()) ? text.toUpperCase() : undefined),
+  // Letters first: to JavaScript, a capital ß is SS, which is South Sudan.
+  (text) => (/^[A-Za-z]{2}$/.test(text) && isCountry(text.toUpperCase()) ? text.toUpperCase() : undefined),
   'must be a country code of ISO 3166-1, such as DE',
 )
 

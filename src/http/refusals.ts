@@ -1,4 +1,4 @@
-import type { Endpoint } from './endpoint.ts'
+import { type Endpoint, keepsAnswers } from './endpoint.ts'
 
 /** Statuses of refusal, each with the cases it stands for. */
 export type RefusalCases = ReadonlyMap<number, readonly string[]>
@@ -16,7 +16,7 @@ export function refusalsOf(spec: Endpoint): RefusalCases {
   for (const [status, when] of Object.entries(spec.refusals ?? {})) add(Number(status), when)
   addInputCases(spec, add)
   addAccessCases(spec, add)
-  if (spec.method === 'post') {
+  if (keepsAnswers(spec)) {
     add(409, 'when a request with the same Idempotency-Key is still running, or its answer was not kept')
     add(422, 'when the Idempotency-Key was used with another body')
   }

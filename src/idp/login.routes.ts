@@ -53,7 +53,6 @@ export function loginRoutes(parts: Parts): Middleware {
   return async (http, next) => {
     const route = routes.get(http.path)
     if (!route) return await next()
-    http.set('Cache-Control', 'no-store')
     await problems(http, async () => {
       if (http.method !== route.method) {
         throw notAllowed(http.method, [route.method])

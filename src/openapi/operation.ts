@@ -1,5 +1,5 @@
 import type { ZodObjectInput, ZodOpenApiOperationObject, ZodOpenApiRequestBodyObject } from 'zod-openapi'
-import type { Endpoint } from '../http/endpoint.ts'
+import { type Endpoint, keepsAnswers } from '../http/endpoint.ts'
 import { idempotencyKeyRef } from './components.ts'
 import { callersOf, operationIdOf, tagOf } from './names.ts'
 import { responsesOf } from './responses.ts'
@@ -19,7 +19,7 @@ export function operationOf(spec: Endpoint): ZodOpenApiOperationObject {
       ...(spec.params && { path: objectSchema(spec.params) }),
       ...(spec.query && { query: objectSchema(spec.query) }),
     },
-    ...(spec.method === 'post' && { parameters: [idempotencyKeyRef] }),
+    ...(keepsAnswers(spec) && { parameters: [idempotencyKeyRef] }),
     ...(requestBody && { requestBody }),
     responses: responsesOf(spec),
   }

@@ -1,7 +1,7 @@
 import { STATUS_CODES } from 'node:http'
 import type { z } from 'zod'
 import type { oas31, ZodOpenApiResponseObject, ZodOpenApiResponsesObject } from 'zod-openapi'
-import type { Endpoint } from '../http/endpoint.ts'
+import { type Endpoint, keepsAnswers } from '../http/endpoint.ts'
 import { refusalsOf } from '../http/refusals.ts'
 import { ErrorBody, type HeaderName, headerRefs } from './components.ts'
 import { capitalised } from './names.ts'
@@ -34,7 +34,7 @@ export function responsesOf(spec: Endpoint): ZodOpenApiResponsesObject {
   const [status, body] = spec.answer
   const success: ZodOpenApiResponseObject = {
     description: successes[status] ?? STATUS_CODES[status] ?? String(status),
-    headers: headerRefs(spec.method === 'post' ? [...everywhere, 'Idempotent-Replayed'] : everywhere),
+    headers: headerRefs(keepsAnswers(spec) ? [...everywhere, 'Idempotent-Replayed'] : everywhere),
     ...contentOf(body, spec.media, spec.download),
   }
   const alternatives = Object.entries(spec.alternatives ?? {}).map(([status, [when, body]]) => [

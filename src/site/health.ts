@@ -38,7 +38,6 @@ export function healthEndpoint(parts: { db: Db; now: () => Date }): Endpoint {
     run: async ({ http }) => {
       const ok = await databaseAnswers(parts.db)
       if (!ok) http.status = 503
-      http.set('Cache-Control', 'no-store')
       const state = ok ? ('ok' as const) : ('error' as const)
       return { status: state, db: state, timestamp: parts.now().toISOString() }
     },

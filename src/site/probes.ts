@@ -11,7 +11,6 @@ export function probes(isReady: () => boolean): Middleware {
     if (http.method !== 'GET' && http.method !== 'HEAD') {
       throw notAllowed(http.method, ['GET', 'HEAD'])
     }
-    http.set('Cache-Control', 'no-store')
     if (ready) {
       http.status = isReady() ? 200 : 503
       http.body = isReady() ? 'ready' : 'not ready'
@@ -26,7 +25,11 @@ export function probeHandler(isReady: () => boolean, metricsPage: MetricsPage): 
     const [path] = url.split('?')
     const answer = (status: number, body: object, more: Record<string, string> = {}) =>
       response
-        .writeHead(status, { 'Content-Type': 'application/json; charset=utf-8', ...more })
+        .writeHead(status, {
+          'Content-Type': 'application/json; charset=utf-8',
+          'Cache-Control': 'no-store',
+          ...more,
+        })
         .end(method === 'HEAD' ? undefined : JSON.stringify(body))
     if (path === '/metrics') {
       const page = await metricsPage(method, headers.authorization)

@@ -1,6 +1,5 @@
 import { expect } from 'vitest'
 import { createPresenceStore } from '../../src/presence/presence.store.ts'
-import type { Person } from './person.ts'
 import type { World } from './world.ts'
 
 export const MINUTE_MS = 60_000
@@ -64,16 +63,4 @@ export async function cast(world: World, gateway: SilentGateway) {
   const robot = await world.robot(owner)
   await gateway.connect(robot.id)
   return { owner, operator, robotId: robot.id }
-}
-
-export async function start(operator: Person, robotId: string): Promise<string> {
-  const reply = await operator.post('/api/sessions', { robotId })
-  expect(reply.status, JSON.stringify(reply.body)).toBe(201)
-  return reply.body.sessionId
-}
-
-export async function act(person: Person, sessionId: string, action: string, reason?: string) {
-  const reply = await person.patch(`/api/sessions/${sessionId}`, { action, ...(reason && { reason }) })
-  expect(reply.status, JSON.stringify(reply.body)).toBe(200)
-  return reply.body
 }

@@ -4,6 +4,20 @@ import type { World } from './world.ts'
 
 const SESSIONS = '/api/sessions'
 
+/** Starts a session at once; answers with its id. */
+export async function start(operator: Person, robotId: string): Promise<string> {
+  const reply = await operator.post(SESSIONS, { robotId })
+  expect(reply.status, JSON.stringify(reply.body)).toBe(201)
+  return reply.body.sessionId
+}
+
+/** Does something to a session that must work; answers with the session. */
+export async function act(person: Person, sessionId: string, action: string, reason?: string) {
+  const reply = await person.patch(`${SESSIONS}/${sessionId}`, { action, ...(reason && { reason }) })
+  expect(reply.status, JSON.stringify(reply.body)).toBe(200)
+  return reply.body
+}
+
 export type Scene = Awaited<ReturnType<typeof openScene>>
 
 /** A session that has just begun: its client, its operator, and its robot, connected. */
@@ -11,12 +25,10 @@ export async function openScene(world: World) {
   const [client, operator] = [await world.client(), await world.operator()]
   const robot = await world.robot(client)
   const link = (await world.connect(robot)).beat()
-  const started = await operator.post(SESSIONS, { robotId: robot.id })
-  expect(started.status, JSON.stringify(started.body)).toBe(201)
-  const id = started.body.sessionId as string
+  const id = await start(operator, robot.id)
   const path = `${SESSIONS}/${id}`
   return {
-    ...{ client, operator, robot, link, id, path },
+    ...{ client, owner: client, operator, robot, robotId: robot.id, link, id, path },
     act: (person: Person, action: string, reason?: string) =>
       person.patch(path, { action, ...(reason !== undefined && { reason }) }),
     read: async (person: Person = client) => (await person.get(path)).body,

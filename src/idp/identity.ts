@@ -1,0 +1,40 @@
+import { createDiscovery } from '../accounts/discovery.ts'
+import { createTokenVerifier, remoteJwks } from '../accounts/tokens.ts'
+import { createUserinfo } from '../accounts/userinfo.ts'
+import type { Config } from '../config.ts'
+import type { Secrets } from '../secrets.ts'
+import type { DevAccount } from './dev-account.ts'
+import { DASHBOARD_CLIENT_ID, DEV_AUDIENCE, DEV_ISSUER_NAME } from './provider.settings.ts'
+import { createIdentityProvider } from './provider.ts'
+
+/** Who vouches for people: the configured provider, or the built-in one, in this process or in the api's. */
+export async function createIdentity(parts: {
+  config: Config
+  baseUrl: string
+  secrets: Secrets
+  /** People whom the built-in provider offers on its page. */
+  accounts: readonly DevAccount[]
+  report: (cause: unknown) => void
+}) {
+  const { config, baseUrl } = parts
+  const { dataDir, production } = config
+  const builtIn =
+    config.idp || !config.roles.includes('api')
+      ? undefined
+      : await createIdentityProvider({ ...parts, dataDir, production })
+  const provider = config.idp ?? {
+    issuer: builtIn?.issuer ?? `${baseUrl}/idp`,
+    audience: DEV_AUDIENCE,
+    jwksUrl: `${baseUrl}/idp/jwks`,
+    clientId: DASHBOARD_CLIENT_ID,
+    clientSecret: undefined,
+  }
+  const discover = createDiscovery({ issuer: provider.issuer })
+  const verifyToken = createTokenVerifier({
+    issuer: provider.issuer,
+    audience: provider.audience,
+    jwks: builtIn?.localJwks ?? remoteJwks({ discover, jwksUrl: provider.jwksUrl }),
+    ...(!config.idp && { knownAs: DEV_ISSUER_NAME }),
+  })
+  return { builtIn, provider, verifyToken, userinfo: createUserinfo({ discover }) }
+}

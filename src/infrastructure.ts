@@ -1,0 +1,65 @@
+import { randomUUID } from 'node:crypto'
+import { join } from 'node:path'
+import type { Config } from './config.ts'
+import { startEmbeddedPostgres } from './db/embedded.ts'
+import { applyMigrations } from './db/migrations.ts'
+import { closeOrm, connectOrm, queries } from './db/orm.ts'
+import { createMemoryBus } from './events/bus.ts'
+import { createRedisBus } from './events/redis-bus.ts'
+import type { Log } from './log.ts'
+import { connectRedis } from './redis.ts'
+
+const POOL_SIZE = 10
+
+interface Parts {
+  readonly log: Log
+  readonly report: (cause: unknown) => void
+  /** Told how to close what has been opened. */
+  readonly onClose: (close: () => Promise<unknown>) => void
+}
+
+/** Connects to what the platform stands on: the database, brought up to date, and Redis where it is configured. */
+export async function openInfrastructure(config: Config, parts: Parts) {
+  const database = await openDatabase(config, parts)
+  return { ...database, ...(await openRedis(config, parts)) }
+}
+
+async function openDatabase(config: Config, { log, onClose }: Parts) {
+  let { databaseUrl } = config
+  if (!databaseUrl) {
+    const embedded = await startEmbeddedPostgres({
+      dataDir: join(config.dataDir, 'postgres'),
+      log: (text) => log.info(text),
+    })
+    onClose(() => embedded.stop())
+    databaseUrl = embedded.url
+  }
+  const orm = await connectOrm({ url: databaseUrl, poolSize: POOL_SIZE, applicationName: 'wheelhouse' })
+  onClose(() => closeOrm(orm))
+  const applied = await applyMigrations(orm, databaseUrl)
+  if (applied.length > 0) log.info({ applied }, 'database schema brought up to date')
+  return { databaseUrl, orm, db: queries(orm.em.fork()) }
+}
+
+/** The bus, in this process or over Redis, and the Redis connections of the roles that run here. */
+async function openRedis({ redisUrl, roles }: Config, { log, report, onClose }: Parts) {
+  if (!redisUrl) return { bus: createMemoryBus(report), hubRedis: undefined, limitsRedis: undefined }
+  const open = (name: string) => {
+    const patient = name.endsWith('-subscriber')
+    const eager = name === 'rate-limits'
+    const redis = connectRedis(redisUrl, { name, log, patient, eager })
+    onClose(async () => redis.disconnect())
+    return redis
+  }
+  const bus = createRedisBus({
+    publisher: open('bus-publisher'),
+    subscriber: open('bus-subscriber'),
+    processId: randomUUID(),
+    report,
+  })
+  const hubRedis = roles.includes('hub')
+    ? { publisher: open('hub-publisher'), subscriber: open('hub-subscriber') }
+    : undefined
+  const limitsRedis = roles.includes('api') ? open('rate-limits') : undefined
+  return { bus, hubRedis, limitsRedis }
+}
