@@ -270,7 +270,7 @@ describe('what a route may declare', () => {
         params: idParams('robot'),
         upload: { field: 'picture', types: ['image/png', 'image/webp'], maxBytes: 5 * 1024 * 1024 },
         answer: [202],
-        refusals: { 413: 'when the picture shows too much', 422: 'when it shows nothing' },
+        refusals: { 403: 'when the picture shows nothing' },
         run: async () => {},
       }),
       endpoint({
