@@ -102,3 +102,46 @@ test('a session resumed before anybody wrote down the return of its robot is pau
   expect((await logOf(owner, id)).slice(4)).toEqual(['robot.lost', 'session.ended'])
   expect((await read(owner, id)).client_charge_cents).toBe(100)
 })
+
+test('a robot whose gateway died, and which is elsewhere before anybody noticed, was lost all the same', async () => {
+  let aheadMs = -10 * MINUTE_MS
+  const now = () => new Date(Date.now() + aheadMs)
+  // Without a worker nobody looks for dead gateways.
+  await using world = await createWorld({ now, bus: 'redis', env: { ROLES: 'api,hub,gateway' } })
+  await using dying = await createSilentGateway(world, () => now().getTime())
+  const [owner, operator] = [await world.client(), await world.operator()]
+  const robot = await world.robot(owner)
+  await dying.connect(robot.id)
+  const id = await start(operator, robot.id)
+  aheadMs += 2 * MINUTE_MS - 1_000
+  await world.platform.db
+    .updateTable('robot_presence')
+    .set({ last_heartbeat: now() })
+    .where('robot_id', '=', robot.id)
+    .execute()
+  dying.fallSilent()
+  aheadMs = 0
+
+  const link = (await world.connect(robot)).beat()
+  await expect.poll(() => logOf(owner, id), patience).toEqual(['session.started', 'robot.lost', 'robot.back'])
+  expect(await read(owner, id)).toMatchObject({ status: 'PAUSED', pause_reason: 'robot_lost' })
+  expect((await link.next('stop')).latched).toBe(false)
+  await act(operator, id, 'end')
+  expect((await read(owner, id)).client_charge_cents).toBe(100)
+})
+
+test('a robot that moves to another gateway without a pause in its heartbeats was not lost', async () => {
+  await using world = await createWorld({ bus: 'redis' })
+  const other = await world.addNode('gateway')
+  const [owner, operator] = [await world.client(), await world.operator()]
+  const robot = await world.robot(owner)
+  const first = (await world.connect(robot)).beat(100)
+  const id = await start(operator, robot.id)
+  // Connected for longer than a robot may be silent.
+  for (let beats = 0; beats < 15; beats++) await first.next('heartbeat_ack')
+  const second = (await world.connect(robot, other.gatewayUrl)).beat(100)
+  expect(await first.closed).toBe(4000)
+  for (let beats = 0; beats < 10; beats++) await second.next('heartbeat_ack')
+  expect(await logOf(owner, id)).toEqual(['session.started'])
+  await act(operator, id, 'end')
+})

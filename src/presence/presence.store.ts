@@ -22,6 +22,8 @@ export interface Connected {
   readonly status: RobotStatus
   /** Another node held the robot's connection until now. */
   readonly moved: boolean
+  /** The last sign of life of that connection which anybody knows of; null unless `moved`. */
+  readonly lastSign: Date | null
   readonly session: OpenSession | null
 }
 
@@ -99,6 +101,7 @@ export function createPresenceStore(options: { databaseUrl: string; poolSize: nu
         epoch: row.epoch,
         status: row.status,
         moved: row.moved,
+        lastSign: row.moved ? row.last_sign : null,
         session: openSession(row),
       }))
     },
@@ -237,14 +240,15 @@ with input as (
     join robot_presence before on before.robot_id = i.robot_id
   where p.robot_id = i.robot_id and r.token_version = i.token_version and r.deleted_at is null
   returning p.robot_id, p.epoch, p.last_heartbeat,
-    before.connected as was_connected, before.node_id as old_node
+    before.connected as was_connected, before.node_id as old_node,
+    greatest(before.last_online, before.last_heartbeat) as last_sign
 ), status as (
   update robots r set status = case when r.status = 'OFFLINE' then 'AVAILABLE' else r.status end
   from opened o where r.id = o.robot_id and r.deleted_at is null
-  returning r.id, r.owner_id, r.robot_type, r.status, o.epoch, o.last_heartbeat,
+  returning r.id, r.owner_id, r.robot_type, r.status, o.epoch, o.last_heartbeat, o.last_sign,
     (o.was_connected and o.old_node is distinct from $1) as moved
 ), told as (${toldSql("(select * from status where status = 'AVAILABLE') available")})
-select o.id as robot_id, o.epoch, o.status, o.moved,
+select o.id as robot_id, o.epoch, o.status, o.moved, o.last_sign,
   s.id as session_id, s.status as session_status, s.stop_reason, u.display_name as operator_name
 from status o
   left join sessions s on s.robot_id = o.id and s.status in ('ACTIVE', 'PAUSED')
