@@ -8,6 +8,8 @@ export interface OpenSession {
   readonly operatorName: string
   /** Why the robot must stand until the stop is cleared; null while no stop is in force. */
   readonly stopReason: string | null
+  /** When its newest stretch of ACTIVE time began: what tells one from the next. Unix milliseconds. */
+  readonly activeSinceMs: number
 }
 
 /** A socket that asks to become its robot's connection. Times are Unix milliseconds. */
@@ -210,6 +212,7 @@ function openSession(row: {
   session_status: SessionStatus
   operator_name: string
   stop_reason: string | null
+  active_since: Date | null
 }): OpenSession | null {
   if (row.session_id === null) return null
   return {
@@ -217,6 +220,7 @@ function openSession(row: {
     status: row.session_status,
     operatorName: row.operator_name,
     stopReason: row.stop_reason,
+    activeSinceMs: row.active_since?.getTime() ?? 0,
   }
 }
 
@@ -249,7 +253,7 @@ with input as (
     (o.was_connected and o.old_node is distinct from $1) as moved
 ), told as (${toldSql("(select * from status where status = 'AVAILABLE') available")})
 select o.id as robot_id, o.epoch, o.status, o.moved, o.last_sign,
-  s.id as session_id, s.status as session_status, s.stop_reason, u.display_name as operator_name
+  s.id as session_id, s.status as session_status, s.stop_reason, s.active_since, u.display_name as operator_name
 from status o
   left join sessions s on s.robot_id = o.id and s.status in ('ACTIVE', 'PAUSED')
   left join users u on u.id = s.operator_id`
@@ -279,7 +283,7 @@ where p.robot_id = i.robot_id and p.epoch = i.epoch and coalesce(p.connected, fa
 
 const linkStatesSql = `
 select r.id, r.token_version, r.deleted_at is not null as deleted, p.epoch, p.connected,
-  s.id as session_id, s.status as session_status, s.stop_reason, u.display_name as operator_name
+  s.id as session_id, s.status as session_status, s.stop_reason, s.active_since, u.display_name as operator_name
 from robots r
   join robot_presence p on p.robot_id = r.id
   left join sessions s on s.robot_id = r.id and s.status in ('ACTIVE', 'PAUSED')
