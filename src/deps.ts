@@ -120,7 +120,7 @@ export async function createPlatform(config: Config, { log, now, baseUrl }: Surr
     const lifecycle = createSessionLifecycle({ transact, now, queries: sessionQueries, starts })
     const messages = createMessages({ db, transact, now, queries: sessionQueries })
     const extensions = createExtensions({ transact, now, queries: sessionQueries })
-    const sessionExports = createSessionExports({ db })
+    const sessionExports = createSessionExports({ db, now })
     const tickets = createTickets({ secrets, now })
     const sessionTickets = createSessionTickets({ db, queries: sessionQueries, tickets })
     const ratings = createRatings({ transact, now, queries: sessionQueries })
