@@ -27,7 +27,6 @@ export const SessionEventType = z.enum([
   'session.resumed',
   'session.ended',
   'session.cancelled',
-  'robot.lost',
   'session.stopped',
   'session.stop_cleared',
   'session.rated',

@@ -57,6 +57,27 @@ test('a session that cannot be ended does not keep the others from ending, and e
   await expect.poll(async () => (await read(stuck.owner, stuck.id)).status, patience).toBe('COMPLETED')
 })
 
+test('a session can be ended also after half a year at the highest rate there is', async () => {
+  await using stage = await createStage()
+  const { world, gateway, clock } = stage
+  const { owner, operator, robotId } = await cast(world, gateway)
+  await world.platform.db
+    .insertInto('pricing_plans')
+    .values({
+      ...{ id: 'dear', name: 'Dear', description: '', is_public: false },
+      ...{ client_rate_cents_per_minute: 10_000, operator_share_percent: 99 },
+    })
+    .execute()
+  await (await world.admin()).post(`/api/admin/clients/${owner.id}/plan`, { plan: 'dear' })
+  const id = await start(operator, robotId)
+  clock.ms += 183 * 24 * 60 * MINUTE_MS
+  await gateway.lose(robotId, clock.ms)
+  clock.ms += GRACE_MS + 1
+  await expect.poll(async () => (await read(owner, id)).status, patience).toBe('COMPLETED')
+  expect((await read(operator, id)).client_charge_cents).toBe(2_147_483_647)
+  expect((await read(operator, id)).operator_earnings_cents).toBe(2_126_008_810)
+})
+
 test('a robot that is back when its session is about to be ended keeps it', async () => {
   await using stage = await createStage()
   const { world, gateway, clock } = stage
