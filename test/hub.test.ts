@@ -296,10 +296,14 @@ describe.each(['memory', 'redis'] as const)('the hub over the %s bus', (bus) => 
     for (const answer of refused) {
       expect(answer).toEqual({ ok: false, status: 429, error: expect.any(String) })
     }
+    // Who has used up everything else can still stop a robot.
+    expect(await hub.send('session:action', { session_id, action: 'emergency_stop' })).toMatchObject({
+      ok: true,
+    })
     // Others are not held up, and what the hub pushes still arrives.
     expect(await (await owner.hub()).send('robots:watch')).toMatchObject({ ok: true })
     await owner.post(`/api/sessions/${session_id}/messages`, { body: 'still there?' })
-    await hub.saw('session:event', { seq: 2 })
+    await hub.saw('session:event', { seq: 3 })
     await vi.waitFor(async () => expect(await hub.send('robots:watch')).toMatchObject({ ok: true }), 5_000)
     expect(hub.socket.id).toBe(socketId)
   })
