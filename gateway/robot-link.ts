@@ -27,6 +27,8 @@ export class RobotLink {
   framesInWindow = 0
   malformedFrames = 0
   session: RobotSession | null = null
+  /** Which stretch of ACTIVE time of its session the robot has been told of last. */
+  activeSinceMs = 0
   /** Reason of the latched stop that the robot has been told of; null while none is in force. */
   stopReason: string | null = null
   /** Frames that came before the database answered; undefined afterwards. */

@@ -1,7 +1,7 @@
 import type { RobotSession } from '@wheelhouse/protocol'
 import type { Bus } from '../src/events/bus.ts'
 import type { Log } from '../src/log.ts'
-import type { LinkState, PresenceStore } from '../src/presence/presence.store.ts'
+import type { LinkState, OpenSession, PresenceStore } from '../src/presence/presence.store.ts'
 import type { RobotLink } from './robot-link.ts'
 
 const ROBOTS_PER_QUERY = 2_000
@@ -88,13 +88,16 @@ export function latchedStop(reason: string | null): { reason: string; latched: t
 
 /**
  * Tells the robot of a change of its session; a robot that may not move any more is also told to stop. A latched
- * stop goes out before everything that follows from it.
+ * stop goes out before everything that follows from it. A pause, or a stop, that was over before anybody looked is
+ * told as a pause: whatever is obeyed late must still be obeyed.
  */
 export function applySession(link: RobotLink, session: LinkState['session'], nowMs: number): void {
   if (link.session && link.session.session_id !== session?.id) sessionOver(link, link.session, nowMs)
+  if (session && pausedUnseen(link, session)) applySession(link, { ...session, status: 'PAUSED' }, nowMs)
   const before = link.session
   const now = robotSession(session)
   link.session = now
+  link.activeSinceMs = session?.activeSinceMs ?? 0
   const cleared = applyStop(link, session?.stopReason ?? null, nowMs)
   if (!now) return
   const changed = before?.status !== now.status
@@ -102,6 +105,12 @@ export function applySession(link: RobotLink, session: LinkState['session'], now
   // Also after a stop was cleared: that the robot may move again is for the operator to say, by resuming.
   const mayNotMove = now.status === 'PAUSED' && link.stopReason === null
   if (mayNotMove && (cleared || (changed && before))) stopUnlatched(link, 'session_paused', nowMs)
+}
+
+/** Whether the robot was told of an earlier stretch of ACTIVE time than the present one, and of nothing since. */
+function pausedUnseen(link: RobotLink, session: OpenSession): boolean {
+  const active = link.session?.status === 'ACTIVE' && session.status === 'ACTIVE'
+  return active && link.activeSinceMs !== session.activeSinceMs
 }
 
 /** An open session leaves the open states in one way only. Its latched stop ends with it; the robot stands on. */

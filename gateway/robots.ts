@@ -56,6 +56,7 @@ export function createRobotConnections(parts: {
 
   function welcome(link: RobotLink, open: Connected['session']): void {
     link.session = robotSession(open)
+    link.activeSinceMs = open?.activeSinceMs ?? 0
     link.stopReason = open?.stopReason ?? null
     const frame = {
       type: 'welcome',

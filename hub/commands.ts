@@ -95,11 +95,13 @@ function createHandlers(parts: CommandParts): Handlers {
 export function registerCommands(parts: CommandParts) {
   const handlers = createHandlers(parts)
   return (socket: Socket, caller: Caller): void => {
-    const allowance = createAllowance()
+    const ordinary = createAllowance()
+    const acts = createAllowance() // of its own, so that a busy program can still stop a robot
     for (const name of Object.keys(hubCommands) as HubCommandName[]) {
       socket.on(name, (...sent: unknown[]) => {
         const reply = sent.at(-1)
         const answer = typeof reply === 'function' ? (reply as (ack: HubAck<typeof name>) => void) : () => {}
+        const allowance = name === 'session:action' ? acts : ordinary
         const raw = sent[0] === answer ? undefined : sent[0] // without a payload the acknowledgement comes first
         perform(name, raw, socket, caller, allowance).then(answer, (cause) =>
           answer(refusal(cause, parts.log)),

@@ -98,7 +98,10 @@ async function runGateway(platform: Platform, ending: Ending): Promise<string> {
     platform
   const store = createPresenceStore({ databaseUrl, poolSize: PRESENCE_POOL_SIZE })
   ending.close.push(() => store.close())
-  const presence = createPresence({ store, nodeId: processId, bus, sessions: sessionPresence, log })
+  const presence = createPresence({
+    ...{ store, nodeId: processId, bus, sessions: sessionPresence, log },
+    heartbeatTimeoutMs: config.heartbeatTimeoutMs,
+  })
   const urlFor = (port: number) => (config.gatewayUrlFromPort ? `ws://localhost:${port}` : config.gatewayUrl)
   const gateway = await startGateway(
     {

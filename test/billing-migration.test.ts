@@ -1,6 +1,12 @@
 import { randomUUID } from 'node:crypto'
 import { expect, test } from 'vitest'
-import { connectOrm } from '../src/db/orm.ts'
+import { connectOrm, queries } from '../src/db/orm.ts'
+import { createMemoryBus } from '../src/events/bus.ts'
+import { createTransactor } from '../src/events/transactor.ts'
+import type { Caller } from '../src/http/endpoint.ts'
+import { createSessionLifecycle } from '../src/sessions/session.lifecycle.ts'
+import { createSessionQueries } from '../src/sessions/session.queries.ts'
+import { createSessionStarts } from '../src/sessions/session.start.ts'
 import { createEmptyDatabase } from './support/empty-database.ts'
 import { connectTo } from './support/sql.ts'
 
@@ -50,6 +56,99 @@ test('sessions that are open when prices arrive get the default plan and keep th
       ...{ id: done, plan_id: null, rate: null, share: null, charge: null },
       ...{ active_since: null, active_ms: 0 },
     })
+  } finally {
+    await orm.close(true)
+    await database.drop()
+  }
+})
+
+test('every session of the first version lives on through all migrations: it starts, stops, ends and is counted', async () => {
+  const database = await createEmptyDatabase()
+  const orm = await connectOrm({ url: database.url, poolSize: 2, applicationName: 'migration-test' })
+  try {
+    await orm.migrator.up({ to: '0001_foundation' })
+    await using client = await connectTo(database.url)
+    const insert = async (status: string, columns: Record<string, unknown>) => {
+      const [id, user] = [randomUUID(), randomUUID()]
+      const open = status === 'ACTIVE' || status === 'PAUSED'
+      await client.query('begin')
+      await client.query(
+        `insert into users (id, issuer, subject, display_name, is_client, is_operator)
+         values ($1, 'test', $1::uuid::text, 'Test', true, true)`,
+        [user],
+      )
+      await client.query(
+        `insert into robots (id, owner_id, name, robot_type, hardware_id, status)
+         values ($1, $2, 'Robot', 'testbot', $1::uuid::text, $3)`,
+        [id, user, open ? 'IN_SESSION' : 'AVAILABLE'],
+      )
+      await client.query('insert into robot_presence (robot_id, connected) values ($1, true)', [id])
+      const row = { id, robot_id: id, operator_id: user, client_id: user, status, event_seq: 1, ...columns }
+      await client.query(`insert into sessions select * from json_populate_record(null::sessions, $1)`, [
+        JSON.stringify({
+          paused_ms: 0,
+          episodes_collected: 0,
+          data_collected_bytes: 0,
+          created_at: at(0),
+          ...row,
+        }),
+      ])
+      await client.query(
+        `insert into session_events (session_id, seq, type, data) values ($1, 1, 'session.started', '{}')`,
+        [id],
+      )
+      await client.query('commit')
+      const caller = { userId: user, roles: ['client', 'operator'] } as const
+      return { id, caller: caller as unknown as Caller }
+    }
+    const at = (minutes: number) =>
+      new Date(Date.parse('2026-01-01T12:00:00Z') + minutes * 60_000).toISOString()
+    const pending = await insert('PENDING', { scheduled_for: at(100) })
+    const active = await insert('ACTIVE', { started_at: at(0), paused_ms: 90_000 })
+    const stopped = await insert('ACTIVE', { started_at: at(0) })
+    const paused = await insert('PAUSED', { started_at: at(0), paused_at: at(10), pause_reason: 'lunch' })
+    const lost = await insert('PAUSED', {
+      ...{ started_at: at(0), paused_at: at(3), pause_reason: 'robot_lost', robot_lost_at: at(3) },
+    })
+    const done = await insert('COMPLETED', {
+      ...{ started_at: at(0), ended_at: at(60), rating: 5, episodes_collected: 7, data_collected_bytes: 1e6 },
+    })
+    await insert('CANCELLED', { scheduled_for: at(5), ended_at: at(4), episodes_collected: 0 })
+    await orm.migrator.up()
+
+    const totals = async () =>
+      (
+        await client.query(
+          `select sum(completed)::int as completed, sum(teleop_ms)::int as ms, sum(episodes)::int as episodes
+           from session_totals`,
+        )
+      ).rows[0]
+    expect(await totals()).toEqual({ completed: 1, ms: 60 * 60_000, episodes: 7 })
+
+    const db = queries(orm.em)
+    const now = () => new Date(at(20))
+    const transact = createTransactor({ db, bus: createMemoryBus(() => {}) })
+    const starts = createSessionStarts({ transact, now })
+    const lifecycle = createSessionLifecycle({ transact, now, starts, queries: createSessionQueries({ db }) })
+    const charged = async (
+      { id, caller }: typeof active,
+      ...actions: Parameters<typeof lifecycle.act>[2][]
+    ) => {
+      for (const action of actions) await lifecycle.act(caller, id, action)
+      return (await lifecycle.act(caller, id, 'end')).client_charge_cents
+    }
+    expect(await charged(active)).toBe(19 * 50) // 20 minutes without 90 s of pauses
+    expect(await charged(stopped, 'emergency_stop', 'clear_stop')).toBe(20 * 50)
+    expect(await charged(paused, 'resume')).toBe(10 * 50)
+    expect(await charged(lost)).toBe(3 * 50)
+    expect(await charged(pending, 'start')).toBe(0)
+    await expect(lifecycle.act(done.caller, done.id, 'end')).rejects.toMatchObject({ status: 409 })
+    expect(await totals()).toEqual({ completed: 6, ms: (60 + 4 * 20) * 60_000, episodes: 7 })
+    const { rows } = await client.query(
+      `select from sessions s join session_events e on e.session_id = s.id group by s.id
+       having count(*) <> s.event_seq or max(e.seq) <> s.event_seq`,
+    )
+    expect(rows).toEqual([])
   } finally {
     await orm.close(true)
     await database.drop()

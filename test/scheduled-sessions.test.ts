@@ -185,6 +185,21 @@ describe('when its time comes', () => {
     },
   )
 
+  test('hundreds that cannot start yet keep none waiting that can', async () => {
+    const [hoarder, patient] = [await cast(world), await cast(world)]
+    const id = await schedule(patient, MINUTE_MS)
+    for (let n = 0; n < 210; n++) await schedule(hoarder, MINUTE_MS + 1)
+    const open = await hoarder.operator.post(SESSIONS, { robotId: hoarder.robot.id })
+    expect(open.status).toBe(201)
+    clockMs += MINUTE_MS + 1
+    await expect.poll(() => statusOf(patient.owner, id), patience).toBe('ACTIVE')
+    clockMs += 20 * MINUTE_MS
+    const left = async () => (await hoarder.operator.get(`${SESSIONS}?status=PENDING`)).body.sessions.length
+    await expect.poll(left, patience).toBe(0)
+    await hoarder.operator.patch(`${SESSIONS}/${open.body.sessionId}`, { action: 'end' })
+    await patient.operator.patch(`${SESSIONS}/${id}`, { action: 'end' })
+  }, 40_000)
+
   test('of several sessions for one robot at one time, one starts', async () => {
     const people = await cast(world)
     const operators = [people.operator, await world.operator(), await world.operator()]

@@ -1,4 +1,6 @@
 const MS_PER_MINUTE = 60_000
+/** The largest amount a session's row holds, 21 million EUR. A clock that went wrong must not make ending impossible. */
+const MAX_CENTS = 2_147_483_647
 
 export interface Chargeable {
   /** ACTIVE time in milliseconds. Time PAUSED is no part of it. */
@@ -22,7 +24,7 @@ export interface Charge {
  */
 export function charge({ activeMs, outageMs, rateCentsPerMinute, sharePercent }: Chargeable): Charge {
   const billableMinutes = Math.ceil(Math.max(0, activeMs - outageMs) / MS_PER_MINUTE)
-  const clientChargeCents = billableMinutes * rateCentsPerMinute
+  const clientChargeCents = Math.min(billableMinutes * rateCentsPerMinute, MAX_CENTS)
   return {
     billableMinutes,
     clientChargeCents,

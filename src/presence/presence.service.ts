@@ -38,8 +38,9 @@ export function createPresence(parts: {
   bus: Bus
   sessions: SessionPresence
   log: Log
+  heartbeatTimeoutMs: number
 }) {
-  const { store, nodeId, bus, sessions, log } = parts
+  const { store, nodeId, bus, sessions, log, heartbeatTimeoutMs } = parts
 
   const arrivals = createBatcher<Arrival, Connected | undefined>({
     maxBatch: BATCH_LIMIT,
@@ -103,7 +104,13 @@ export function createPresence(parts: {
      */
     async connect(item: Arrival): Promise<Connected | undefined> {
       const connected = await arrivals.add(item)
-      if (connected?.status === 'IN_SESSION') tellSession(sessions.robotBack(item.robotId))
+      if (connected?.status === 'IN_SESSION') {
+        const { lastSign } = connected
+        const lost = lastSign !== null && item.atMs - lastSign.getTime() > heartbeatTimeoutMs
+        // Its gateway died, and nobody has noticed yet that the robot was away.
+        const telling = lost ? sessions.robotLost(item.robotId, lastSign) : sessions.robotBack(item.robotId)
+        tellSession(telling)
+      }
       return connected
     },
     /** Ends an epoch. Retried until the database has it; only a closing process stops trying. */

@@ -8,6 +8,8 @@ export interface OpenSession {
   readonly operatorName: string
   /** Why the robot must stand until the stop is cleared; null while no stop is in force. */
   readonly stopReason: string | null
+  /** When its newest stretch of ACTIVE time began: what tells one from the next. Unix milliseconds. */
+  readonly activeSinceMs: number
 }
 
 /** A socket that asks to become its robot's connection. Times are Unix milliseconds. */
@@ -22,6 +24,8 @@ export interface Connected {
   readonly status: RobotStatus
   /** Another node held the robot's connection until now. */
   readonly moved: boolean
+  /** The last sign of life of that connection which anybody knows of; null unless `moved`. */
+  readonly lastSign: Date | null
   readonly session: OpenSession | null
 }
 
@@ -99,6 +103,7 @@ export function createPresenceStore(options: { databaseUrl: string; poolSize: nu
         epoch: row.epoch,
         status: row.status,
         moved: row.moved,
+        lastSign: row.moved ? row.last_sign : null,
         session: openSession(row),
       }))
     },
@@ -207,6 +212,7 @@ function openSession(row: {
   session_status: SessionStatus
   operator_name: string
   stop_reason: string | null
+  active_since: Date | null
 }): OpenSession | null {
   if (row.session_id === null) return null
   return {
@@ -214,6 +220,7 @@ function openSession(row: {
     status: row.session_status,
     operatorName: row.operator_name,
     stopReason: row.stop_reason,
+    activeSinceMs: row.active_since?.getTime() ?? 0,
   }
 }
 
@@ -237,15 +244,16 @@ with input as (
     join robot_presence before on before.robot_id = i.robot_id
   where p.robot_id = i.robot_id and r.token_version = i.token_version and r.deleted_at is null
   returning p.robot_id, p.epoch, p.last_heartbeat,
-    before.connected as was_connected, before.node_id as old_node
+    before.connected as was_connected, before.node_id as old_node,
+    greatest(before.last_online, before.last_heartbeat) as last_sign
 ), status as (
   update robots r set status = case when r.status = 'OFFLINE' then 'AVAILABLE' else r.status end
   from opened o where r.id = o.robot_id and r.deleted_at is null
-  returning r.id, r.owner_id, r.robot_type, r.status, o.epoch, o.last_heartbeat,
+  returning r.id, r.owner_id, r.robot_type, r.status, o.epoch, o.last_heartbeat, o.last_sign,
     (o.was_connected and o.old_node is distinct from $1) as moved
 ), told as (${toldSql("(select * from status where status = 'AVAILABLE') available")})
-select o.id as robot_id, o.epoch, o.status, o.moved,
-  s.id as session_id, s.status as session_status, s.stop_reason, u.display_name as operator_name
+select o.id as robot_id, o.epoch, o.status, o.moved, o.last_sign,
+  s.id as session_id, s.status as session_status, s.stop_reason, s.active_since, u.display_name as operator_name
 from status o
   left join sessions s on s.robot_id = o.id and s.status in ('ACTIVE', 'PAUSED')
   left join users u on u.id = s.operator_id`
@@ -275,7 +283,7 @@ where p.robot_id = i.robot_id and p.epoch = i.epoch and coalesce(p.connected, fa
 
 const linkStatesSql = `
 select r.id, r.token_version, r.deleted_at is not null as deleted, p.epoch, p.connected,
-  s.id as session_id, s.status as session_status, s.stop_reason, u.display_name as operator_name
+  s.id as session_id, s.status as session_status, s.stop_reason, s.active_since, u.display_name as operator_name
 from robots r
   join robot_presence p on p.robot_id = r.id
   left join sessions s on s.robot_id = r.id and s.status in ('ACTIVE', 'PAUSED')

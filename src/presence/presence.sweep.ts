@@ -1,3 +1,4 @@
+import { isDatabaseAway } from '../http/errors.ts'
 import type { Log } from '../log.ts'
 import type { SessionLifecycle } from '../sessions/session.lifecycle.ts'
 import type { SessionPresence } from '../sessions/session.presence.ts'
@@ -64,11 +65,25 @@ export function createSweep(parts: {
   }
 
   async function sweepSessions(): Promise<void> {
+    const failures: Error[] = []
+    /** One session's trouble must not keep the others waiting; only a database that is away ends the sweep. */
+    async function each<T>(items: readonly T[], handle: (item: T) => Promise<unknown>): Promise<void> {
+      for (const item of items) {
+        try {
+          await handle(item)
+        } catch (cause) {
+          if (isDatabaseAway(cause)) throw cause
+          failures.push(new Error(`not swept: ${JSON.stringify(item)}`, { cause }))
+        }
+      }
+    }
     const { lost, back } = await sessions.outOfStep(SESSIONS_PER_SWEEP)
-    for (const robotId of lost) await sessions.robotFoundLost(robotId)
-    for (const robotId of back) await sessions.robotBack(robotId)
-    const expired = await sessions.lostSince(new Date(now().getTime() - robotGraceMs), SESSIONS_PER_SWEEP)
-    for (const session of expired) await lifecycle.endBySystem(session, 'robot_lost')
+    await each(lost, sessions.robotFoundLost)
+    await each(back, sessions.robotBack)
+    const lostBefore = new Date(now().getTime() - robotGraceMs)
+    const expired = await sessions.lostSince(lostBefore, SESSIONS_PER_SWEEP)
+    await each(expired, (session) => lifecycle.endLost(session, lostBefore))
+    if (failures.length > 0) throw new AggregateError(failures, 'some sessions could not be swept')
   }
 
   return {

@@ -1,21 +1,27 @@
 import type { Caller } from '../http/endpoint.ts'
-import { ClientSession, OperatorSession, type SessionView } from './session.records.ts'
+import type { ExportRow } from './export.service.ts'
+import { ClientSession, OperatorSession } from './session.records.ts'
 
 /** How a document of sessions is written, piece by piece. */
 export interface ExportFormat {
   readonly mediaType: string
   readonly head: string
   /** One page; `isFirst` while nothing but the head has been written. */
-  page(sessions: readonly SessionView[], isFirst: boolean): string
+  page(rows: readonly ExportRow[], isFirst: boolean): string
   readonly tail: string
 }
+
+const CLIENT_FIELDS = Object.keys(ClientSession.shape)
+const OPERATOR_FIELDS = Object.keys(OperatorSession.shape)
+/** The fields of the caller's view of a session. */
+const fieldsOf = (row: ExportRow) => (row.owned ? CLIENT_FIELDS : OPERATOR_FIELDS)
 
 export const jsonExport: ExportFormat = {
   mediaType: 'application/json',
   head: '{"sessions":[',
-  page: (sessions, isFirst) =>
-    (isFirst || sessions.length === 0 ? '' : ',') +
-    sessions.map((session) => JSON.stringify(session)).join(','),
+  page: (rows, isFirst) =>
+    (isFirst || rows.length === 0 ? '' : ',') +
+    rows.map((row) => JSON.stringify(row, fieldsOf(row))).join(','),
   tail: ']}',
 }
 
@@ -25,11 +31,12 @@ export function csvExport(caller: Pick<Caller, 'roles'>): ExportFormat {
   return {
     mediaType: 'text/csv; charset=utf-8',
     head: line(columns),
-    page: (sessions) =>
-      sessions
-        .map((session) => {
-          const fields: Readonly<Record<string, unknown>> = session
-          return line(columns.map((column) => fields[column]))
+    page: (rows) =>
+      rows
+        .map((row) => {
+          const values: Readonly<Record<string, unknown>> = row
+          const fields = fieldsOf(row)
+          return line(columns.map((column) => (fields.includes(column) ? values[column] : null)))
         })
         .join(''),
     tail: '',
@@ -37,12 +44,10 @@ export function csvExport(caller: Pick<Caller, 'roles'>): ExportFormat {
 }
 
 function columnsFor({ roles }: Pick<Caller, 'roles'>): string[] {
-  const client = Object.keys(ClientSession.shape)
-  const operator = Object.keys(OperatorSession.shape)
   return [
-    ...client.filter((column) => operator.includes(column)),
-    ...(roles.includes('client') ? client.filter((column) => !operator.includes(column)) : []),
-    ...(roles.includes('operator') ? operator.filter((column) => !client.includes(column)) : []),
+    ...CLIENT_FIELDS.filter((field) => OPERATOR_FIELDS.includes(field)),
+    ...(roles.includes('client') ? CLIENT_FIELDS.filter((field) => !OPERATOR_FIELDS.includes(field)) : []),
+    ...(roles.includes('operator') ? OPERATOR_FIELDS.filter((field) => !CLIENT_FIELDS.includes(field)) : []),
   ]
 }
 

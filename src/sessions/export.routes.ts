@@ -2,10 +2,9 @@ import { Readable } from 'node:stream'
 import { type Caller, type Endpoint, endpoint } from '../http/endpoint.ts'
 import type { Log } from '../log.ts'
 import { csvExport, type ExportFormat, jsonExport } from './export.format.ts'
-import { EXPORT_PAGE, type ExportFilter, type SessionExports } from './export.service.ts'
+import { EXPORT_PAGE, type ExportRow, type ReadPage, type SessionExports } from './export.service.ts'
 import { SessionList } from './session.records.ts'
 import { ExportSessions } from './session.schema.ts'
-import { type SessionRow, sessionView } from './session.view.ts'
 
 interface ExportParts {
   readonly exports: SessionExports
@@ -28,32 +27,32 @@ export function exportEndpoints(parts: ExportParts): Endpoint[] {
         const { format: name, ...filter } = body
         const format = name === 'csv' ? csvExport(caller) : jsonExport
         // Read before anything is answered: a database that is away is still an ordinary 503.
-        const first = await parts.exports.page(caller, filter)
+        const read = parts.exports.reader(caller, filter)
+        const first = await read()
         const date = parts.now().toISOString().slice(0, 10)
         http.set('Content-Type', format.mediaType)
         http.set('Content-Disposition', `attachment; filename="sessions-${date}.${name}"`)
         http.set('Cache-Control', 'no-store')
         // One page at a time, and the next one only once the client has taken this one. A failure breaks the
         // connection, so that what is cut short cannot be taken for the whole.
-        http.body = Readable.from(write(parts, { caller, filter, format, first }))
+        http.body = Readable.from(write(parts.log, { caller, format, first, read }), { highWaterMark: 1 })
       },
     }),
   ]
 }
 
 async function* write(
-  { exports, now, log }: ExportParts,
-  job: { caller: Caller; filter: ExportFilter; format: ExportFormat; first: SessionRow[] },
+  log: Log,
+  job: { caller: Caller; format: ExportFormat; first: ExportRow[]; read: ReadPage },
 ): AsyncGenerator<string> {
-  const { caller, filter, format } = job
+  const { caller, format, read } = job
   try {
     yield format.head
     let page = job.first
     for (let count = 0; page.length > 0; count++) {
-      const views = page.map((row) => sessionView(row, caller.userId, now()))
-      yield format.page(views, count === 0)
+      yield format.page(page, count === 0)
       const last = page.at(-1)
-      page = page.length < EXPORT_PAGE ? [] : await exports.page(caller, filter, last)
+      page = page.length < EXPORT_PAGE ? [] : await read(last)
     }
     if (format.tail !== '') yield format.tail
   } catch (cause) {

@@ -18,6 +18,7 @@ import {
   tellRobotStatus,
   withoutPause,
 } from './session.changes.ts'
+import { lostSessions, recordReturn } from './session.presence.ts'
 import type { SessionQueries } from './session.queries.ts'
 import type { SessionStarts } from './session.start.ts'
 import { clearStop, emergencyStop, isStopped, withoutStop } from './session.stop.ts'
@@ -84,11 +85,17 @@ export function createSessionLifecycle(parts: {
       return await queries.get(caller, sessionId)
     },
 
-    /** Ends an open session without anybody asking for it, e.g. `robot_lost`. False when it is over already. */
-    endBySystem: (session: Pick<SessionRecord, 'id' | 'robot_id'>, reason: string): Promise<boolean> =>
+    /**
+     * Ends an open session as `robot_lost`. False when it is over already, or its robot is back since it was found
+     * among those whose robot was lost before `before`.
+     */
+    endLost: (session: Pick<SessionRecord, 'id' | 'robot_id'>, before: Date): Promise<boolean> =>
       transact(async (tx) => {
         const robot = await lockRobot(tx, session.robot_id)
-        return await end(tx, session, robot, { at: now(), reason })
+        const lost = await lostSessions(tx.db, before)
+          .where('sessions.id', '=', session.id)
+          .executeTakeFirst()
+        return lost !== undefined && (await end(tx, session, robot, { at: now(), reason: 'robot_lost' }))
       }),
 
     /** Cancels a scheduled session without anybody asking for it. False when it is not PENDING any more. */
@@ -131,6 +138,8 @@ const moves: Record<Exclude<SessionAction, 'start'>, Move> = {
 
   async resume(tx, session, robot, act) {
     if (!(await isConnected(tx, robot.id))) throw conflict('The robot is offline')
+    // Whoever saw it come back may not have said so yet; a session that is resumed must not go on missing it.
+    await recordReturn(tx, robot, act.at)
     const change = { status: 'ACTIVE', ...withoutPause(act.at) } as const
     const resumed = await move(tx, session.id, ['PAUSED'], act.at, change, { unlessStopped: true })
     if (!resumed && (await isStopped(tx, session.id))) throw conflict('A stop is in force: clear it first')

@@ -1,7 +1,38 @@
 import type { Db } from '../db/orm.ts'
-import type { Transact } from '../events/transactor.ts'
-import { announce, isConnected, lockRobot, type SessionRecord } from './session.changes.ts'
+import type { Transact, Tx } from '../events/transactor.ts'
+import { announce, isConnected, lockRobot, type RobotRecord, type SessionRecord } from './session.changes.ts'
 import { countActiveTime } from './session.time.ts'
+
+/** Open sessions whose robot is away, and was found lost before `before`. */
+export const lostSessions = (db: Db, before: Date) =>
+  db
+    .selectFrom('sessions')
+    .innerJoin('robot_presence', 'robot_presence.robot_id', 'sessions.robot_id')
+    .select(['sessions.id', 'sessions.robot_id'])
+    .where('sessions.status', 'in', ['ACTIVE', 'PAUSED'])
+    .where('sessions.robot_lost_at', '<', before)
+    .where('robot_presence.connected', '=', false)
+
+/**
+ * Writes down that a robot, which the transaction has locked and found connected, is back in its open session.
+ * Says nothing when the session does not miss it.
+ */
+export async function recordReturn(tx: Tx, robot: RobotRecord, at: Date): Promise<void> {
+  const back = await tx.db
+    .updateTable('sessions')
+    .set((eb) => ({ robot_lost_at: null, event_seq: eb('event_seq', '+', 1) }))
+    .where('robot_id', '=', robot.id)
+    .where('status', 'in', ['ACTIVE', 'PAUSED'])
+    .where('robot_lost_at', 'is not', null)
+    .returningAll()
+    .executeTakeFirst()
+  if (!back) return
+  await announce(tx, back, robot, {
+    type: 'robot.back',
+    at,
+    notifyUserIds: [back.client_id, back.operator_id],
+  })
+}
 
 /** What the coming and going of a robot means for its open session. */
 export function createSessionPresence(parts: { db: Db; transact: Transact; now: () => Date }) {
@@ -53,23 +84,8 @@ export function createSessionPresence(parts: { db: Db; transact: Transact; now: 
   async function robotBack(robotId: string): Promise<void> {
     if (!(await openSession(robotId))) return
     await transact(async (tx) => {
-      const at = now()
       const robot = await lockRobot(tx, robotId)
-      if (!(await isConnected(tx, robotId))) return
-      const back = await tx.db
-        .updateTable('sessions')
-        .set((eb) => ({ robot_lost_at: null, event_seq: eb('event_seq', '+', 1) }))
-        .where('robot_id', '=', robotId)
-        .where('status', 'in', ['ACTIVE', 'PAUSED'])
-        .where('robot_lost_at', 'is not', null)
-        .returningAll()
-        .executeTakeFirst()
-      if (!back) return
-      await announce(tx, back, robot, {
-        type: 'robot.back',
-        at,
-        notifyUserIds: [back.client_id, back.operator_id],
-      })
+      if (await isConnected(tx, robotId)) await recordReturn(tx, robot, now())
     })
   }
 
@@ -113,15 +129,7 @@ export function createSessionPresence(parts: { db: Db; transact: Transact; now: 
 
     /** Open sessions whose robot has been lost since before `before`. */
     lostSince: (before: Date, limit: number): Promise<Pick<SessionRecord, 'id' | 'robot_id'>[]> =>
-      db
-        .selectFrom('sessions')
-        .innerJoin('robot_presence', 'robot_presence.robot_id', 'sessions.robot_id')
-        .select(['sessions.id', 'sessions.robot_id'])
-        .where('sessions.status', 'in', ['ACTIVE', 'PAUSED'])
-        .where('sessions.robot_lost_at', '<', before)
-        .where('robot_presence.connected', '=', false)
-        .limit(limit)
-        .execute(),
+      lostSessions(db, before).limit(limit).execute(),
   }
 }
 export type SessionPresence = ReturnType<typeof createSessionPresence>

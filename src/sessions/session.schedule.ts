@@ -41,18 +41,33 @@ export function createSchedule(parts: {
     }
   }
 
+  /** What can start now, as far as one can see, or is over time: what has to wait must not stand in the way. */
+  const due = () => {
+    const windowStart = new Date(now().getTime() - START_WINDOW_MS)
+    return db
+      .selectFrom('sessions')
+      .innerJoin('robots', 'robots.id', 'sessions.robot_id')
+      .select(['sessions.id', 'sessions.robot_id', 'sessions.operator_id', 'sessions.scheduled_for'])
+      .where('sessions.status', '=', 'PENDING')
+      .where('scheduled_for', '<=', now())
+      .where((eb) => {
+        const busy = eb
+          .selectFrom('sessions as open')
+          .select('open.id')
+          .whereRef('open.operator_id', '=', 'sessions.operator_id')
+          .where('open.status', 'in', ['ACTIVE', 'PAUSED'])
+        const canStart = eb.and([eb('robots.status', '=', 'AVAILABLE'), eb.not(eb.exists(busy))])
+        return eb.or([eb('scheduled_for', '<=', windowStart), canStart])
+      })
+      .orderBy('scheduled_for', 'desc')
+      .limit(SESSIONS_PER_RUN)
+      .execute()
+  }
+
   return {
-    /** Handles every session that is due now. */
+    /** Handles what is due now, within bounds; call it again and again. */
     async run(): Promise<void> {
-      const due = await db
-        .selectFrom('sessions')
-        .select(['id', 'robot_id', 'operator_id', 'scheduled_for'])
-        .where('status', '=', 'PENDING')
-        .where('scheduled_for', '<=', now())
-        .orderBy('scheduled_for', 'desc') // old ones that cannot start must not keep new ones waiting
-        .limit(SESSIONS_PER_RUN)
-        .execute()
-      for (const session of due) await attempt(session)
+      for (const session of await due()) await attempt(session)
     },
   }
 }

@@ -1,0 +1,118 @@
+import type { WebSocket as GatewaySocket } from 'uWebSockets.js'
+import { describe, expect, inject, test } from 'vitest'
+import { RobotLink } from '../gateway/robot-link.ts'
+import { applySession } from '../gateway/robot-sync.ts'
+import type { OpenSession } from '../src/presence/presence.store.ts'
+import { openScene } from './support/cast.ts'
+import { connectTo } from './support/sql.ts'
+import { createTcpProxy } from './support/tcp-proxy.ts'
+import { createWorld } from './support/world.ts'
+
+const id = '00000000-0000-4000-8000-000000000001'
+const active = (activeSinceMs: number, sessionId = id): OpenSession => ({
+  ...{ id: sessionId, status: 'ACTIVE', operatorName: 'Grace', stopReason: null, activeSinceMs },
+})
+const paused = (stopReason: string | null = null): OpenSession => ({
+  ...active(1),
+  status: 'PAUSED',
+  stopReason,
+})
+
+/** A robot's connection that writes down what is sent: `session ACTIVE`, `stop smoke latched` … */
+function listeningLink() {
+  const heard: string[] = []
+  const link = new RobotLink('robot', 1, 1)
+  const send = (text: string) => {
+    const { type, status, reason, latched } = JSON.parse(text)
+    heard.push([type, status, reason, latched && 'latched'].filter(Boolean).join(' '))
+    return 1
+  }
+  link.attach({ send } as unknown as GatewaySocket<{ link: RobotLink }>)
+  return { link, heard }
+}
+
+/** What a robot hears when these are the states that its gateway gets to see, one look after another. */
+function told(...seen: (OpenSession | null)[]): string[] {
+  const { link, heard } = listeningLink()
+  for (const session of seen) applySession(link, session, 1)
+  return heard
+}
+
+describe('a robot whose gateway did not see every state', () => {
+  test.each<[string, (OpenSession | null)[], string[]]>([
+    [
+      'hears the pause, or the stop, that was over before the next look',
+      [active(1), active(2)],
+      ['session ACTIVE', 'session PAUSED', 'stop session_paused', 'session ACTIVE'],
+    ],
+    ['hears nothing when nothing was in between', [active(1), active(1)], ['session ACTIVE']],
+    [
+      'hears it once for all that was in between, however much',
+      [active(1), active(9), active(9)],
+      ['session ACTIVE', 'session PAUSED', 'stop session_paused', 'session ACTIVE'],
+    ],
+    [
+      'stands already when it was paused, and hears only of the resumption',
+      [active(1), paused(), active(3)],
+      ['session ACTIVE', 'session PAUSED', 'stop session_paused', 'session ACTIVE'],
+    ],
+    [
+      'stands already under a stop; its end, and all that followed, is the resumption',
+      [active(1), paused('smoke'), active(3)],
+      ['session ACTIVE', 'stop smoke latched', 'session PAUSED', 'stop_cleared', 'session ACTIVE'],
+    ],
+    [
+      'hears the end of a session before the next one',
+      [active(1), active(2, '00000000-0000-4000-8000-000000000002')],
+      ['session ACTIVE', 'session COMPLETED', 'stop session_over', 'session ACTIVE'],
+    ],
+    [
+      'hears the newest of two stops',
+      [active(1), paused('smoke'), paused('fire')],
+      ['session ACTIVE', 'stop smoke latched', 'session PAUSED', 'stop fire latched'],
+    ],
+  ])('%s', (_name, seen, expected) => {
+    expect(told(...seen)).toEqual(expected)
+  })
+
+  test('stops, whether or not the gateway looked between stop and resumption', async () => {
+    await using redis = await createTcpProxy(inject('redisUrl'))
+    await using world = await createWorld({ bus: 'redis' })
+    const gateway = await world.addNode('gateway', { REDIS_URL: redis.url })
+    const scene = await openScene(world)
+    const link = (await world.connect(scene.robot, gateway.gatewayUrl)).beat()
+    redis.cut() // no hints: the gateway looks once a second
+    for (let round = 0; round < 3; round++) {
+      link.frames.length = 0
+      for (const action of ['emergency_stop', 'clear_stop', 'resume']) {
+        expect(await scene.act(scene.operator, action)).toMatchObject({ status: 200 })
+      }
+      await link.next('stop')
+      await expect
+        .poll(() => link.frames.filter(({ type }) => type === 'session').at(-1)?.status)
+        .toBe('ACTIVE')
+    }
+    await scene.act(scene.operator, 'end')
+  })
+
+  test('is marked for the next look when the change is made, however long it had to wait', async () => {
+    await using world = await createWorld()
+    const scene = await openScene(world)
+    await using database = await connectTo(world.database.url)
+    const ask = async (sql: string) => (await database.query(sql)).rows[0]
+    await ask('begin')
+    await ask(`select from robots where id = '${scene.robot.id}' for update`)
+    const stopping = scene.act(scene.client, 'emergency_stop')
+    await expect
+      .poll(async () => (await ask(`select count(*)::int from pg_locks where not granted`)).count)
+      .toBeGreaterThan(0)
+    const { at } = await ask('select clock_timestamp() as at')
+    await ask('commit')
+    expect(await stopping).toMatchObject({ status: 200 })
+    const { marked } = await ask(
+      `select link_changed_at as marked from robots where id = '${scene.robot.id}'`,
+    )
+    expect(marked.getTime()).toBeGreaterThanOrEqual(at.getTime())
+    await scene.act(scene.client, 'end')
+  })
+})
