@@ -463,4 +463,27 @@ describe('at once', () => {
       await scene.act(scene.client, 'end')
     }
   })
+
+  test('a stop waits some seconds at most for a process that froze in the middle of something', async () => {
+    const scene = await openScene(world)
+    let frozen: Promise<unknown> | undefined
+    let thaw = () => {}
+    await new Promise<void>((locked) => {
+      const holds = new Promise<void>((resolve) => {
+        thaw = resolve
+      })
+      frozen = world.platform.db.transaction().execute(async (trx) => {
+        await trx.selectFrom('robots').select('id').where('id', '=', scene.robot.id).forUpdate().execute()
+        locked()
+        await holds
+        await trx.selectFrom('robots').select('id').execute()
+      })
+    })
+    const refused = expect(frozen).rejects.toThrow()
+    expect(await stop(scene, scene.client, 'now')).toMatchObject({ status: 200 })
+    thaw()
+    await refused
+    expect(await scene.link.next('stop')).toEqual(latched('now'))
+    await scene.act(scene.client, 'end')
+  })
 })
