@@ -251,7 +251,7 @@ describe('several workers', () => {
       () => 'died',
     )
     const waiting = `select pid from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'
-      and query like 'update "users"%'`
+      and query like '%update "users"%'`
     await expect.poll(async () => (await killer.query(waiting)).rows, { timeout: 10_000 }).not.toEqual([])
     await killer.query(`select pg_terminate_backend(pid) from (${waiting}) waiting`)
     expect(await dying).toBe('died')
