@@ -11,7 +11,7 @@ import { createHeartbeats } from './heartbeats.ts'
 import { createReconciler } from './reconciler.ts'
 import { createRobotFrames } from './robot-frames.ts'
 import type { RobotLink } from './robot-link.ts'
-import { createRobotSync } from './robot-sync.ts'
+import { createRobotSync, repeatStop } from './robot-sync.ts'
 import { createRobotConnections, type RobotSettings } from './robots.ts'
 import { closeAll, listenForRobots } from './server.ts'
 import { createTimerWheel, type TimerWheel } from './timer-wheel.ts'
@@ -104,10 +104,11 @@ export async function startGateway(parts: GatewayParts, host: string, port: numb
   )
   const url = parts.urlFor(server.port)
 
-  const closeStuck = () => {
+  const lookAfterLinks = () => {
     const nowMs = clockMs()
     robots.turnAway()
     for (const link of robots.all()) {
+      repeatStop(link, nowMs)
       if (link.blockedSinceMs !== 0 && nowMs - link.blockedSinceMs > BLOCKED_LIMIT_MS) link.close('tooSlow')
     }
   }
@@ -139,7 +140,7 @@ export async function startGateway(parts: GatewayParts, host: string, port: numb
   const timers = [
     setInterval(turnWheel(wheel, clockMs), WHEEL_TICK_MS),
     setInterval(() => heartbeats.tick(), heartbeats.sliceMs),
-    setInterval(closeStuck, HOUSEKEEPING_MS), // by itself: housekeeping waits for the database
+    setInterval(lookAfterLinks, HOUSEKEEPING_MS), // by itself: housekeeping waits for the database
     setInterval(housekeep, HOUSEKEEPING_MS),
     setInterval(reconcile, RECONCILE_MS),
   ]

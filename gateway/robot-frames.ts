@@ -41,6 +41,7 @@ export function createRobotFrames(parts: {
     link.malformedFrames = 0
     const frame = parsed.data
     if (frame.type === 'heartbeat') heartbeat(link, frame.seq, nowMs)
+    else if (frame.type === 'stopped') link.stopSentMs = 0
     else if (frame.type === 'episode') takeEpisode(link, frame, nowMs)
     else if (frame.type === 'log') {
       log.debug({ robotId: link.robotId, level: frame.level, said: frame.message }, 'robot log')

@@ -31,6 +31,8 @@ export class RobotLink {
   activeSinceMs = 0
   /** Reason of the latched stop that the robot has been told of; null while none is in force. */
   stopReason: string | null = null
+  /** When the robot was last told of it; 0 once it has said that it stands, or while no stop is in force. */
+  stopSentMs = 0
   /** Frames that came before the database answered; undefined afterwards. */
   early: string[] | undefined = undefined
 

@@ -7,6 +7,8 @@ import type { RobotLink } from './robot-link.ts'
 const ROBOTS_PER_QUERY = 2_000
 /** Looking again over the last few seconds finds what a lost hint, or a slow commit, has hidden. */
 const OVERLAP_MS = 5_000
+/** How long a robot may take to stand and say so before it is told again. */
+const REPEAT_STOP_MS = 1_000
 
 /**
  * Keeps connections in step with what the database says of their robots: sessions, tokens, newer
@@ -126,8 +128,16 @@ function applyStop(link: RobotLink, reason: string | null, nowMs: number): boole
   if (reason === link.stopReason) return false
   link.stopReason = reason
   const stop = latchedStop(reason)
+  link.stopSentMs = stop ? nowMs : 0
   link.send(stop ? JSON.stringify({ type: 'stop', ...stop }) : '{"type":"stop_cleared"}', nowMs)
   return stop === null
+}
+
+/** Tells the robot once more of a latched stop, unless it has said that it stands. Call it again and again. */
+export function repeatStop(link: RobotLink, nowMs: number): void {
+  if (link.stopSentMs === 0 || nowMs - link.stopSentMs < REPEAT_STOP_MS) return
+  link.stopSentMs = nowMs
+  link.sendIfFlowing(JSON.stringify({ type: 'stop', ...latchedStop(link.stopReason) }), nowMs)
 }
 
 function stopUnlatched(link: RobotLink, reason: 'session_paused' | 'session_over', nowMs: number): void {

@@ -70,6 +70,7 @@ export function createRobotConnections(parts: {
     }
     link.lastSignMs = clockMs() // what it owes, it owes from here on
     link.send(JSON.stringify(frame), link.lastSignMs)
+    if (frame.stop) link.stopSentMs = link.lastSignMs
     const early = link.early ?? []
     link.early = undefined
     for (const text of early) if (link.open) frames.read(link, text, clockMs())

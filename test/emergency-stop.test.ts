@@ -1,6 +1,7 @@
 import { RobotLink } from '@wheelhouse/sdk'
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
 import { openScene, type Scene } from './support/cast.ts'
+import { hasRead } from './support/episodes.ts'
 import type { Person, Reply } from './support/person.ts'
 import { TestRobot } from './support/robot-socket.ts'
 import { connectTo } from './support/sql.ts'
@@ -17,8 +18,14 @@ const times = (count: number) => Array.from({ length: count }, (_, index) => ind
 const count = (replies: readonly Reply[], status: number) =>
   replies.filter((reply) => reply.status === status).length
 const typesOf = (entries: readonly { type: string }[]) => entries.map(({ type }) => type)
-/** What a robot was told, answers to heartbeats aside. */
-const told = (link: TestRobot) => link.frames.filter(({ type }) => type !== 'heartbeat_ack')
+/** What a robot was told, answers to heartbeats and repetitions of a stop aside. */
+const told = (link: TestRobot) =>
+  link.frames
+    .filter(({ type }) => type !== 'heartbeat_ack')
+    .filter((frame, index, all) => {
+      const since = all.slice(0, index).findLastIndex(({ type }) => type === 'stop_cleared')
+      return !(frame.latched && all.slice(since + 1, index).some(({ latched }) => latched))
+    })
 const latched = (reason: string) => ({ type: 'stop', reason, latched: true })
 const unlatched = (reason: string) => ({ type: 'stop', reason, latched: false })
 const stop = (scene: Scene, person: Person, reason?: string) => scene.act(person, 'emergency_stop', reason)
@@ -300,6 +307,21 @@ describe('the robot', () => {
     expect(told(scene.link)).toHaveLength(expected.length)
   })
 
+  test('is told of a stop again and again, over every connection, until it says that it stands', async () => {
+    const scene = await openScene(world)
+    await stop(scene, scene.client, 'smoke')
+    for (let time = 0; time < 3; time++) expect(await scene.link.next('stop')).toEqual(latched('smoke'))
+    const { link, welcome } = await reconnect(scene)
+    expect(welcome.stop).toEqual({ reason: 'smoke', latched: true })
+    expect(await link.next('stop')).toEqual(latched('smoke'))
+    link.send({ type: 'stopped', reason: 'smoke' })
+    await hasRead(link)
+    link.frames.length = 0
+    for (let beats = 0; beats < 13; beats++) await link.next('heartbeat_ack')
+    expect(link.frames.filter(({ type }) => type === 'stop')).toEqual([])
+    await link.close()
+  })
+
   test('may echo the longest reason there is when it stands', async () => {
     const scene = await openScene(world)
     const reason = 'é'.repeat(500)
@@ -462,5 +484,28 @@ describe('at once', () => {
       })
       await scene.act(scene.client, 'end')
     }
+  })
+
+  test('a stop waits some seconds at most for a process that froze in the middle of something', async () => {
+    const scene = await openScene(world)
+    let frozen: Promise<unknown> | undefined
+    let thaw = () => {}
+    await new Promise<void>((locked) => {
+      const holds = new Promise<void>((resolve) => {
+        thaw = resolve
+      })
+      frozen = world.platform.db.transaction().execute(async (trx) => {
+        await trx.selectFrom('robots').select('id').where('id', '=', scene.robot.id).forUpdate().execute()
+        locked()
+        await holds
+        await trx.selectFrom('robots').select('id').execute()
+      })
+    })
+    const refused = expect(frozen).rejects.toThrow()
+    expect(await stop(scene, scene.client, 'now')).toMatchObject({ status: 200 })
+    thaw()
+    await refused
+    expect(await scene.link.next('stop')).toEqual(latched('now'))
+    await scene.act(scene.client, 'end')
   })
 })

@@ -159,13 +159,23 @@ async function takeSessions(tx: Tx, invoiceId: string, clientId: string, end: Da
       .limit(1)
       .executeTakeFirst()
     const taken = await tx.db
-      .with('taken', (cte) =>
+      // Locked in the order in which episodes lock them, too.
+      .with('locked', (cte) =>
         cte
-          .updateTable('sessions')
-          .set({ invoice_id: invoiceId })
+          .selectFrom('sessions')
+          .select('id')
           .where(uninvoiced)
           .where('client_id', '=', clientId)
           .where('ended_at', bound ? '<=' : '<', bound?.ended_at ?? end)
+          .orderBy('id')
+          .forNoKeyUpdate(),
+      )
+      .with('taken', (cte) =>
+        cte
+          .updateTable('sessions')
+          .from('locked')
+          .set({ invoice_id: invoiceId })
+          .whereRef('sessions.id', '=', 'locked.id')
           .returning(['client_charge_cents', 'billable_minutes']),
       )
       .selectFrom('taken')

@@ -63,6 +63,8 @@ export const entities = [
 
 /** A database that takes no more packets must not hold requests for ever. */
 const QUERY_LIMIT_MS = 10_000
+/** A process that froze in a transaction must not keep the robot of an emergency stop locked for ever. */
+const FROZEN_LIMIT_MS = 5_000
 
 export type Tables = InferKyselyDB<(typeof entities)[number], Record<never, never>>
 
@@ -85,6 +87,7 @@ export async function connectOrm(options: { url: string; poolSize: number; appli
         connectionTimeoutMillis: 5_000,
         query_timeout: QUERY_LIMIT_MS,
         keepAlive: true,
+        idle_in_transaction_session_timeout: FROZEN_LIMIT_MS,
         onPoolCreated: (pool: Pool) => {
           readNativeTypes(pool)
           pool.on('release', endIfSilent)

@@ -1,0 +1,132 @@
+import { sql } from 'kysely'
+import { expect, test } from 'vitest'
+import { createMonthlyClose } from '../src/billing/invoice.close.ts'
+import { createSilentGateway } from './support/billing.ts'
+import { start } from './support/cast.ts'
+import type { Person, Reply } from './support/person.ts'
+import { connectTo } from './support/sql.ts'
+import { createWorld } from './support/world.ts'
+
+const times = (count: number) => Array.from({ length: count }, (_, index) => index)
+const STORM_MS = 6_000
+const MONTH_MS = 31 * 24 * 3_600_000
+
+// Every transaction takes what it locks in one order: robot_presence, robots, datasets, sessions, users.
+test('everything that locks, at once and again and again: nothing waits in a circle, nothing fails', {
+  timeout: 60_000,
+}, async () => {
+  await using world = await createWorld()
+  await using gateway = await createSilentGateway(world, Date.now)
+  const { db, episodeStore, transact, log } = world.platform
+  const admin = await world.admin()
+  // Two owners who also drive each other's robots, so that the same people are on both sides.
+  const [ada, bob] = [await world.client(), await world.client()] as [Person, Person]
+  for (const person of [ada, bob]) await person.post('/api/auth/profile', { role: 'operator' })
+  const robots: { id: string; owner: Person; operator: Person; past: string[] }[] = []
+  for (const [owner, operator] of [
+    [ada, bob],
+    [bob, ada],
+  ] as const) {
+    const { id } = await world.robot(owner)
+    await gateway.connect(id)
+    robots.push({ id, owner, operator, past: [] })
+  }
+  // Sessions of the month before: to be invoiced and rated, and their recordings come in late.
+  const lastMonth = new Date(Date.now() - MONTH_MS)
+  for (const robot of robots) {
+    for (const minute of times(40)) {
+      const at = new Date(lastMonth.getTime() - minute * 120_000)
+      const row = await db
+        .insertInto('sessions')
+        .values({
+          ...{ id: crypto.randomUUID(), robot_id: robot.id, operator_id: robot.operator.id },
+          ...{ client_id: robot.owner.id, status: 'COMPLETED', started_at: at, billable_minutes: 1 },
+          ...{
+            ended_at: new Date(at.getTime() + 60_000),
+            client_charge_cents: 50,
+            operator_earnings_cents: 35,
+          },
+        })
+        .returning('id')
+        .executeTakeFirstOrThrow()
+      robot.past.push(row.id)
+    }
+  }
+
+  const untilMs = Date.now() + STORM_MS
+  const replies: Reply[] = []
+  const storm = (work: (round: number) => Promise<unknown>) =>
+    (async () => {
+      for (let round = 0; Date.now() < untilMs; round++) await work(round)
+    })()
+  const ask = async (reply: Promise<Reply>) => void replies.push(await reply)
+  const storms: Promise<unknown>[] = []
+  for (const { id, owner, operator, past } of robots) {
+    let session = await start(operator, id)
+    const path = () => `/api/sessions/${session}`
+    storms.push(
+      storm(async (round) => {
+        await ask(operator.patch(path(), { action: ['pause', 'resume', 'resume'][round % 3] }))
+        if (round % 8 !== 7) return
+        await ask(operator.patch(path(), { action: 'end' }))
+        session = await start(operator, id).catch(() => session) // the robot may be away for a moment
+      }),
+      storm((round) => ask(owner.patch(path(), { action: round % 2 ? 'clear_stop' : 'emergency_stop' }))),
+      storm(() => ask(owner.post(`${path()}/extend`, { additionalMinutes: 5 }))),
+      storm((round) =>
+        ask(operator.patch(path(), { action: round % 2 ? 'approve_extension' : 'decline_extension' })),
+      ),
+      storm((round) => ask(operator.post(`${path()}/messages`, { body: `m${round}` }))),
+      storm((round) => ask(owner.post(`/api/sessions/${past[round % past.length]}/rate`, { rating: 4 }))),
+      storm(async () => {
+        await gateway.lose(id, Date.now())
+        await gateway.connect(id)
+        await new Promise((resolve) => setTimeout(resolve, 50))
+      }),
+      storm((round) =>
+        ask(admin.post(`/api/admin/clients/${owner.id}/plan`, { plan: round % 2 ? 'fleet' : null })),
+      ),
+    )
+  }
+  const episodes = (round: number) =>
+    robots.flatMap(({ id }, index) =>
+      times(30).map((n) => {
+        const startedAtMs = lastMonth.getTime() - ((round + n + index) % 40) * 120_000 + 1_000
+        return {
+          ...{ robotId: id, episodeId: `${crypto.randomUUID()}`, startedAtMs, endedAtMs: startedAtMs + 1 },
+          ...{ sizeBytes: 1, success: null, uri: null },
+        }
+      }),
+    )
+  storms.push(
+    storm((round) => episodeStore.save(episodes(round))),
+    storm((round) => episodeStore.save(episodes(-1 - round).reverse())),
+    storm(async (round) => {
+      // The same months are closed again and again; what makes that possible keeps the order itself.
+      const clientId = (robots[round % 2] as (typeof robots)[0]).owner.id
+      await sql`with locked as (select id from sessions where client_id = ${clientId} and invoice_id is not null
+          order by id for no key update)
+        update sessions set invoice_id = null from locked where sessions.id = locked.id`.execute(db)
+      await db.deleteFrom('invoices').where('client_id', '=', clientId).execute()
+      await createMonthlyClose({ db, transact, now: () => new Date(), log }).run()
+    }),
+  )
+  await Promise.all(storms)
+
+  const unexpected = replies.filter(({ status }) => ![200, 201, 409].includes(status))
+  expect(unexpected.map(({ status, body }) => [status, body])).toEqual([])
+  await using database = await connectTo(world.database.url)
+  const { rows } = await database.query(
+    'select deadlocks::int from pg_stat_database where datname = current_database()',
+  )
+  expect(rows).toEqual([{ deadlocks: 0 }])
+  for (const { owner, id } of robots) {
+    const open = await db
+      .selectFrom('sessions')
+      .select('id')
+      .where('robot_id', '=', id)
+      .where('status', 'in', ['ACTIVE', 'PAUSED'])
+      .executeTakeFirst()
+    if (open) await owner.patch(`/api/sessions/${open.id}`, { action: 'end' })
+  }
+})
