@@ -1,0 +1,120 @@
+import { randomUUID } from 'node:crypto'
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterAll, beforeAll, expect, inject, test, vi } from 'vitest'
+import { createTestDatabase, type TestDatabase } from '../support/database.ts'
+import { createPerson, type Person } from '../support/person.ts'
+import { query, startOutsideProvider, startWheelhouse } from '../support/processes.ts'
+import { TestRobot } from '../support/robot-socket.ts'
+
+const OPERATORS = 50
+const STARTS_EACH = 20
+
+const closers: (() => unknown)[] = []
+let database: TestDatabase
+let apis: readonly string[]
+let gatewayUrl: string
+let tokenFor: (name: string) => Promise<string>
+
+beforeAll(async () => {
+  const provider = await startOutsideProvider()
+  const dataDir = await mkdtemp(join(tmpdir(), 'wheelhouse-e2e-'))
+  database = await createTestDatabase()
+  closers.push(
+    () => rm(dataDir, { recursive: true, force: true }),
+    () => provider[Symbol.asyncDispose](),
+    () => database.drop(),
+  )
+  const startNode = (ROLES: string) => {
+    const node = startWheelhouse({
+      ...{ ROLES, PORT: '0', GATEWAY_PORT: '0', DATA_DIR: dataDir, ...provider.env },
+      ...{ DATABASE_URL: database.url, REDIS_URL: inject('redisUrl'), RATE_LIMIT_PER_MINUTE: '0' },
+      SECRET_KEY: 'a key for tests only, at least 32 characters',
+    })
+    closers.push(() => node[Symbol.asyncDispose]())
+    return node.serving()
+  }
+  const [one, two, gateway] = await Promise.all([startNode('api'), startNode('api'), startNode('gateway')])
+  apis = [one.baseUrl, two.baseUrl]
+  gatewayUrl = gateway.gatewayUrl
+  tokenFor = provider.tokenFor
+}, 60_000)
+afterAll(async () => {
+  for (const close of closers.reverse()) await close()
+})
+
+async function person(name: string, role: 'client' | 'operator'): Promise<Person> {
+  const baseUrl = apis[0] as string
+  const parts = { baseUrl, hubUrl: baseUrl, onClose: (close: () => unknown) => closers.push(close) }
+  const made = await createPerson({ ...parts, token: await tokenFor(name) })
+  expect((await made.post('/api/auth/profile', { role })).status).toBe(200)
+  return made
+}
+
+async function availableRobot(owner: Person): Promise<{ id: string }> {
+  const input = { name: 'Robot', robot_type: 'testbot', hardware_id: randomUUID() }
+  const { body } = await owner.post('/api/client/robots', input)
+  const link = new TestRobot(`${gatewayUrl}/robots/${body.id}/control`, body.robot_token)
+  closers.push(() => link.destroy())
+  link.beat()
+  await vi.waitFor(async () => {
+    expect((await owner.get(`/api/client/robots/${body.id}`)).body.status).toBe('AVAILABLE')
+  }, 10_000)
+  return { id: body.id }
+}
+
+/** One start, at one of the two processes by turns. */
+async function start(turn: number, operator: Person, robotId: string, key?: string) {
+  const response = await fetch(`${apis[turn % apis.length]}/api/sessions`, {
+    method: 'POST',
+    headers: {
+      ...{ Authorization: `Bearer ${operator.token}`, 'Content-Type': 'application/json' },
+      ...(key !== undefined && { 'Idempotency-Key': key }),
+    },
+    body: JSON.stringify({ robotId }),
+  })
+  return { status: response.status, body: await response.json() }
+}
+
+const sessionsOf = (robotId: string) =>
+  query(database.url, 'select id, status from sessions where robot_id = $1', [robotId])
+
+test('1,000 concurrent starts of one robot at two api processes: one 201, the rest 409, one session', {
+  timeout: 60_000,
+}, async () => {
+  const robot = await availableRobot(await person('owner', 'client'))
+  const operators = await Promise.all(
+    Array.from({ length: OPERATORS }, (_, index) => person(`operator${index}`, 'operator')),
+  )
+  const answers = await Promise.all(
+    operators.flatMap((operator, index) =>
+      Array.from({ length: STARTS_EACH }, (_, turn) => start(index + turn, operator, robot.id)),
+    ),
+  )
+  const started = answers.filter(({ status }) => status === 201)
+  expect(started).toHaveLength(1)
+  expect(answers.filter(({ status }) => status === 409)).toHaveLength(OPERATORS * STARTS_EACH - 1)
+  expect(await sessionsOf(robot.id)).toEqual([{ id: started[0]?.body.sessionId, status: 'ACTIVE' }])
+})
+
+test('1,000 identical starts with one Idempotency-Key at two api processes: one session, one answer', {
+  timeout: 60_000,
+}, async () => {
+  const robot = await availableRobot(await person('other owner', 'client'))
+  const [operator, key] = [await person('other operator', 'operator'), randomUUID()]
+  const answers = await Promise.all(
+    Array.from({ length: 1_000 }, (_, turn) => start(turn, operator, robot.id, key)),
+  )
+  const [session] = await sessionsOf(robot.id)
+  const done = answers.filter(({ status }) => status === 201)
+  const running = answers.filter(({ status }) => status === 409)
+  expect(done.length).toBeGreaterThan(0)
+  expect(done.length + running.length).toBe(1_000)
+  for (const { body } of done) expect(body).toEqual({ sessionId: session.id, status: 'ACTIVE' })
+  for (const { body } of running) expect(body.error).toContain('still being carried out')
+  for (const turn of [0, 1]) {
+    expect(await start(turn, operator, robot.id, key)).toMatchObject({ status: 201, body: done[0]?.body })
+  }
+  expect(await sessionsOf(robot.id)).toHaveLength(1)
+})
