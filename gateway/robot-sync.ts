@@ -39,8 +39,12 @@ export function createRobotSync(parts: {
       while (wanted.size > 0) {
         const batch = [...wanted].slice(0, ROBOTS_PER_QUERY)
         for (const robotId of batch) wanted.delete(robotId)
-        const states = await store.linkStates(batch)
-        for (const state of states) apply(state)
+        const asked = new Map(batch.map((robotId) => [robotId, linkOf(robotId)]))
+        for (const state of await store.linkStates(batch)) {
+          // A connection that came meanwhile: what was found may be older than it.
+          if (linkOf(state.robotId) === asked.get(state.robotId)) apply(state)
+          else wanted.add(state.robotId)
+        }
       }
     } catch (cause) {
       wanted = new Set() // the next poll covers the time since the last one that worked

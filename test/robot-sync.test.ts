@@ -1,8 +1,10 @@
 import type { WebSocket as GatewaySocket } from 'uWebSockets.js'
 import { describe, expect, inject, test } from 'vitest'
 import { RobotLink } from '../gateway/robot-link.ts'
-import { applySession } from '../gateway/robot-sync.ts'
-import type { OpenSession } from '../src/presence/presence.store.ts'
+import { applySession, createRobotSync } from '../gateway/robot-sync.ts'
+import { createMemoryBus } from '../src/events/bus.ts'
+import { createLog } from '../src/log.ts'
+import type { LinkState, OpenSession, PresenceStore } from '../src/presence/presence.store.ts'
 import { openScene } from './support/cast.ts'
 import { connectTo } from './support/sql.ts'
 import { createTcpProxy } from './support/tcp-proxy.ts'
@@ -73,6 +75,34 @@ describe('a robot whose gateway did not see every state', () => {
     ],
   ])('%s', (_name, seen, expected) => {
     expect(told(...seen)).toEqual(expected)
+  })
+
+  test('is not sent away for what was looked up before it came', async () => {
+    const [old, newer] = [new RobotLink('robot', 1, 1), new RobotLink('robot', 1, 1)]
+    Object.assign(old, { epoch: 5 })
+    Object.assign(newer, { epoch: 6 })
+    let current = old
+    const closed: string[] = []
+    const close = (reason: string) => void closed.push(reason)
+    for (const link of [old, newer]) Object.assign(link, { close })
+    const state = { robotId: 'robot', tokenVersion: 1, connected: true, session: null }
+    const looks: ((states: LinkState[]) => void)[] = []
+    const linkStates = () => new Promise<LinkState[]>((resolve) => looks.push(resolve))
+    const sync = createRobotSync({
+      ...{ store: { linkStates } as unknown as PresenceStore, nodeId: 'node', linkOf: () => current },
+      ...{
+        bus: createMemoryBus(() => {}),
+        log: createLog({ level: 'silent', pretty: false }),
+        clockMs: () => 1,
+      },
+    })
+    sync.want(['robot'])
+    current = newer
+    looks[0]?.([{ ...state, epoch: 5 }])
+    await expect.poll(() => looks.length, { message: 'looked up anew' }).toBe(2)
+    looks[1]?.([{ ...state, epoch: 6 }])
+    await new Promise((resolve) => setImmediate(resolve))
+    expect(closed).toEqual([])
   })
 
   test('stops, whether or not the gateway looked between stop and resumption', async () => {
