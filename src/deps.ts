@@ -113,7 +113,11 @@ function createBase(
   const secrets = createSecrets(config.secretKey ?? loadOrCreateRootKey(config.dataDir))
   const rateLimits = createRateLimits(config.rateLimits, { redis: limitsRedis, refused: metrics.rateLimited })
   const idempotency = createIdempotency({ ...parts, secrets, count: metrics.idempotency })
-  const transact = createTransactor({ ...parts, beforeCommit: idempotency.mark })
+  const transact = createTransactor({
+    ...parts,
+    checkFacts: config.checkAnswers,
+    beforeCommit: idempotency.mark,
+  })
   return {
     ...{ ...parts, processId: randomUUID() },
     ...{ metrics, metricsPage, secrets, rateLimits, idempotency, transact },

@@ -1,4 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises'
+import type { Client } from 'pg'
 import type { Row } from '../report.ts'
 import type { Somebody } from '../rest/people.ts'
 import { figure } from '../stats.ts'
@@ -9,7 +10,17 @@ const MOST_EXTRA_MB = 80
 const BYTES_PER_MB = 1_000_000
 
 /** How much a server's process grows while it streams so many sessions to a client who reads as fast as it can. */
-export async function exportMemory(target: RestTarget, owner: Somebody, sessions: number): Promise<Row> {
+export async function exportMemory(
+  db: Client,
+  target: RestTarget,
+  owner: Somebody,
+  sessions: number,
+): Promise<Row> {
+  const { rows } = await db.query<{ created_at: Date }>(
+    'select created_at from sessions where client_id = $1 order by created_at desc offset $2 limit 1',
+    [owner.id, sessions - 1],
+  )
+  const from = rows[0]?.created_at.toISOString() ?? ''
   const before = await target.probe('memory')
   let peakBytes = before.rssBytes
   let over = false
@@ -20,7 +31,7 @@ export async function exportMemory(target: RestTarget, owner: Somebody, sessions
     }
   })()
   const startedMs = performance.now()
-  const lines = await exportedLines(target.port, owner, sessions).finally(() => {
+  const lines = await exportedLines(target.port, owner, from).finally(() => {
     over = true
   })
   const tookMs = performance.now() - startedMs
@@ -35,9 +46,8 @@ export async function exportMemory(target: RestTarget, owner: Somebody, sessions
   }
 }
 
-/** The sessions are a minute apart; the answer has a line for each and one with the names. */
-async function exportedLines(port: number, owner: Somebody, sessions: number): Promise<number> {
-  const from = new Date(Date.now() - (sessions + 0.5) * 60_000).toISOString()
+/** Lines of the answer: one for each session and one with the names. */
+async function exportedLines(port: number, owner: Somebody, from: string): Promise<number> {
   const response = await fetch(`http://127.0.0.1:${port}/api/sessions/export`, {
     method: 'POST',
     headers: { Authorization: `Bearer ${owner.apiKey}`, 'Content-Type': 'application/json' },

@@ -46,7 +46,7 @@ export async function measureRest(lab: Lab, plan: Plan): Promise<Section> {
         ...subjects.flatMap((subject) => rowsOf(subject, measured[subject])),
         await halfLoad({ load, port, owner: world.owner, listRate, forMs: plan.restSeconds * 1_000 }),
         ...(await flatness({ lab, plan, world, load, port })),
-        await exportMemory(targets.wheelhouse, world.owner, plan.exportedSessions),
+        await exportMemory(lab.db, targets.wheelhouse, world.owner, plan.exportedSessions),
       ],
       notes: notes(plan),
     }
