@@ -35,6 +35,7 @@ export async function rates(parts: Parts): Promise<Rates> {
   for (let round = 0; round < parts.plan.restRounds; round++) {
     for (const contender of contenders) {
       const forMs = parts.plan.restSeconds * 1_000
+      await resetStarts(parts.lab.db, parts.world) // nobody reads while the traces of others are cleared away
       measured.list[contender].push(await reading(parts, contender, '/api/sessions', forMs))
       measured.robots[contender].push(await reading(parts, contender, '/api/client/robots', forMs))
       const { start, chat } = await starting(parts, contender)
@@ -58,8 +59,7 @@ async function reading(parts: Parts, contender: Contender, path: string, forMs: 
 
 /** Every operator starts a session; then some of them chat. */
 async function starting(parts: Parts, contender: Contender): Promise<{ start: number; chat: number }> {
-  const { lab, load, targets, world, plan } = parts
-  await resetStarts(lab.db, world)
+  const { load, targets, world, plan } = parts
   const to = { port: targets[contender].port, connections: CONNECTIONS, expectedStatus: 201 }
   const starts = world.pairs.map(({ operator, robotId }): HttpRequest => {
     return { method: 'POST', path: '/api/sessions', apiKey: operator.apiKey, body: { robotId } }

@@ -39,6 +39,7 @@ export async function measureRest(lab: Lab, plan: Plan): Promise<Section> {
   try {
     const measured = await rates({ lab, plan, world, load, targets })
     const { port } = targets.wheelhouse
+    await resetStarts(lab.db, world)
     const listRate = median(measured.list.wheelhouse)
     return {
       title: 'REST, one api process',
