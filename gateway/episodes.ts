@@ -2,6 +2,7 @@ import { setTimeout as delay } from 'node:timers/promises'
 import type { Episode } from '@wheelhouse/protocol'
 import { within } from '../src/async.ts'
 import type { EpisodeStore, ReportedEpisode } from '../src/datasets/episode.store.ts'
+import { causesOf } from '../src/http/errors.ts'
 import type { Log } from '../src/log.ts'
 import { createBatcher } from '../src/presence/batcher.ts'
 import type { RobotLink } from './robot-link.ts'
@@ -129,7 +130,7 @@ function report(robotId: string, frame: Episode): ReportedEpisode {
 
 /** PostgreSQL's classes 22 (data) and 23 (constraints): trying the same again would fail the same. */
 function isAboutData(cause: unknown): boolean {
-  for (let error = cause, depth = 0; error instanceof Error && depth < 4; error = error.cause, depth++) {
+  for (const error of causesOf(cause)) {
     if ('code' in error && /^2[23]/.test(String(error.code))) return true
   }
   return false

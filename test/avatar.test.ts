@@ -352,13 +352,17 @@ describe('uploads in hand', () => {
   test('are limited: over sixteen, 503 with Retry-After; who leaves makes room and leaves nothing', async () => {
     const person = await world.somebody()
     const picture = await png()
-    // More than there is room for: those that are refused must not make room for the one that asks.
+    // Many more than there is room for: those that are refused must not make room for the one that asks.
     const pending = Array.from({ length: 40 }, () => begun(person))
-    await vi.waitFor(async () => {
-      const reply = await upload(await world.somebody(), picture)
-      expect(reply).toMatchObject({ status: 503, body: { error: expect.any(String) } })
-      expect(reply.headers.get('Retry-After')).toBe('1')
-    }, 10_000)
+    const refusals: number[] = []
+    for (const sending of pending)
+      sending.once('response', (reply: IncomingMessage) => refusals.push(reply.statusCode as number))
+    // Nobody else asks until then: whoever held a place in between would leave it empty behind them.
+    await vi.waitFor(() => expect(refusals).toEqual(Array(40 - 16).fill(503)), 10_000)
+
+    const reply = await upload(await world.somebody(), picture)
+    expect(reply).toMatchObject({ status: 503, body: { error: expect.any(String) } })
+    expect(reply.headers.get('Retry-After')).toBe('1')
 
     expect(await profileUrl(person)).toBeNull()
     for (const sending of pending) sending.destroy()

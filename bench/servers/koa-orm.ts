@@ -1,9 +1,6 @@
 import { createHash, randomUUID } from 'node:crypto'
-import type { AddressInfo } from 'node:net'
-import { bodyParser } from '@koa/bodyparser'
-import Router from '@koa/router'
 import { type EntityManager, LockMode } from '@mikro-orm/postgresql'
-import Koa, { type Context } from 'koa'
+import type { Context } from 'koa'
 import { ApiKey } from '../../src/accounts/api-key.entity.ts'
 import { User } from '../../src/accounts/user.entity.ts'
 import { PricingPlan } from '../../src/billing/plan.entity.ts'
@@ -13,7 +10,7 @@ import { Notification } from '../../src/notifications/notification.entity.ts'
 import { RobotPresence } from '../../src/presence/presence.entity.ts'
 import { Robot } from '../../src/robots/robot.entity.ts'
 import { Message, Session, SessionEvent } from '../../src/sessions/session.entity.ts'
-import { sayReady } from '../rpc.ts'
+import { serveRest } from './rest-peer.ts'
 
 // The peer for REST: the same requests as the ORM's manual writes them. An entity manager per request, find,
 // change, flush: the unit of work computes what has changed.
@@ -181,12 +178,4 @@ async function sendMessage(http: Context): Promise<void> {
   }
 }
 
-const router = new Router()
-router.get('/api/sessions', listSessions)
-router.get('/api/client/robots', listRobots)
-router.post('/api/sessions', startSession)
-router.post('/api/sessions/:id/messages', sendMessage)
-const app = new Koa()
-app.use(bodyParser())
-app.use(router.routes())
-const server = app.listen(0, '127.0.0.1', () => sayReady((server.address() as AddressInfo).port))
+serveRest({ listSessions, listRobots, startSession, sendMessage })

@@ -1,10 +1,7 @@
 import { createHash, randomUUID } from 'node:crypto'
-import type { AddressInfo } from 'node:net'
-import { bodyParser } from '@koa/bodyparser'
-import Router from '@koa/router'
-import Koa, { type Context } from 'koa'
+import type { Context } from 'koa'
 import { Pool, type PoolClient, types } from 'pg'
-import { sayReady } from '../rpc.ts'
+import { serveRest } from './rest-peer.ts'
 
 // The limit for REST: Koa, its router, its body parser, and the statements that Wheelhouse sends for the same
 // request, written by hand. No validation, no notion of who may do what, no error bodies.
@@ -208,12 +205,4 @@ async function sendMessage(http: Context): Promise<void> {
   http.body = message
 }
 
-const router = new Router()
-router.get('/api/sessions', listSessions)
-router.get('/api/client/robots', listRobots)
-router.post('/api/sessions', startSession)
-router.post('/api/sessions/:id/messages', sendMessage)
-const app = new Koa()
-app.use(bodyParser())
-app.use(router.routes())
-const server = app.listen(0, '127.0.0.1', () => sayReady((server.address() as AddressInfo).port))
+serveRest({ listSessions, listRobots, startSession, sendMessage })

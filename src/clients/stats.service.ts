@@ -3,10 +3,9 @@ import { sql } from 'kysely'
 import { monthOf, startOf } from '../billing/month.ts'
 import { countsOf } from '../db/counts.ts'
 import type { Db } from '../db/orm.ts'
-import { sessionsByStatus } from '../sessions/session.counts.ts'
+import { averageRating, sessionsByStatus } from '../sessions/session.counts.ts'
+import { BYTES_PER_MB } from '../sessions/session.view.ts'
 import type { ClientStats } from './stats.schema.ts'
-
-const BYTES_PER_MB = 1_000_000
 
 /** Usage statistics of clients, counted when asked for. */
 export function createClientStats({ db, now }: { db: Db; now: () => Date }) {
@@ -33,7 +32,7 @@ export function createClientStats({ db, now }: { db: Db; now: () => Date }) {
         sql<number>`coalesce(sum(client_charge_cents), 0)::bigint`.as('spend_total_cents'),
         sql<number>`coalesce(sum(episodes_collected), 0)::bigint`.as('episodes_collected'),
         sql<number>`coalesce(sum(data_collected_bytes), 0)::bigint`.as('bytes'),
-        sql<number | null>`round(avg(rating), 2)::float8`.as('average_rating'),
+        averageRating.as('average_rating'),
       ])
       .where('client_id', '=', clientId)
       .where('status', '=', 'COMPLETED')

@@ -3,16 +3,14 @@ import { type Bus, type BusTopic, type BusTopics, createListeners } from './bus.
 
 const CHANNEL_PREFIX = 'wheelhouse:bus:'
 
-/** Ids one message carries at most; what is more goes on its own. */
-const MAX_ROBOT_IDS = 5_000
+/** Ids that gather at most, while Redis is silent; of more robots gateways hear by polling. */
+const MAX_ROBOT_IDS = 20_000
 
 /** How a hint that waits takes up the next one. Topics without a rule are sent one by one. */
-const absorb: { [T in BusTopic]?: (waiting: BusTopics[T], next: BusTopics[T]) => boolean } = {
-  'outbox.wake': () => true,
+const absorb: { [T in BusTopic]?: (waiting: BusTopics[T], next: BusTopics[T]) => void } = {
+  'outbox.wake': () => {},
   'robots.changed': ({ robotIds }, next) => {
-    if (robotIds.length + next.robotIds.length > MAX_ROBOT_IDS) return false
-    robotIds.push(...next.robotIds)
-    return true
+    if (robotIds.length + next.robotIds.length <= MAX_ROBOT_IDS) robotIds.push(...next.robotIds)
   },
 }
 
@@ -60,7 +58,7 @@ export function createRedisBus(parts: {
     if (underWay.has(topic)) {
       const waiting = underWay.get(topic) as BusTopics[T] | undefined
       if (waiting === undefined) underWay.set(topic, structuredClone(message))
-      else if (!gather(waiting, message)) await send(topic, message)
+      else gather(waiting, message)
       return
     }
     for (let next: unknown = message; next !== undefined; next = underWay.get(topic)) {

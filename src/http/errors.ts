@@ -51,12 +51,23 @@ function readableIssues(error: z.ZodError): string {
   return text.length > LONGEST_TEXT ? `${text.slice(0, LONGEST_TEXT).toWellFormed()}…` : text
 }
 
+/** How deep errors wrap one another at the most, as far as anybody looks. */
+const MAX_CAUSES = 4
+
+/** An error and what it was caused by, outermost first. */
+export function* causesOf(thrown: unknown): Generator<Error> {
+  for (let error = thrown, depth = 0; error instanceof Error && depth < MAX_CAUSES; depth++) {
+    yield error
+    error = error.cause
+  }
+}
+
 /**
  * Network failures, PostgreSQL's classes 08 (connection), 53 (resources), 57P (shutdown), and 25006: a server that
  * takes no writes (any more). A connection that broke within a transaction is told of by the next query on it.
  */
 export function isDatabaseAway(cause: unknown): boolean {
-  for (let error = cause, depth = 0; error instanceof Error && depth < 4; error = error.cause, depth++) {
+  for (const error of causesOf(cause)) {
     const code = 'code' in error ? String(error.code) : ''
     if (/^(08|53|57P|25006)/.test(code) || networkFailure.test(code)) return true
     if (brokenConnection.test(error.message)) return true
@@ -75,7 +86,7 @@ const brokenConnection =
 
 /** The name of the violated constraint when the error is PostgreSQL's unique violation, else undefined. */
 export function uniqueViolation(cause: unknown): string | undefined {
-  for (let error = cause, depth = 0; error instanceof Error && depth < 4; error = error.cause, depth++) {
+  for (const error of causesOf(cause)) {
     if ('code' in error && error.code === '23505' && 'constraint' in error) return String(error.constraint)
   }
   return undefined

@@ -1,5 +1,5 @@
 import * as oidc from 'openid-client'
-import { AppError, badRequest, forbidden, unavailable } from '../http/errors.ts'
+import { AppError, badRequest, causesOf, forbidden, unavailable } from '../http/errors.ts'
 import { isLoopback } from './loopback.ts'
 
 const TIMEOUT_SECONDS = 10
@@ -112,7 +112,7 @@ function readable(cause: unknown): AppError {
 
 /** Failed connections reach us as fetch's TypeError, slow ones as a TimeoutError; either may be wrapped. */
 function isUnreachable(cause: unknown): boolean {
-  for (let error = cause, depth = 0; error instanceof Error && depth < 4; error = error.cause, depth++) {
+  for (const error of causesOf(cause)) {
     if (error.name === 'TimeoutError' || error.message === 'fetch failed') return true
     if ('code' in error && error.code === 'OAUTH_TIMEOUT') return true
   }

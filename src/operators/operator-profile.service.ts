@@ -1,6 +1,7 @@
 import { sql } from 'kysely'
 import type { Db } from '../db/orm.ts'
 import { notFound } from '../http/errors.ts'
+import { averageRating, ratingCount } from '../sessions/session.counts.ts'
 import type { SaveOperatorProfile } from './operator-profile.schema.ts'
 
 /** Operators' profiles and how clients rated them. */
@@ -16,12 +17,9 @@ export function createOperatorProfiles(parts: { db: Db; now: () => Date }) {
         (eb) =>
           eb
             .selectFrom('sessions')
-            .select([
-              sql<number | null>`round(avg(rating), 2)::float8`.as('rating_average'),
-              sql<number>`count(*)::int`.as('rating_count'),
-            ])
+            .select([averageRating.as('rating_average'), ratingCount.as('rating_count')])
             .whereRef('operator_id', '=', 'users.id')
-            .where('rating', 'is not', null)
+            .where('status', '=', 'COMPLETED') // nothing else is rated
             .as('ratings'),
         (join) => join.onTrue(),
       )

@@ -2,7 +2,7 @@ import { sql } from 'kysely'
 import { availableForPayout } from '../billing/ledger.ts'
 import { monthOf, startOf } from '../billing/month.ts'
 import type { Db } from '../db/orm.ts'
-import { sessionsByStatus } from '../sessions/session.counts.ts'
+import { averageRating, ratingCount, sessionsByStatus } from '../sessions/session.counts.ts'
 import type { OperatorStats } from './stats.schema.ts'
 
 const MINUTES_PER_HOUR = 60
@@ -19,8 +19,8 @@ export function createOperatorStats({ db, now }: { db: Db; now: () => Date }) {
           'earnings_this_month_cents',
         ),
         sql<number>`coalesce(sum(operator_earnings_cents), 0)::bigint`.as('earnings_total_cents'),
-        sql<number | null>`round(avg(rating), 2)::float8`.as('rating_average'),
-        sql<number>`count(rating)`.as('rating_count'),
+        averageRating.as('rating_average'),
+        ratingCount.as('rating_count'),
       ])
       .where('operator_id', '=', operatorId)
       .where('status', '=', 'COMPLETED')

@@ -1,5 +1,5 @@
 import type { SessionStatus } from '@wheelhouse/protocol'
-import { type Selectable, sql, type UpdateObject } from 'kysely'
+import { type ExpressionBuilder, type Selectable, sql, type UpdateObject } from 'kysely'
 import { iso } from '../db/iso.ts'
 import type { Tables } from '../db/orm.ts'
 import type { Tx } from '../events/transactor.ts'
@@ -101,8 +101,16 @@ export function withoutPause(at: Date) {
   }
 }
 
-/** Tells those who watch a robot the status that this transaction gave it. */
-export function recordRobotStatus(tx: Tx, robot: RobotRecord, lastHeartbeat: Date | null): void {
+/** For the `returning` of an update of robots: when it was last heard of. */
+export const lastHeartbeat = ({ selectFrom }: ExpressionBuilder<Tables, 'robots'>) =>
+  selectFrom('robot_presence')
+    .select('last_heartbeat')
+    .whereRef('robot_presence.robot_id', '=', 'robots.id')
+    .as('last_heartbeat')
+
+/** Tells those who watch a robot the status that this transaction gave it, and its gateway to look it up. */
+export function tellRobotStatus(tx: Tx, robot: RobotRecord & { last_heartbeat: Date | null }): void {
+  tx.robotsChanged(robot.id)
   tx.record('robots.status', {
     robots: [
       {
@@ -110,20 +118,10 @@ export function recordRobotStatus(tx: Tx, robot: RobotRecord, lastHeartbeat: Dat
         owner_id: robot.owner_id,
         robot_type: robot.robot_type,
         status: robot.status,
-        last_heartbeat: iso(lastHeartbeat),
+        last_heartbeat: iso(robot.last_heartbeat),
       },
     ],
   })
-}
-
-/** The same, of a robot whose last heartbeat has yet to be looked up. */
-export async function tellRobotStatus(tx: Tx, robot: RobotRecord): Promise<void> {
-  const presence = await tx.db
-    .selectFrom('robot_presence')
-    .select('last_heartbeat')
-    .where('robot_id', '=', robot.id)
-    .executeTakeFirstOrThrow()
-  recordRobotStatus(tx, robot, presence.last_heartbeat)
 }
 
 export interface Announcement extends Act {

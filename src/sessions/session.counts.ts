@@ -3,6 +3,10 @@ import { sql } from 'kysely'
 import { countsOf } from '../db/counts.ts'
 import type { Db } from '../db/orm.ts'
 
+/** Over sessions: null while none is rated. */
+export const averageRating = sql<number | null>`round(avg(rating), 2)::float8`
+export const ratingCount = sql<number>`count(rating)`
+
 /** How many sessions of one side are in each state; every state is named. */
 export async function sessionsByStatus(
   db: Db,

@@ -46,11 +46,6 @@ export const Session = defineEntity({
       expression: `create index "sessions_open" on "sessions" ("status", "robot_id") where "status" in ('ACTIVE', 'PAUSED')`,
     },
     { name: 'sessions_by_robot', properties: ['robot', 'startedAt'] },
-    {
-      name: 'sessions_rated_by_operator',
-      expression:
-        'create index "sessions_rated_by_operator" on "sessions" ("operator_id", "rating") where "rating" is not null',
-    },
     // The sums of the dashboards, read from the index alone.
     {
       name: 'sessions_completed_by_client',

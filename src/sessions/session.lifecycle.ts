@@ -4,17 +4,20 @@ import { settle } from '../billing/settle.ts'
 import type { Transact, Tx } from '../events/transactor.ts'
 import type { Caller } from '../http/endpoint.ts'
 import { conflict, forbidden } from '../http/errors.ts'
+import { linkChanged } from '../robots/link-changed.ts'
 import { approveExtension, declineExtension, expireExtension } from './extension.moves.ts'
 import {
   type Act,
   announce,
   isConnected,
+  lastHeartbeat,
   lockRobot,
   type Move,
   move,
   otherSide,
   type RobotRecord,
   type SessionRecord,
+  tell,
   tellRobotStatus,
   withoutPause,
 } from './session.changes.ts'
@@ -177,9 +180,8 @@ async function end(tx: Tx, session: { id: string }, robot: RobotRecord, act: Act
   if (!ended) return false
   await settle(tx, ended, act)
   await expireExtension(tx, ended.id, act.at)
-  const closed = await releaseRobot(tx, ended, robot)
-  await tellRobotStatus(tx, closed)
-  await announce(tx, ended, robot, {
+  tellRobotStatus(tx, await releaseRobot(tx, ended, robot))
+  await tell(tx, ended, robot.name, {
     ...act,
     type: 'session.ended',
     notifyUserIds: [ended.client_id, ended.operator_id],
@@ -188,17 +190,19 @@ async function end(tx: Tx, session: { id: string }, robot: RobotRecord, act: Act
 }
 
 /** The robot is free again, or OFFLINE when it is gone; its hours grow by the session's length. */
-async function releaseRobot(tx: Tx, ended: SessionRecord, robot: RobotRecord): Promise<RobotRecord> {
+async function releaseRobot(tx: Tx, ended: SessionRecord, robot: RobotRecord) {
   const connected = await isConnected(tx, robot.id)
   const lengthMs = (ended.ended_at?.getTime() ?? 0) - (ended.started_at?.getTime() ?? 0)
   return await tx.db
     .updateTable('robots')
     .set((eb) => ({
-      status: connected ? 'AVAILABLE' : 'OFFLINE',
+      ...linkChanged,
+      status: connected ? ('AVAILABLE' as const) : ('OFFLINE' as const),
       session_seconds: eb('session_seconds', '+', Math.round(lengthMs / 1_000)),
     }))
     .where('id', '=', robot.id)
     .returningAll()
+    .returning(lastHeartbeat)
     .executeTakeFirstOrThrow()
 }
 

@@ -2,7 +2,7 @@ import { compiled } from '../db/compiled.ts'
 import type { Tx } from '../events/transactor.ts'
 import { type AppError, conflict, forbidden, notFound } from '../http/errors.ts'
 import { linkChanged } from '../robots/link-changed.ts'
-import { lockRobot, type RobotRecord, recordRobotStatus } from './session.changes.ts'
+import { lastHeartbeat, lockRobot, type RobotRecord, tellRobotStatus } from './session.changes.ts'
 
 // What a start asks for: an AVAILABLE robot, an operator who is free, a certification where the owner wants one.
 
@@ -15,20 +15,14 @@ const claim = compiled<{ robotId: string }>()((db, place) =>
     .where('status', '=', 'AVAILABLE')
     .where('deleted_at', 'is', null)
     .returningAll()
-    .returning(({ selectFrom }) =>
-      selectFrom('robot_presence')
-        .select('last_heartbeat')
-        .whereRef('robot_presence.robot_id', '=', 'robots.id')
-        .as('last_heartbeat'),
-    ),
+    .returning(lastHeartbeat),
 )
 
 /** Of any number of callers exactly one gets the robot. */
 export async function claimRobot(tx: Tx, robotId: string): Promise<RobotRecord> {
   const [robot] = await claim(tx.db, { robotId })
   if (!robot) throw await whyNotAvailable(tx, robotId)
-  recordRobotStatus(tx, robot, robot.last_heartbeat)
-  tx.robotsChanged(robotId)
+  tellRobotStatus(tx, robot)
   return robot
 }
 

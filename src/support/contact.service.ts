@@ -7,6 +7,8 @@ import type { SendContact } from './contact.schema.ts'
 const ATTEMPT_LIMIT_MS = 3_000
 /** Messages that requests may be sending at a time; more than that wait within the limit, then for the worker. */
 const CONCURRENT_ATTEMPTS = 5
+/** Requests that may stand in line for one of these places. */
+const LINE_LIMIT = 100
 
 /** Taking in contact messages: stored first, then one attempt to deliver while the sender waits. */
 export function createContact(parts: {
@@ -67,6 +69,7 @@ function createPlaces(count: number) {
         free--
         return true
       }
+      if (waiting.size >= LINE_LIMIT) return false
       const { promise, resolve } = Promise.withResolvers<void>()
       waiting.add(resolve)
       return await within(limitMs, 'no place', promise).then(

@@ -11,7 +11,6 @@ export class Migration0004People extends Migration {
 
 const tables = `
 alter table "users" add column "display_name_chosen" boolean not null default false;
-create index "sessions_rated_by_operator" on "sessions" ("operator_id", "rating") where "rating" is not null;
 create table "client_profiles" (
   "user_id" uuid not null,
   "company_name" text null,

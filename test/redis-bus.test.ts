@@ -1,0 +1,100 @@
+import { randomUUID } from 'node:crypto'
+import { Redis } from 'ioredis'
+import { expect, inject, onTestFinished, test, vi } from 'vitest'
+import type { Bus } from '../src/events/bus.ts'
+import { createRedisBus } from '../src/events/redis-bus.ts'
+import { createTcpProxy } from './support/tcp-proxy.ts'
+
+const patience = { timeout: 10_000 }
+
+function join(url = inject('redisUrl')): { bus: Bus; publisher: Redis; subscriber: Redis } {
+  const [publisher, subscriber] = [new Redis(url), new Redis(url)]
+  onTestFinished(() => {
+    publisher.disconnect()
+    subscriber.disconnect()
+  })
+  const report = (cause: unknown) => expect.unreachable(String(cause))
+  return {
+    bus: createRedisBus({ publisher, subscriber, processId: randomUUID(), report }),
+    publisher,
+    subscriber,
+  }
+}
+
+/** A second process that listens to everything, once Redis knows of it. */
+async function listener() {
+  const { bus, publisher } = join()
+  const heard = { robotIds: [] as string[], messages: 0, wakes: 0, revoked: [] as string[] }
+  bus.subscribe('robots.changed', ({ robotIds }) => {
+    heard.messages++
+    heard.robotIds.push(...robotIds)
+  })
+  bus.subscribe('outbox.wake', () => {
+    heard.wakes++
+  })
+  bus.subscribe('credential.revoked', ({ apiKeyId }) => heard.revoked.push(apiKeyId))
+  await vi.waitFor(async () => {
+    const channels = await publisher.pubsub('NUMSUB', 'wheelhouse:bus:credential.revoked')
+    expect(Number(channels[1])).toBeGreaterThan(0)
+  }, patience)
+  return heard
+}
+
+test('hints that come while one is under way arrive together, and none is forgotten', async () => {
+  const heard = await listener()
+  const { bus, publisher } = join()
+  await publisher.ping()
+  const ids = Array.from({ length: 2_000 }, () => randomUUID())
+  for (const id of ids) {
+    bus.publish('robots.changed', { robotIds: [id] })
+    bus.publish('outbox.wake', {})
+  }
+  await vi.waitFor(() => expect(new Set(heard.robotIds)).toEqual(new Set(ids)), patience)
+  expect(heard.robotIds).toHaveLength(ids.length)
+  expect(heard.messages).toBeLessThan(20)
+  const before = heard.wakes
+  bus.publish('outbox.wake', {}) // after a storm, the next one is told again
+  await vi.waitFor(() => expect(heard.wakes).toBeGreaterThan(before), patience)
+})
+
+test('revoked credentials are told one by one', async () => {
+  const heard = await listener()
+  const { bus, publisher } = join()
+  await publisher.ping()
+  for (const apiKeyId of ['a', 'b', 'c']) bus.publish('credential.revoked', { apiKeyId })
+  await vi.waitFor(() => expect(heard.revoked).toEqual(['a', 'b', 'c']), patience)
+})
+
+test('while Redis is silent, hints are bounded; afterwards they go out again', async () => {
+  const heard = await listener()
+  await using proxy = await createTcpProxy(inject('redisUrl'))
+  const { bus, publisher } = join(proxy.url)
+  await publisher.ping()
+  proxy.silence()
+  bus.publish('robots.changed', { robotIds: ['first'] })
+  const many = Array.from({ length: 1_000 }, (_, index) => String(index))
+  for (let round = 0; round < 100; round++) bus.publish('robots.changed', { robotIds: many })
+  proxy.heal()
+  await vi.waitFor(() => expect(heard.messages).toBe(2), patience)
+  expect(heard.robotIds).toHaveLength(1 + 20_000)
+  bus.publish('robots.changed', { robotIds: ['last'] })
+  await vi.waitFor(() => expect(heard.robotIds.at(-1)).toBe('last'), patience)
+})
+
+test('a process hears from itself at once, and not a second time over Redis', async () => {
+  const others = await listener()
+  const { bus, subscriber } = join()
+  const heard: string[] = []
+  bus.subscribe('credential.revoked', ({ apiKeyId }) => heard.push(apiKeyId))
+  const arrived = new Set<string>()
+  subscriber.on('message', (_channel, text) => arrived.add(JSON.parse(text).message.apiKeyId))
+  await vi.waitFor(() => {
+    bus.publish('credential.revoked', { apiKeyId: 'own' })
+    expect(arrived).toContain('own') // its own message has come back
+  }, patience)
+  const times = heard.length
+  bus.publish('credential.revoked', { apiKeyId: 'last' })
+  await vi.waitFor(() => expect(arrived).toContain('last'), patience)
+  expect(heard).toEqual([...Array(times).fill('own'), 'last'])
+  expect(others.revoked).toContain('own')
+})
