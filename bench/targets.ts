@@ -99,8 +99,10 @@ export interface RestTarget {
 export async function startRestPeer(
   lab: Lab,
   file: 'bench/servers/koa-raw.ts' | 'bench/servers/koa-orm.ts',
+  { prepared = false } = {},
 ): Promise<RestTarget> {
-  const child = lab.children.run(file, { env: { DATABASE_URL: lab.databaseUrl } })
+  const env = { DATABASE_URL: lab.databaseUrl, PREPARED: String(prepared) }
+  const child = lab.children.run(file, { env })
   const port = await readyPort(child.process)
   return { port, child, probe: callerOf<Probe>(child.process), stop: () => child.stop() }
 }

@@ -6,7 +6,7 @@ import { type RestWorld, resetStarts } from '../rest/people.ts'
 import type { Call } from '../rpc.ts'
 import type { RestTarget } from '../targets.ts'
 
-export const contenders = ['raw', 'wheelhouse', 'unit of work'] as const
+export const contenders = ['raw', 'raw prepared', 'wheelhouse', 'unit of work'] as const
 export type Contender = (typeof contenders)[number]
 export const subjects = ['list', 'robots', 'start', 'chat'] as const
 export type Subject = (typeof subjects)[number]
@@ -28,7 +28,7 @@ interface Parts {
 
 /** Measures every contender with every subject, in rounds, so that what drifts drifts for all. */
 export async function rates(parts: Parts): Promise<Rates> {
-  const none = () => ({ raw: [], wheelhouse: [], 'unit of work': [] })
+  const none = () => ({ raw: [], 'raw prepared': [], wheelhouse: [], 'unit of work': [] })
   const measured: Rates = { list: none(), robots: none(), start: none(), chat: none() }
   await sameAnswers(parts)
   for (const contender of contenders) await reading(parts, contender, '/api/sessions', WARM_UP_MS)

@@ -1,5 +1,6 @@
 import { type Compilable, type CompiledQuery, type RawBuilder, sql } from 'kysely'
 import type { Db } from './orm.ts'
+import { prepare } from './prepared.ts'
 
 /** Stands for a value in a query that is built before the value is known. */
 class Placeholder {
@@ -22,7 +23,10 @@ export function compiled<P extends object>() {
     const place: Place<P> = (name) => sql`${sql.val(new Placeholder(name))}`
     let query: CompiledQuery<Row> | undefined
     return async (db: Db, values: P): Promise<Row[]> => {
-      query ??= build(db, place).compile()
+      if (query === undefined) {
+        query = build(db, place).compile()
+        prepare(query.sql)
+      }
       const parameters = query.parameters.map((parameter) =>
         parameter instanceof Placeholder ? values[parameter.name as keyof P] : parameter,
       )

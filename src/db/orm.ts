@@ -28,7 +28,9 @@ import { Message, Session, SessionEvent } from '../sessions/session.entity.ts'
 import { SessionTotals } from '../site/session-totals.entity.ts'
 import { ContactMessage } from '../support/contact.entity.ts'
 import { RobotRequest } from '../support/robot-request.entity.ts'
+import { learnColumns } from './columns.ts'
 import { migrations } from './migrations/index.ts'
+import { PreparingClient } from './prepared.ts'
 
 export const entities = [
   User,
@@ -75,7 +77,7 @@ export type Orm = Awaited<ReturnType<typeof connectOrm>>
 
 /** Opens the ORM. The pool connects lazily, so this succeeds while the database is still away. */
 export async function connectOrm(options: { url: string; poolSize: number; applicationName: string }) {
-  return await MikroORM.init(
+  const orm = await MikroORM.init(
     defineConfig({
       entities: [...entities],
       clientUrl: options.url,
@@ -87,6 +89,7 @@ export async function connectOrm(options: { url: string; poolSize: number; appli
         connectionTimeoutMillis: 5_000,
         query_timeout: QUERY_LIMIT_MS,
         keepAlive: true,
+        Client: PreparingClient,
         idle_in_transaction_session_timeout: FROZEN_LIMIT_MS,
         onPoolCreated: (pool: Pool) => {
           readNativeTypes(pool)
@@ -95,6 +98,8 @@ export async function connectOrm(options: { url: string; poolSize: number; appli
       },
     }),
   )
+  learnColumns(orm.getMetadata())
+  return orm
 }
 
 /** Longest that queries in hand may hold up the end. */

@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import { audit } from '../admin/audit.ts'
+import { columnsOf } from '../db/columns.ts'
 import { compiled } from '../db/compiled.ts'
 import type { Db } from '../db/orm.ts'
 import type { Transact, Tx } from '../events/transactor.ts'
@@ -15,7 +16,7 @@ const robotsWithPresence = (db: Db) =>
   db
     .selectFrom('robots')
     .innerJoin('robot_presence', 'robot_presence.robot_id', 'robots.id')
-    .selectAll('robots')
+    .select(columnsOf('robots').map((column) => `robots.${column}` as const))
     .select(['robot_presence.last_online', 'robot_presence.last_heartbeat'])
     .where('robots.deleted_at', 'is', null)
 

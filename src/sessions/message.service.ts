@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import type { ChatMessage, Role } from '@wheelhouse/protocol'
 import { sql } from 'kysely'
+import { columnsOf } from '../db/columns.ts'
 import { compiled } from '../db/compiled.ts'
 import type { Db } from '../db/orm.ts'
 import type { Transact } from '../events/transactor.ts'
@@ -57,7 +58,7 @@ const insertNext = compiled<NewMessage>()((db, place) =>
           sql<Date>`${place('at')}::timestamptz`.as('created_at'),
         ]),
     )
-    .returningAll(),
+    .returning(columnsOf('messages')),
 )
 
 /** The chat of a session; its messages share the numbering of the session's log. */

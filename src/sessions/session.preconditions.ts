@@ -1,3 +1,4 @@
+import { columnsOf } from '../db/columns.ts'
 import { compiled } from '../db/compiled.ts'
 import type { Tx } from '../events/transactor.ts'
 import { type AppError, conflict, forbidden, notFound } from '../http/errors.ts'
@@ -14,7 +15,7 @@ const claim = compiled<{ robotId: string }>()((db, place) =>
     .where('id', '=', place('robotId'))
     .where('status', '=', 'AVAILABLE')
     .where('deleted_at', 'is', null)
-    .returningAll()
+    .returning(columnsOf('robots'))
     .returning(lastHeartbeat),
 )
 

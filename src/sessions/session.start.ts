@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto'
 import { sql } from 'kysely'
 import { audit } from '../admin/audit.ts'
 import { planOf, planTerms } from '../billing/plan.terms.ts'
+import { columnsOf } from '../db/columns.ts'
 import { compiled } from '../db/compiled.ts'
 import type { Transact, Tx } from '../events/transactor.ts'
 import { badRequest, conflict, uniqueViolation } from '../http/errors.ts'
@@ -166,7 +167,7 @@ const insertActive = compiled<NewActive>()((db, place) => {
         ])
         .where('id', '=', planOf(uuid('clientId'))),
     )
-    .returningAll()
+    .returning(columnsOf('sessions'))
 })
 
 async function startedSession(
