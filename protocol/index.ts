@@ -1,4 +1,6 @@
+export * from './binary-frames.ts'
 export * from './close-codes.ts'
+export * from './driving-frames.ts'
 export * from './episodes.ts'
 export * from './examples.ts'
 export * from './hub.ts'
