@@ -12,7 +12,8 @@ import { createWorld } from './support/world.ts'
 
 const id = '00000000-0000-4000-8000-000000000001'
 const active = (activeSinceMs: number, sessionId = id): OpenSession => ({
-  ...{ id: sessionId, status: 'ACTIVE', operatorName: 'Grace', stopReason: null, activeSinceMs },
+  ...{ id: sessionId, status: 'ACTIVE', operatorId: id, operatorName: 'Grace', stopReason: null },
+  ...{ activeSinceMs, eventSeq: 1, driven: false, latencyLimitMs: 400 },
 })
 const paused = (stopReason: string | null = null): OpenSession => ({
   ...active(1),
@@ -85,7 +86,7 @@ describe('a robot whose gateway did not see every state', () => {
     const closed: string[] = []
     const close = (reason: string) => void closed.push(reason)
     for (const link of [old, newer]) Object.assign(link, { close })
-    const state = { robotId: 'robot', tokenVersion: 1, connected: true, session: null }
+    const state = { robotId: 'robot', tokenVersion: 1, nodeId: 'node', connected: true, session: null }
     const looks: ((states: LinkState[]) => void)[] = []
     const linkStates = () => new Promise<LinkState[]>((resolve) => looks.push(resolve))
     const sync = createRobotSync({

@@ -12,6 +12,7 @@ import { Invoice } from '../billing/invoice.entity.ts'
 import { LedgerEntry } from '../billing/ledger.entity.ts'
 import { PricingPlan } from '../billing/plan.entity.ts'
 import { ClientProfile } from '../clients/client-profile.entity.ts'
+import { SessionLatency } from '../control/session-latency.entity.ts'
 import { Dataset, Episode } from '../datasets/dataset.entity.ts'
 import { OutboxEvent } from '../events/outbox.entity.ts'
 import { IdempotencyKey } from '../http/idempotency.entity.ts'
@@ -61,6 +62,7 @@ export const entities = [
   SessionTotals,
   IdempotencyKey,
   SessionExtension,
+  SessionLatency,
 ] as const
 
 /** A database that takes no more packets must not hold requests for ever. */
