@@ -12,7 +12,7 @@ export const SessionLatency = defineEntity({
     /** Frames by their age: see `bucketOf`. */
     buckets: p.array<number>(Number, String).columnType('bigint[]'),
     /** The oldest of them, in milliseconds. */
-    maxMs: p.double(),
+    maxMs: p.float().columnType('double precision'),
     /** Frames that reached the robot. */
     frames: p.bigint('number'),
     /** Frames that did not. */

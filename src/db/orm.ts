@@ -118,6 +118,7 @@ function endIfSilent(_cause: Error | undefined, client: PoolClient): void {
 /** PostgreSQL type ids. */
 const TIMESTAMPTZ = 1184
 const INT8 = 20
+const INT8_ARRAY: number = 1016 // the driver does not name it
 
 /**
  * Queries return `Date` and `number` where the entities say so. The driver's own default, strings, would make
@@ -126,11 +127,15 @@ const INT8 = 20
 function readNativeTypes(pool: Pool): void {
   const parsers = (pool as unknown as { options: { types: TypeOverrides } }).options.types
   parsers.setTypeParser(TIMESTAMPTZ, types.getTypeParser(TIMESTAMPTZ))
-  parsers.setTypeParser(INT8, (text: string) => {
-    const value = Number(text)
-    if (!Number.isSafeInteger(value)) throw new RangeError(`bigint out of range: ${text}`)
-    return value
-  })
+  parsers.setTypeParser(INT8, wholeNumber)
+  const readTexts = types.getTypeParser(INT8_ARRAY)
+  parsers.setTypeParser(INT8_ARRAY, (text: string) => (readTexts(text) as string[]).map(wholeNumber))
+}
+
+function wholeNumber(text: string): number {
+  const value = Number(text)
+  if (!Number.isSafeInteger(value)) throw new RangeError(`bigint out of range: ${text}`)
+  return value
 }
 
 /**
