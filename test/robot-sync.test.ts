@@ -95,7 +95,6 @@ describe('a robot whose gateway did not see every state', () => {
       nodeId: 'node',
       connected: true,
       session: null,
-      nodeId: 'node',
     }
     const looks: ((states: LinkState[]) => void)[] = []
     const linkStates = () => new Promise<LinkState[]>((resolve) => looks.push(resolve))
