@@ -36,7 +36,7 @@ export function createStops(parts: { drives: Drives; records: Records; clockMs: 
       }
       if (eventSeq <= drive.session.eventSeq) return // looked up already, and perhaps cleared since
       drive.session = { ...drive.session, eventSeq, stopReason: reason }
-      counts.stops++
+      if (!drive.stopLatched) counts.stops++
       drive.pressed = null
       drive.latch(reason, true, clockMs())
       drive.tellState(clockMs())
