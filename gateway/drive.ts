@@ -41,6 +41,8 @@ export class Drive implements Gate {
   /** When the robot was last told of its latched stop; 0 once it has said that it stands, or while none is latched. */
   stopSentMs = 0
   pressed: PressedStop | null = null
+  /** Another one, pressed while that one was on its way: it might be cleared before this one came. */
+  pressedAgain: PressedStop | null = null
   /** A control frame has passed since the robot was last told to stand. */
   moving = false
   /** When a control frame last passed, and on the operator's link the fastest one; in the relay's clock. */

@@ -69,7 +69,6 @@ export function createDrives(parts: {
   /** Latches or takes away a stop as the database says; answers whether one ended. */
   function applyStop(drive: Drive, reason: string | null): boolean {
     if (reason !== null) {
-      drive.pressed = null // whoever pressed: a stop is in force, and recorded
       drive.latch(reason, true, clockMs())
       return false
     }

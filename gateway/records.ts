@@ -36,13 +36,16 @@ export function createRecords(parts: {
     if (!pressed) return
     const sessionId = drive.session.id
     const eventSeq = await driving.recordStop({ sessionId, userId: pressed.userId }, pressed.reason)
-    if (drive.pressed !== pressed) return drives.deserted(drive) // told of it on another way meanwhile
-    drive.pressed = null
+    drive.pressed = drive.pressedAgain
+    drive.pressedAgain = null
     const nowMs = clockMs()
     if (eventSeq === 'over') {
-      // Nothing to latch: the session is over, which is about to be found, or its stop was not theirs to press.
-      if (drive.stopLatched) drive.unlatch(nowMs)
-      drive.stand('stop_refused', nowMs)
+      // Nothing to latch: the session is over, which is about to be found, or its stop was not theirs to press. That
+      // takes no stop away which somebody else has pressed.
+      if (drive.pressed === null && drive.session.stopReason === null && drive.stopLatched) {
+        drive.unlatch(nowMs)
+        drive.stand('stop_refused', nowMs)
+      }
     } else {
       if (drive.stop) drive.stop = { ...drive.stop, recorded: true }
       const stopReason = drive.stop?.reason ?? null
