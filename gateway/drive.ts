@@ -12,7 +12,8 @@ const REPEAT_STOP_MS = 1_000
 export interface HeldControl {
   readonly frame: string | ArrayBuffer
   readonly seq: number
-  /** In the relay's clock: from then on it is too old. */
+  /** When it was made, as far as its age tells, and until when it may pass; both in the relay's clock. */
+  readonly bornMs: number
   readonly goodUntilMs: number
 }
 
@@ -94,6 +95,7 @@ export class Drive implements Gate {
   /** Forgets what it knew of an operator's link: the next one counts and keeps time anew. */
   newOperator(link: PersonLink | null): void {
     this.operator = link
+    this.held = null
     this.lastSeq = -1
     this.offsetMs = Number.POSITIVE_INFINITY
     this.tooLate = false
