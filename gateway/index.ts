@@ -24,6 +24,9 @@ const WHEEL_TICK_MS = 50
 const STALL_MS = 200
 const HOUSEKEEPING_MS = 1_000
 const LOOK_AFTER_MS = 250
+const MEASURE_MS = 1_000
+/** Who only looks on gives no other sign of life than pongs; a late one is no loss. */
+const PINGS_PER_TIMEOUT = 3
 /** A peer that has not read for so long is closed. */
 const BLOCKED_LIMIT_MS = 10_000
 const RECONCILE_MS = 10_000
@@ -117,7 +120,7 @@ export async function startGateway(parts: GatewayParts, host: string, port: numb
     {
       admission,
       robots: { ...robots, drained: relay.robotDrained, pong: room.robotAnswered },
-      people: { ...people, drained: relay.personDrained, pong: room.personAnswered },
+      people: { ...people, drained: room.personDrained, pong: room.personAnswered },
       metricsPage: parts.metricsPage,
       isReady: () => databaseOk && !draining,
     },
@@ -168,7 +171,7 @@ export async function startGateway(parts: GatewayParts, host: string, port: numb
     setInterval(turnWheel(wheel, clockMs), WHEEL_TICK_MS),
     setInterval(() => heartbeats.tick(), heartbeats.sliceMs),
     setInterval(lookAfterLinks, LOOK_AFTER_MS), // by itself: housekeeping waits for the database
-    setInterval(room.measure, HOUSEKEEPING_MS),
+    setInterval(room.measure, Math.min(MEASURE_MS, settings.heartbeatTimeoutMs / PINGS_PER_TIMEOUT)),
     setInterval(housekeep, HOUSEKEEPING_MS),
     setInterval(reconcile, RECONCILE_MS),
   ]
