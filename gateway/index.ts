@@ -194,7 +194,6 @@ export async function startGateway(parts: GatewayParts, host: string, port: numb
     async drain() {
       draining = true
       server.stopListening()
-      room.standStill('gateway_draining')
       // First what the robots have sent, while the connections that own it still stand.
       await Promise.all([
         heartbeats.flush().catch((cause) => log.error({ err: cause }, 'heartbeats not written at shutdown')),
@@ -203,6 +202,7 @@ export async function startGateway(parts: GatewayParts, host: string, port: numb
           .catch((cause) => log.warn({ err: cause }, 'episodes left to their robots at shutdown')),
         room.flush(),
       ])
+      room.standStill('gateway_draining') // now, since until here driving went on
       await closeAll(links, 'draining')
       await Promise.all([presence.idle(), room.flush()])
     },
@@ -212,6 +212,7 @@ export async function startGateway(parts: GatewayParts, host: string, port: numb
       episodes.stop()
       await housekeep() // joins a run in hand, which would bring the row of this node back
       for (const stop of stopListening) stop()
+      room.standStill('gateway_draining') // if the drain took too long
       server.close()
       await store.forgetNode(nodeId).catch(() => {}) // the sweep finds the row otherwise
     },
