@@ -34,6 +34,8 @@ export class Drive implements Gate {
   session: OpenSession
   robot: RobotLink | null = null
   operator: PersonLink | null = null
+  /** An operator's socket was here, whether or not the database knows. */
+  driven = false
   readonly watchers = new Set<PersonLink>()
   /** The status that the robot was told last; null when it was told of no session yet. */
   toldStatus: SessionStatus | null = null

@@ -50,7 +50,7 @@ export function createDrives(parts: {
     const before = drive.toldStatus
     const { status } = session
     const wasShown = drive.stateFrame()
-    drive.session = { ...session, driven: session.driven || drive.session.driven } // it never ends
+    drive.session = session
     const cleared = applyStop(drive, session.stopReason)
     if (status !== 'ACTIVE') drive.still()
     if (drive.robot && before !== status) {
@@ -80,7 +80,8 @@ export function createDrives(parts: {
 
   /** Notes since when a session that needs an operator's socket has none. */
   function attendance(drive: Drive): void {
-    const needed = drive.active && drive.session.driven && drive.operator === null && drive.robot !== null
+    const driven = drive.driven || drive.session.driven
+    const needed = drive.active && driven && drive.operator === null && drive.robot !== null
     if (!needed) drive.unattendedSinceMs = 0
     else if (drive.unattendedSinceMs === 0) drive.unattendedSinceMs = clockMs()
   }

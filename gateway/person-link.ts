@@ -8,6 +8,8 @@ export class PersonLink extends Link {
   readonly admission: Admission
   /** The session it takes part in; null before the gateway has found it, and once it has left. */
   drive: Drive | null = null
+  /** The higher, the newer. */
+  number = 0
   /** The newest sample of telemetry that it has not been sent yet, because it does not read. */
   heldTelemetry: string | ArrayBuffer | null = null
   /** A stop that came before the session was found. */

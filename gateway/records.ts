@@ -58,7 +58,7 @@ export function createRecords(parts: {
   }
 
   async function driven(drive: Drive): Promise<void> {
-    if (!drive.operator || drive.session.driven) return
+    if (!drive.driven || drive.session.driven) return
     await driving.markDriven(drive.session.id)
     drive.session = { ...drive.session, driven: true }
   }
@@ -111,7 +111,7 @@ export function createRecords(parts: {
     const nowMs = clockMs()
     return (
       drive.pressed !== null ||
-      (drive.operator !== null && !drive.session.driven) ||
+      (drive.driven && !drive.session.driven) ||
       (drive.unattendedSinceMs !== 0 && nowMs - drive.unattendedSinceMs >= operatorGraceMs) ||
       nowMs - (latencySavedMs.get(drive) ?? 0) >= LATENCY_EVERY_MS
     )
