@@ -111,9 +111,8 @@ export class Drive implements Gate {
 
   /** Tells everybody who takes part how things stand. */
   tellState(nowMs: number): void {
-    if (this.deserted) return
-    const frame = this.stateFrame()
-    for (const person of this.people()) person.send(frame, nowMs)
+    // Made anew for each: who is too slow for it is closed, and that changes how things stand.
+    for (const person of this.people()) person.send(this.stateFrame(), nowMs)
   }
 
   /** Tells the robot to stand until control comes. It may be told twice; that is the caller's to avoid. */
