@@ -84,14 +84,15 @@ export function createRecords(parts: {
       }
     }
     latencySavedMs.set(drive, nowMs)
-    ended.delete(drive)
   }
 
   /** Writes all there is to write of one session, the stop first. */
   async function write(drive: Drive): Promise<void> {
     busyUntilMs.set(drive, Number.POSITIVE_INFINITY)
+    const last = ended.has(drive)
     try {
       for (const record of [stop, driven, operatorLost, latency]) await record(drive)
+      if (last && !drive.pressed) ended.delete(drive) // if somebody pressed again, that is still to be written
       busyUntilMs.delete(drive)
       failing = false
     } catch (cause) {
@@ -132,6 +133,10 @@ export function createRecords(parts: {
       ended.add(drive)
       const oldest = ended.values().next().value
       if (ended.size > MAX_ENDED && oldest) ended.delete(oldest)
+      // Its robot may be driven elsewhere already, where nobody knows of the stop; and who says so is the database.
+      if (!drive.pressed || busyUntilMs.get(drive) === Number.POSITIVE_INFINITY) return
+      busyUntilMs.delete(drive)
+      begin(drive)
     },
 
     /** Begins everything, due or not, and waits for all that is under way. */
