@@ -15,7 +15,9 @@ const allowed: Record<string, readonly string[]> = {
   hub: ['src', 'protocol'],
   // Measures the servers from outside, beside bare ones of its own; the hub it only talks to.
   bench: ['src', 'gateway', 'protocol', 'sdk'],
-  test: ['src', 'gateway', 'hub', 'protocol', 'sdk', 'bench'],
+  // What outsiders write: nothing but what they would have.
+  examples: ['protocol', 'sdk'],
+  test: ['src', 'gateway', 'hub', 'protocol', 'sdk', 'bench', 'examples'],
 }
 const product = ['src', 'gateway', 'hub', 'protocol', 'sdk']
 

@@ -10,7 +10,8 @@ import { declaredEndpoints } from '../src/openapi/declared.ts'
 const root = fileURLToPath(new URL('..', import.meta.url))
 const read = (file: string) => readFileSync(join(root, file), 'utf8')
 
-const pages = ['.', 'docs', 'docs/decisions', 'sdk']
+const examples = readdirSync(join(root, 'examples')).map((name) => join('examples', name))
+const pages = ['.', 'docs', 'docs/decisions', 'sdk', ...examples]
   .flatMap((folder) => readdirSync(join(root, folder)).map((name) => join(folder, name)))
   .filter((file) => file.endsWith('.md'))
 

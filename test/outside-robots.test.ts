@@ -1,0 +1,157 @@
+import { encodeBinaryFrame } from '@wheelhouse/protocol'
+import { afterEach, describe, expect, test, vi } from 'vitest'
+import { type ExampleRobot, exampleRobots } from './support/example-robots.ts'
+import { ScriptedGateway } from './support/scripted-gateway.ts'
+
+// What a robot must do by itself, whatever becomes of the gateway, asked of every robot in examples/. The gateway is
+// a scripted one, because a real one would not do these things.
+
+const SESSION = '2c1f0a52-6d5c-4a87-9a0e-0f6c5d1b7e11'
+const session = { session_id: SESSION, status: 'ACTIVE', operator_name: 'Ada' }
+const forward = { linear_mps: 0.5, angular_radps: 0 }
+
+const opened: AsyncDisposable[] = []
+afterEach(async () => {
+  for (const one of opened.splice(0).reverse()) await one[Symbol.asyncDispose]()
+})
+
+/** A control frame of an operator whose clock is an hour behind; `lateMs` says how long it was on its way. */
+const control = (seq: number, options: { data?: unknown; lateMs?: number; session_id?: string } = {}) => ({
+  ...{ type: 'control', session_id: options.session_id ?? SESSION, seq, ttl_ms: 250 },
+  ...{ t: performance.now() - 3_600_000 - (options.lateMs ?? 0), data: options.data ?? forward },
+})
+
+const soon = (check: () => void) => vi.waitFor(check, { timeout: 10_000, interval: 5 })
+
+describe.each(Object.entries(exampleRobots))('%s', (name, startRobot) => {
+  async function connect(welcome: Record<string, unknown> = { session }) {
+    const gateway = await ScriptedGateway.start()
+    opened.push(gateway)
+    gateway.welcome = welcome
+    const robot: ExampleRobot = await startRobot(async () => ({ url: gateway.url, token: 'a.token' }))
+    opened.push(robot)
+    await soon(() => expect(gateway.sockets).toHaveLength(1))
+    return { gateway, robot }
+  }
+
+  /** Drives until the robot moves; answers with the last `seq`. */
+  async function drive(gateway: ScriptedGateway, from = 1): Promise<number> {
+    let seq = from - 1
+    const timer = setInterval(() => gateway.send(control(++seq)), 40)
+    try {
+      await gateway.telemetry(({ velocity }) => velocity.linear_mps > 0.3)
+    } finally {
+      clearInterval(timer)
+    }
+    return seq
+  }
+
+  test('beats, reports, drives on fresh commands of its session and acknowledges them', async () => {
+    const { gateway } = await connect()
+    await gateway.telemetry(({ standing }) => standing)
+    const seq = await drive(gateway)
+    await soon(() => expect(gateway.all('ack').at(-1)).toMatchObject({ seq }))
+    const beats = gateway.all('heartbeat').length
+    await soon(() => expect(gateway.all('heartbeat').length).toBeGreaterThan(beats + 2))
+    const { pose } = await gateway.telemetry(({ pose }) => pose.x_m > 0.05)
+    expect(pose).toMatchObject({ y_m: 0, heading_rad: 0 })
+  })
+
+  test('stands by itself when commands cease and no stop comes', async () => {
+    const { gateway } = await connect()
+    await drive(gateway)
+    await gateway.telemetry(({ standing }) => standing)
+    expect(gateway.all('stopped')).toEqual([])
+  })
+
+  test('obeys no command that was held up on its way', async () => {
+    const { gateway } = await connect()
+    const seq = await drive(gateway)
+    await gateway.telemetry(({ standing }) => standing)
+    for (let late = 1; late <= 5; late++) gateway.send(control(seq + late, { lateMs: 400 }))
+    gateway.send(control(seq + 6, { data: { linear_mps: 0, angular_radps: 0 } }))
+    await soon(() => expect(gateway.all('ack').at(-1)).toMatchObject({ seq: seq + 6 }))
+    expect(gateway.all('ack').map((ack) => ack.seq)).not.toContain(seq + 1)
+    expect(gateway.all('ack').filter((ack) => (ack.seq as number) > seq)).toHaveLength(1)
+  })
+
+  test('obeys nothing of another session, nor of one that is paused', async () => {
+    const { gateway } = await connect()
+    await gateway.telemetry(({ standing }) => standing)
+    gateway.send(control(1, { session_id: '99999999-6d5c-4a87-9a0e-0f6c5d1b7e11' }))
+    gateway.send({ type: 'session', ...session, status: 'PAUSED' })
+    gateway.send(control(2))
+    gateway.send({ type: 'session', ...session })
+    gateway.send(control(3))
+    await soon(() => expect(gateway.all('ack')).toEqual([{ type: 'ack', seq: 3 }]))
+  })
+
+  test('brakes on what it cannot read', async () => {
+    const { gateway } = await connect()
+    const seq = await drive(gateway)
+    gateway.send(control(seq + 1, { data: { linear_mps: 'fast' } }))
+    await gateway.telemetry(({ standing }) => standing)
+    expect(gateway.all('ack').map((ack) => ack.seq)).not.toContain(seq + 1)
+  })
+
+  test('stands under a latched stop, says so, and moves only after it was cleared', async () => {
+    const { gateway } = await connect()
+    const seq = await drive(gateway)
+    gateway.send({ type: 'stop', reason: 'a person <b>fell</b>', latched: true })
+    await soon(() =>
+      expect(gateway.all('stopped')).toEqual([{ type: 'stopped', reason: 'a person <b>fell</b>' }]),
+    )
+    gateway.send(control(seq + 1))
+    gateway.send({ type: 'stop_cleared' })
+    gateway.send(control(seq + 2))
+    await soon(() => expect(gateway.all('ack').at(-1)).toMatchObject({ seq: seq + 2 }))
+    expect(gateway.all('ack').map((ack) => ack.seq)).not.toContain(seq + 1)
+  })
+
+  test('stands under a stop that its welcome carries', async () => {
+    const stop = { reason: 'before you came', latched: true }
+    const { gateway } = await connect({ session, stop })
+    await soon(() => expect(gateway.all('stopped')).toEqual([{ type: 'stopped', reason: stop.reason }]))
+    gateway.send(control(1))
+    gateway.send({ type: 'stop_cleared' })
+    gateway.send(control(2))
+    await soon(() => expect(gateway.all('ack')).toEqual([{ type: 'ack', seq: 2 }]))
+  })
+
+  test('brakes when the connection breaks, and comes back', async () => {
+    const { gateway } = await connect()
+    await drive(gateway)
+    gateway.sockets.at(-1)!.terminate()
+    await soon(() => expect(gateway.sockets).toHaveLength(2))
+    await gateway.telemetry(({ standing }) => standing)
+    gateway.sockets.at(-1)!.close(4503)
+    await soon(() => expect(gateway.sockets).toHaveLength(3))
+    await drive(gateway)
+  })
+
+  test.each([4000, 4002, 4029, 4401, 4403])('does not come back after %i', async (code) => {
+    const { gateway, robot } = await connect()
+    await gateway.telemetry(({ standing }) => standing)
+    gateway.sockets.at(-1)!.close(code, 'enough')
+    await robot.gaveUp()
+    expect(gateway.sockets).toHaveLength(1)
+  })
+
+  test.runIf(name.includes('python'))('drives on binary commands too', async () => {
+    const { gateway } = await connect()
+    await gateway.telemetry(({ standing }) => standing)
+    const payload = new Uint8Array(8)
+    new DataView(payload.buffer).setFloat32(0, 0.5)
+    let seq = 0
+    const timer = setInterval(() => {
+      const header = { kind: 1, flags: 0, ttlMs: 0, seq: ++seq, t: performance.now() }
+      gateway.send(encodeBinaryFrame(header, payload))
+    }, 40)
+    try {
+      await gateway.telemetry(({ velocity }) => velocity.linear_mps > 0.3)
+    } finally {
+      clearInterval(timer)
+    }
+    await soon(() => expect(gateway.all('ack').at(-1)).toMatchObject({ seq }))
+  })
+})
