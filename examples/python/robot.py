@@ -195,6 +195,7 @@ async def connection(url, token):
         welcome = json.loads(await socket.recv())
         pilot.deadman_ms, stop = welcome["deadman_ms"], welcome["stop"]
         pilot.latched = False  # a welcome without a stop: it was cleared while we were away
+        pilot.freshness.forget()  # another way through the network
         pilot.on_session(welcome["session"])
         if stop:
             pilot.on_stop(stop["reason"], stop["latched"])
