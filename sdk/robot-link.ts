@@ -1,5 +1,4 @@
 import {
-  MAX_FRAME_BYTES,
   type RobotFrame,
   type RobotSession,
   shouldReconnect,
@@ -9,6 +8,8 @@ import {
 import { WebSocket } from 'ws'
 import { Backoff } from './backoff.ts'
 import { EpisodeOutbox, type EpisodeReport } from './episode-outbox.ts'
+import { frameText } from './frames.ts'
+import type { LinkSocket, SocketEnd } from './link-socket.ts'
 import type {
   RobotConnectionState,
   RobotLinkEnd,
@@ -17,7 +18,7 @@ import type {
   StopInForce,
 } from './robot-link-options.ts'
 import { RobotOrders } from './robot-orders.ts'
-import { openRobotSocket, type RobotSocket, type SocketEnd } from './robot-socket.ts'
+import { openRobotSocket } from './robot-socket.ts'
 import { shielded } from './shielded.ts'
 
 /** Answers to the upgrade that another attempt would not change. */
@@ -37,7 +38,7 @@ export class RobotLink {
   readonly #firstWelcome = Promise.withResolvers<Welcome>()
   readonly #closed = Promise.withResolvers<void>()
   #state: RobotLinkState = 'idle'
-  #socket: RobotSocket | null = null
+  #socket: LinkSocket | null = null
   #retryTimer: NodeJS.Timeout | undefined
   #heartbeatTimer: NodeJS.Timeout | undefined
   #heartbeatSeq = 0
@@ -144,9 +145,7 @@ export class RobotLink {
     const limitBytes = this.#options.maxBufferedBytes ?? 256 * 1024
     if (kind === 'droppable' && socket.bufferedBytes > limitBytes) return false
     try {
-      const text = JSON.stringify(frame)
-      if (Buffer.byteLength(text) > MAX_FRAME_BYTES) throw new RangeError(`${frame.type} frame is too large`)
-      socket.send(text)
+      socket.send(frameText(frame))
       return true
     } catch (cause) {
       this.#report(cause)
@@ -164,6 +163,7 @@ export class RobotLink {
       WebSocket: this.#options.WebSocket ?? WebSocket,
       connectTimeoutMs: this.#options.connectTimeoutMs ?? 10_000,
       onFrame: (frame) => this.#onFrame(frame),
+      onBinary: () => {},
       onBadFrame: (problem) => this.#report(problem),
       onEnd: (end) => this.#onEnd(end),
     })
