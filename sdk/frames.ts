@@ -45,9 +45,10 @@ export function frameText(frame: { readonly type: string }): string {
   return text
 }
 
-/** @throws RangeError if a binary frame is larger than the protocol allows */
-export function checkBinarySize(frame: Uint8Array): void {
+/** The same frame. @throws RangeError if it is larger than the protocol allows */
+export function checkBinarySize(frame: Uint8Array): Uint8Array {
   if (frame.byteLength > MAX_FRAME_BYTES) throw tooLarge('binary')
+  return frame
 }
 
 function tooLarge(what: string): RangeError {

@@ -1,19 +1,21 @@
 import { MAX_FRAME_BYTES, ToRobotFrame } from '@wheelhouse/protocol'
 import type { ClientOptions, WebSocket } from 'ws'
 import { createFrameReader } from './frames.ts'
-import { type LinkSocket, type LinkSocketOptions, openLinkSocket } from './link-socket.ts'
+import type { WebSocketLike } from './link-socket.ts'
 
 /** The constructor of `ws`, or of anything that behaves like it. */
 export type WebSocketConstructor = new (url: string, options: ClientOptions) => WebSocket
 
-export interface RobotSocketOptions extends Omit<LinkSocketOptions<ToRobotFrame>, 'dial' | 'read'> {
+/** Where and how a robot connects. */
+export interface RobotDial {
   readonly url: string
   readonly token: string
+  readonly connectTimeoutMs: number
   readonly WebSocket: WebSocketConstructor
 }
 
 /** The gateway adds its own fields to an operator's frame, which may already be as large as allowed. */
-const MAX_RECEIVED_BYTES = 2 * MAX_FRAME_BYTES
+export const MAX_RECEIVED_BYTES = 2 * MAX_FRAME_BYTES
 
 /**
  * Reads one text frame from the gateway.
@@ -25,22 +27,13 @@ export const readFrame = createFrameReader<ToRobotFrame>(ToRobotFrame, (type) =>
   type === 'stop' ? { type, reason: 'unreadable stop', latched: true } : undefined,
 )
 
-/**
- * Dials the gateway once.
- * @throws never for network reasons; those arrive at `onEnd`
- */
-export function openRobotSocket(options: RobotSocketOptions): LinkSocket {
-  const { url, token, WebSocket, connectTimeoutMs } = options
-  return openLinkSocket({
-    ...options,
-    read: readFrame,
-    dial: () =>
-      new WebSocket(url, {
-        headers: { authorization: `Bearer ${token}` },
-        handshakeTimeout: connectTimeoutMs,
-        maxPayload: MAX_RECEIVED_BYTES,
-        // Compression costs latency and memory on a link of small frames.
-        perMessageDeflate: false,
-      }),
+/** Dials the gateway once, with the token in a header. */
+export function dialRobotSocket({ url, token, connectTimeoutMs, WebSocket }: RobotDial): WebSocketLike {
+  return new WebSocket(url, {
+    headers: { authorization: `Bearer ${token}` },
+    handshakeTimeout: connectTimeoutMs,
+    maxPayload: MAX_RECEIVED_BYTES,
+    // Compression costs latency and memory on a link of small frames.
+    perMessageDeflate: false,
   })
 }
