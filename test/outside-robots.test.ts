@@ -1,6 +1,6 @@
 import { encodeBinaryFrame } from '@wheelhouse/protocol'
 import { afterEach, describe, expect, test, vi } from 'vitest'
-import { type ExampleRobot, exampleRobots } from './support/example-robots.ts'
+import { exampleRobots, type StartRobot, startPythonRobot } from './support/example-robots.ts'
 import { ScriptedGateway } from './support/scripted-gateway.ts'
 
 // What a robot must do by itself, whatever becomes of the gateway, asked of every robot in examples/. The gateway is
@@ -23,31 +23,36 @@ const control = (seq: number, options: { data?: unknown; lateMs?: number; sessio
 
 const soon = (check: () => void) => vi.waitFor(check, { timeout: 10_000, interval: 5 })
 
-describe.each(Object.entries(exampleRobots))('%s', (name, startRobot) => {
-  async function connect(welcome: Record<string, unknown> = { session }) {
-    const gateway = await ScriptedGateway.start()
-    opened.push(gateway)
-    gateway.welcome = welcome
-    const robot: ExampleRobot = await startRobot(async () => ({ url: gateway.url, token: 'a.token' }))
-    opened.push(robot)
-    await soon(() => expect(gateway.sockets).toHaveLength(1))
-    return { gateway, robot }
-  }
+/** A robot that has connected to a scripted gateway, both ended after the test. */
+async function connect(startRobot: StartRobot, welcome: Record<string, unknown> = { session }) {
+  const gateway = await ScriptedGateway.start()
+  opened.push(gateway)
+  gateway.welcome = welcome
+  const robot = await startRobot(async () => ({ url: gateway.url, token: 'a.token' }))
+  opened.push(robot)
+  await soon(() => expect(gateway.sockets).toHaveLength(1))
+  return { gateway, robot }
+}
 
-  /** Drives until the robot moves; answers with the last `seq`. */
-  async function drive(gateway: ScriptedGateway, from = 1): Promise<number> {
-    let seq = from - 1
-    const timer = setInterval(() => gateway.send(control(++seq)), 40)
-    try {
-      await gateway.telemetry(({ velocity }) => velocity.linear_mps > 0.3)
-    } finally {
-      clearInterval(timer)
-    }
-    return seq
+/** Sends what `frame` makes of the numbers from `from` on, until the robot moves; answers with the last number. */
+async function drive(
+  gateway: ScriptedGateway,
+  from = 1,
+  frame: (seq: number) => Record<string, unknown> | Uint8Array = control,
+): Promise<number> {
+  let seq = from - 1
+  const timer = setInterval(() => gateway.send(frame(++seq)), 40)
+  try {
+    await gateway.telemetry(({ velocity }) => velocity.linear_mps > 0.3)
+  } finally {
+    clearInterval(timer)
   }
+  return seq
+}
 
+describe.each(Object.entries(exampleRobots))('%s', (_name, startRobot) => {
   test('beats, reports, drives on fresh commands of its session and acknowledges them', async () => {
-    const { gateway } = await connect()
+    const { gateway } = await connect(startRobot)
     await gateway.telemetry(({ standing }) => standing)
     const seq = await drive(gateway)
     await soon(() => expect(gateway.all('ack').at(-1)).toMatchObject({ seq }))
@@ -58,14 +63,14 @@ describe.each(Object.entries(exampleRobots))('%s', (name, startRobot) => {
   })
 
   test('stands by itself when commands cease and no stop comes', async () => {
-    const { gateway } = await connect()
+    const { gateway } = await connect(startRobot)
     await drive(gateway)
     await gateway.telemetry(({ standing }) => standing)
     expect(gateway.all('stopped')).toEqual([])
   })
 
   test('obeys no command that was held up on its way', async () => {
-    const { gateway } = await connect()
+    const { gateway } = await connect(startRobot)
     const seq = await drive(gateway)
     await gateway.telemetry(({ standing }) => standing)
     for (let late = 1; late <= 5; late++) gateway.send(control(seq + late, { lateMs: 400 }))
@@ -76,7 +81,7 @@ describe.each(Object.entries(exampleRobots))('%s', (name, startRobot) => {
   })
 
   test('obeys nothing of another session, nor of one that is paused', async () => {
-    const { gateway } = await connect()
+    const { gateway } = await connect(startRobot)
     await gateway.telemetry(({ standing }) => standing)
     gateway.send(control(1, { session_id: '99999999-6d5c-4a87-9a0e-0f6c5d1b7e11' }))
     gateway.send({ type: 'session', ...session, status: 'PAUSED' })
@@ -87,7 +92,7 @@ describe.each(Object.entries(exampleRobots))('%s', (name, startRobot) => {
   })
 
   test('brakes on what it cannot read', async () => {
-    const { gateway } = await connect()
+    const { gateway } = await connect(startRobot)
     const seq = await drive(gateway)
     gateway.send(control(seq + 1, { data: { linear_mps: 'fast' } }))
     await gateway.telemetry(({ standing }) => standing)
@@ -95,7 +100,7 @@ describe.each(Object.entries(exampleRobots))('%s', (name, startRobot) => {
   })
 
   test('stands under a latched stop, says so, and moves only after it was cleared', async () => {
-    const { gateway } = await connect()
+    const { gateway } = await connect(startRobot)
     const seq = await drive(gateway)
     gateway.send({ type: 'stop', reason: 'a person <b>fell</b>', latched: true })
     await soon(() =>
@@ -110,7 +115,7 @@ describe.each(Object.entries(exampleRobots))('%s', (name, startRobot) => {
 
   test('stands under a stop that its welcome carries', async () => {
     const stop = { reason: 'before you came', latched: true }
-    const { gateway } = await connect({ session, stop })
+    const { gateway } = await connect(startRobot, { session, stop })
     await soon(() => expect(gateway.all('stopped')).toEqual([{ type: 'stopped', reason: stop.reason }]))
     gateway.send(control(1))
     gateway.send({ type: 'stop_cleared' })
@@ -119,7 +124,7 @@ describe.each(Object.entries(exampleRobots))('%s', (name, startRobot) => {
   })
 
   test('brakes when the connection breaks, and comes back', async () => {
-    const { gateway } = await connect()
+    const { gateway } = await connect(startRobot)
     await drive(gateway)
     gateway.sockets.at(-1)!.terminate()
     await soon(() => expect(gateway.sockets).toHaveLength(2))
@@ -130,28 +135,21 @@ describe.each(Object.entries(exampleRobots))('%s', (name, startRobot) => {
   })
 
   test.each([4000, 4002, 4029, 4401, 4403])('does not come back after %i', async (code) => {
-    const { gateway, robot } = await connect()
+    const { gateway, robot } = await connect(startRobot)
     await gateway.telemetry(({ standing }) => standing)
     gateway.sockets.at(-1)!.close(code, 'enough')
     await robot.gaveUp()
     expect(gateway.sockets).toHaveLength(1)
   })
+})
 
-  test.runIf(name.includes('python'))('drives on binary commands too', async () => {
-    const { gateway } = await connect()
-    await gateway.telemetry(({ standing }) => standing)
-    const payload = new Uint8Array(8)
-    new DataView(payload.buffer).setFloat32(0, 0.5)
-    let seq = 0
-    const timer = setInterval(() => {
-      const header = { kind: 1, flags: 0, ttlMs: 0, seq: ++seq, t: performance.now() }
-      gateway.send(encodeBinaryFrame(header, payload))
-    }, 40)
-    try {
-      await gateway.telemetry(({ velocity }) => velocity.linear_mps > 0.3)
-    } finally {
-      clearInterval(timer)
-    }
-    await soon(() => expect(gateway.all('ack').at(-1)).toMatchObject({ seq }))
-  })
+test('examples/python/robot.py drives on binary commands too', async () => {
+  const { gateway } = await connect(startPythonRobot)
+  await gateway.telemetry(({ standing }) => standing)
+  const payload = new Uint8Array(8)
+  new DataView(payload.buffer).setFloat32(0, 0.5)
+  const frame = (seq: number) =>
+    encodeBinaryFrame({ kind: 1, flags: 0, ttlMs: 0, seq, t: performance.now() }, payload)
+  const seq = await drive(gateway, 1, frame)
+  await soon(() => expect(gateway.all('ack').at(-1)).toMatchObject({ seq }))
 })

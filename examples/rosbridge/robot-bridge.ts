@@ -1,14 +1,13 @@
-import type { Control, Welcome } from '@wheelhouse/protocol'
-import { type BackoffOptions, RobotLink, type RobotLinkEnd } from '@wheelhouse/sdk'
-import { Freshness } from './freshness.ts'
+import type { Control } from '@wheelhouse/protocol'
+import { type BackoffOptions, RobotLink, type RobotLinkEnd, type StopInForce } from '@wheelhouse/sdk'
 import { poseOfOdometry, readDriveData, standStill, twistOfDrive } from './messages.ts'
 import { RosConnection } from './ros-connection.ts'
 
-/** Beyond the gateway's own deadman, which is given the first word. */
-const WATCHDOG_MARGIN_MS = 100
 const BRAKE_EVERY_MS = 100
 /** How often a stop is repeated to the motors, and an unlatched one not any more: others may want to drive. */
 const BRAKES = 10
+/** Reasons of the stops that the link gives by itself. */
+const LINK_STOPS: ReadonlySet<string> = new Set(['watchdog', 'link_lost'])
 /** Slower than this is standing. */
 const STANDING_MPS = 0.01
 const STANDING_RADPS = 0.02
@@ -41,10 +40,7 @@ export class RobotBridge {
   readonly #cmdVel: string
   readonly #odometry: string
   readonly #log: (line: string) => void
-  readonly #freshness = new Freshness()
   #link: RobotLink | null = null
-  #deadmanMs = 0
-  #watchdog: NodeJS.Timeout | undefined
   #braking: NodeJS.Timeout | undefined
   /** Reason of the stop that has not been answered with `stopped`. */
   #unanswered: string | null = null
@@ -86,7 +82,6 @@ export class RobotBridge {
   }
 
   #rosDown(): void {
-    clearTimeout(this.#watchdog)
     clearInterval(this.#braking)
     this.#unanswered = null
     const link = this.#link
@@ -102,18 +97,12 @@ export class RobotBridge {
       url,
       token,
       ...(reconnect && { reconnect }),
-      onWelcome: (welcome: Welcome) => {
-        this.#deadmanMs = welcome.deadman_ms
-        this.#freshness.forget()
-      },
       onSession: (session) => {
         if (session?.status !== 'ACTIVE') this.#halt()
       },
+      // The link hands on no control that is late, and stops a robot by itself when control falls silent.
       onControl: (control) => this.#drive(link, control),
-      onStop: ({ reason }) => {
-        this.#halt()
-        this.#unanswered = reason
-      },
+      onStop: (stop) => this.#stop(stop),
       onConnection: (state) => {
         this.#log(`Wheelhouse: ${state}`)
         if (state === 'offline') this.#halt()
@@ -127,16 +116,18 @@ export class RobotBridge {
     return link
   }
 
-  #drive(link: RobotLink, { session_id, seq, t, ttl_ms, data }: Control): void {
-    const ageMs = this.#freshness.ageMs(seq, t, performance.now())
+  #stop({ reason, latched }: StopInForce): void {
+    this.#halt()
+    // The link's own stops ask for no answer.
+    if (latched || !LINK_STOPS.has(reason)) this.#unanswered = reason
+  }
+
+  #drive(link: RobotLink, { session_id, seq, data }: Control): void {
     if (link.session?.status !== 'ACTIVE' || link.session.session_id !== session_id) return
-    if (ageMs > ttl_ms) return // held up on its way: what it says may no longer be true
     const drive = readDriveData(data)
     if (!drive) return this.#halt() // what cannot be read must not keep the last motion alive
     clearInterval(this.#braking)
     this.#unanswered = null
-    clearTimeout(this.#watchdog)
-    this.#watchdog = setTimeout(() => this.#halt(), this.#deadmanMs + WATCHDOG_MARGIN_MS)
     if (this.#publish(drive)) link.ack(seq)
   }
 
@@ -146,7 +137,6 @@ export class RobotBridge {
 
   /** Stands still: now, and said again, as long as a latched stop lasts or for a second. */
   #halt(): void {
-    clearTimeout(this.#watchdog)
     clearInterval(this.#braking)
     this.#publish(standStill)
     let left = BRAKES

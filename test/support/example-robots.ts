@@ -15,15 +15,16 @@ export interface ExampleRobot extends AsyncDisposable {
 
 /** Where its gateway is: given once the robot's own origin, if it has one, is known. */
 type Place = (origin?: string) => Promise<{ url: string; token: string }>
+export type StartRobot = (place: Place) => Promise<ExampleRobot>
 
 /** The robots of `examples/`, each in its own surroundings, by name. */
-export const exampleRobots: Record<string, (place: Place) => Promise<ExampleRobot>> = {
+export const exampleRobots: Record<string, StartRobot> = {
   'examples/python/robot.py': startPythonRobot,
   'examples/browser/robot.html': startPageRobot,
   'examples/rosbridge/robot-bridge.ts': startBridgedRobot,
 }
 
-async function startPythonRobot(place: Place): Promise<ExampleRobot> {
+export async function startPythonRobot(place: Place): Promise<ExampleRobot> {
   const { url, token } = await place()
   const child = spawn(await python(), [`${folder('python')}/robot.py`], {
     env: { CONTROL_URL: url, ROBOT_TOKEN: token },
