@@ -37,7 +37,7 @@ const encoder = new TextEncoder()
  * A frame as text.
  * @throws RangeError if it is larger than the protocol allows, TypeError if it has no JSON form
  */
-export function frameText(frame: { readonly type: string }): string {
+export function frameText(frame: { readonly type: string; readonly [field: string]: unknown }): string {
   const text = JSON.stringify(frame)
   // A character has at most three bytes, so that most frames need not be counted.
   const small = text.length * 3 <= MAX_FRAME_BYTES
