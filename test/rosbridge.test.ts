@@ -16,7 +16,7 @@ async function open(options: { allowedOrigins?: string[] } = {}) {
   const stops: string[] = []
   let connected = true
   const driver = {
-    control: (data: unknown) => connected && sent.push(data) > 0,
+    control: (data: unknown) => (connected ? sent.push(data) : null),
     stop: (reason: string) => void stops.push(reason),
   }
   const bridge = await startOperatorBridge(driver, { port: 0, ...options })

@@ -12,8 +12,8 @@ const TRY_AGAIN_LATER = 1013
 
 /** What the bridge needs of an OperatorLink. */
 export interface Driver {
-  /** Sends data of a control frame; false when it could not be sent. */
-  control(data: unknown): unknown
+  /** Sends data of a control frame; null when it could not be sent. */
+  control(data: unknown): number | null
   /** Stops the robot and keeps it stopped. */
   stop(reason: string): unknown
 }
@@ -49,7 +49,7 @@ export async function startOperatorBridge(driver: Driver, options: OperatorBridg
     drive(client, data: DriveData) {
       if (driving !== null && driving !== client) throw new OpRefused('/cmd_vel: another client is driving')
       driving = client
-      if (driver.control(data) === false)
+      if (driver.control(data) === null)
         client.warn('/cmd_vel: not sent, there is no connection to the robot')
     },
     letGo,
