@@ -232,6 +232,20 @@ describe('examples/browser/drive.html', () => {
     expect(await page.locator('dl img, dl b').count()).toBe(0)
   })
 
+  test('stops over the API when it has no connection', async () => {
+    const { world, owner, id, open } = await openPage()
+    const page = await open()
+    await page.fill('#api', world.baseUrl)
+    await page.fill('#session', id)
+    await page.fill('#credential', owner.token)
+    await page.click('#stop')
+    await soon(async () =>
+      expect((await owner.get(`/api/sessions/${id}`)).body.control.stop).toMatchObject({
+        reason: 'stopped from the page',
+      }),
+    )
+  })
+
   test('connects with a ticket that was pasted, once', async () => {
     const { operator, id, open } = await openPage()
     const { body } = await operator.post(`/api/sessions/${id}/ticket`, { part: 'control' })
@@ -240,7 +254,7 @@ describe('examples/browser/drive.html', () => {
     await page.fill('#ticket', body.ticket)
     await page.click('text=Connect >> nth=0')
     await shows(page, '#status', 'ACTIVE')
-    // Another console of the same operator takes over; this one stays away.
+    // It admits nobody else, and throws nobody out.
     const second = await open()
     await second.fill('#url', body.url)
     await second.fill('#ticket', body.ticket)

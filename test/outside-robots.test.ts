@@ -134,6 +134,21 @@ describe.each(Object.entries(exampleRobots))('%s', (_name, startRobot) => {
     await drive(gateway)
   })
 
+  test('leaves a gateway that has fallen silent', async () => {
+    const { gateway } = await connect(startRobot, { session, heartbeat_timeout_ms: 500 })
+    await drive(gateway)
+    gateway.answers = false
+    await soon(() => expect(gateway.sockets).toHaveLength(2))
+    await gateway.telemetry(({ standing }) => standing)
+  })
+
+  test("takes up another clock of the operator's with a new link", async () => {
+    const { gateway } = await connect(startRobot)
+    await drive(gateway)
+    await gateway.telemetry(({ standing }) => standing)
+    await drive(gateway, 1, (seq) => control(seq, { lateMs: 60_000 }))
+  })
+
   test.each([4000, 4002, 4029, 4401, 4403])('does not come back after %i', async (code) => {
     const { gateway, robot } = await connect(startRobot)
     await gateway.telemetry(({ standing }) => standing)
@@ -142,6 +157,20 @@ describe.each(Object.entries(exampleRobots))('%s', (_name, startRobot) => {
     expect(gateway.sockets).toHaveLength(1)
   })
 })
+
+// A page is not told why its upgrade was refused.
+test.each(['examples/python/robot.py', 'examples/rosbridge/robot-bridge.ts'])(
+  '%s tries again after 503, and not after 401',
+  async (name) => {
+    const gateway = await ScriptedGateway.start()
+    opened.push(gateway)
+    gateway.refusals.push(503, 401)
+    const robot = await exampleRobots[name]!(async () => ({ url: gateway.url, token: 'a.token' }))
+    opened.push(robot)
+    expect(await robot.gaveUp()).toContain('401')
+    expect(gateway.refusals).toEqual([])
+  },
+)
 
 test('examples/python/robot.py drives on binary commands too', async () => {
   const { gateway } = await connect(startPythonRobot)

@@ -13,12 +13,13 @@ export const nowMs = () => performance.timeOrigin + performance.now()
  * Connects with what `admission()` resolves to, `{url, token}`, and connects again after losses. `admission` may
  * throw; an error with `final: true` ends the attempts. `silenceMs`: without any frame for so long the connection
  * counts as lost.
- * @returns `send(frame)`, true when it was handed to an open socket that keeps up; `open()`; `close()`
+ * @returns `send(frame)`, true when it was handed to an open socket that keeps up; `expectFrames(forMs)`; `close()`
  */
 export function openLink({ admission, onOpen, onFrame, onBinary, onState, silenceMs = 5_000 }) {
   let socket = null
   let retry
   let silence
+  let limitMs = silenceMs
   let ended = false
   let failures = 0
 
@@ -55,21 +56,21 @@ export function openLink({ admission, onOpen, onFrame, onBinary, onState, silenc
       mine.close()
       lost(why, false)
     }
-    const listen = (limitMs) => {
+    const listen = (forMs) => {
       clearTimeout(silence)
-      silence = setTimeout(() => giveUp('silence'), limitMs)
+      silence = setTimeout(() => giveUp('silence'), forMs)
     }
     listen(CONNECT_LIMIT_MS)
     mine.onopen = () => {
       if (mine !== socket) return
-      listen(silenceMs)
+      listen(limitMs)
       onOpen?.()
       onState('connected')
     }
     mine.onmessage = ({ data }) => {
       if (mine !== socket) return
       failures = 0
-      listen(silenceMs)
+      listen(limitMs)
       if (typeof data === 'string') onFrame(JSON.parse(data))
       else onBinary?.(new DataView(data))
     }
@@ -81,7 +82,10 @@ export function openLink({ admission, onOpen, onFrame, onBinary, onState, silenc
 
   dial()
   return {
-    open: () => socket?.readyState === WebSocket.OPEN,
+    /** From the next frame on, `forMs` without one means that the connection is lost. */
+    expectFrames(forMs) {
+      limitMs = forMs
+    },
     send(frame) {
       if (socket?.readyState !== WebSocket.OPEN || socket.bufferedAmount > 64 * 1024) return false
       socket.send(JSON.stringify(frame))

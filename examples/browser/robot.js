@@ -80,6 +80,7 @@ function onFrame(frame) {
     const beat = () => link?.send({ type: 'heartbeat', seq: seq++ })
     clearInterval(beats)
     beats = setInterval(beat, frame.heartbeat_interval_ms)
+    link.expectFrames(frame.heartbeat_timeout_ms) // heartbeats are acknowledged
     smallestMs = null // another way through the network
     latched = false // a welcome without a stop: it was cleared while we were away
     show('in-force', 'none')

@@ -14,6 +14,8 @@ export class ScriptedGateway {
   readonly sockets: WebSocket[] = []
   /** Statuses with which the next upgrades are refused. */
   readonly refusals: number[] = []
+  /** Whether it acknowledges heartbeats. */
+  answers = true
   /** Fields of the next welcomes. */
   welcome: Record<string, unknown> = {}
   readonly #http: Server = createServer()
@@ -72,7 +74,7 @@ export class ScriptedGateway {
       if (isBinary) return
       const frame = JSON.parse(String(data)) as Received
       this.frames.push(frame)
-      if (frame.type === 'heartbeat')
+      if (frame.type === 'heartbeat' && this.answers)
         socket.send(JSON.stringify({ type: 'heartbeat_ack', seq: frame.seq, t: 1 }))
     })
     socket.send(
