@@ -1,4 +1,6 @@
 import { alone } from '../src/async.ts'
+import type { Driving } from '../src/control/driving.service.ts'
+import type { Tickets } from '../src/control/ticket.ts'
 import type { EpisodeStore } from '../src/datasets/episode.store.ts'
 import type { Bus } from '../src/events/bus.ts'
 import type { Log } from '../src/log.ts'
@@ -6,19 +8,22 @@ import type { MetricsPage } from '../src/metrics/metrics.http.ts'
 import type { Presence } from '../src/presence/presence.service.ts'
 import type { PresenceStore } from '../src/presence/presence.store.ts'
 import type { RobotTokens } from '../src/robots/robot.token.ts'
+import { createAdmission } from './admission.ts'
+import { createDriveRoom } from './drive-room.ts'
 import { createEpisodes } from './episodes.ts'
 import { createHeartbeats } from './heartbeats.ts'
 import { createReconciler } from './reconciler.ts'
 import { createRobotFrames } from './robot-frames.ts'
 import type { RobotLink } from './robot-link.ts'
-import { createRobotSync, repeatStop } from './robot-sync.ts'
+import { createRobotSync } from './robot-sync.ts'
 import { createRobotConnections, type RobotSettings } from './robots.ts'
-import { closeAll, listenForRobots } from './server.ts'
+import { closeAll, listenForLinks } from './server.ts'
 import { createTimerWheel, type TimerWheel } from './timer-wheel.ts'
 
 const WHEEL_TICK_MS = 50
 const STALL_MS = 200
 const HOUSEKEEPING_MS = 1_000
+const LOOK_AFTER_MS = 250
 /** A peer that has not read for so long is closed. */
 const BLOCKED_LIMIT_MS = 10_000
 const RECONCILE_MS = 10_000
@@ -27,11 +32,13 @@ export interface GatewayParts {
   readonly presence: Presence
   readonly store: PresenceStore
   readonly episodeStore: EpisodeStore
+  readonly driving: Driving
   readonly tokens: RobotTokens
+  readonly tickets: Tickets
   readonly bus: Bus
   readonly log: Log
   readonly nodeId: string
-  readonly settings: RobotSettings
+  readonly settings: RobotSettings & { readonly operatorGraceMs: number }
   readonly allowedOrigins: readonly string[]
   /** Answers GET /metrics. */
   readonly metricsPage: MetricsPage
@@ -39,28 +46,34 @@ export interface GatewayParts {
   readonly urlFor: (port: number) => string
 }
 
+type Count = 'frames' | 'heartbeats' | 'heartbeatsWritten' | 'lastFlushMs' | 'passed' | 'dropped' | 'deadman'
+
 export interface Gateway {
   readonly port: number
+  /** Robots, and operators and watchers. */
   readonly connections: number
-  readonly counts: Readonly<Record<'frames' | 'heartbeats' | 'heartbeatsWritten' | 'lastFlushMs', number>>
-  /** Refuses newcomers, tells every robot to reconnect elsewhere and writes what is left. Bounded by the caller. */
+  readonly people: number
+  readonly counts: Readonly<Record<Count, number>>
+  /** Refuses newcomers, tells everybody to reconnect elsewhere and writes what is left. Bounded by the caller. */
   drain(): Promise<void>
   close(): Promise<void>
 }
 
-/** Starts the gateway: robots connect, their presence is kept. */
+/** Starts the gateway: robots connect, their presence is kept, operators drive them and watchers look on. */
 export async function startGateway(parts: GatewayParts, host: string, port: number): Promise<Gateway> {
-  const { presence, store, tokens, bus, log, nodeId, settings } = parts
+  const { presence, store, tokens, tickets, bus, log, nodeId, settings } = parts
   const startedAtMs = Date.now() - 1 // clock readings are above 0, which stands for "never"
   const clockMs = () => Date.now() - startedAtMs
 
+  const room = createDriveRoom({
+    ...{ driving: parts.driving, bus, log, nodeId, settings, clockMs },
+    lookUp: (robotIds) => sync.want(robotIds),
+    lookAround: () => sync.poll(),
+  })
+  const { drives, relay, people } = room
   const sync = createRobotSync({
-    store,
-    nodeId,
-    bus,
-    log,
+    ...{ store, nodeId, bus, log, drives, clockMs },
     linkOf: (robotId) => robots.current(robotId),
-    clockMs,
   })
   const heartbeats = createHeartbeats({
     store,
@@ -82,33 +95,42 @@ export async function startGateway(parts: GatewayParts, host: string, port: numb
   const frames = createRobotFrames({
     noteBeat: heartbeats.note,
     takeEpisode: episodes.take,
+    relay,
     log,
     startedAtMs,
   })
-  const robots = createRobotConnections({ presence, frames, wheel, settings, log, startedAtMs, clockMs })
+  const robots = createRobotConnections({
+    ...{ presence, frames, drives, wheel, settings, log, startedAtMs, clockMs },
+  })
 
   let draining = false
   let databaseOk = false
-  const server = await listenForRobots(
+  const admission = createAdmission({
+    ...{ tokens, tickets, allowedOrigins: parts.allowedOrigins, clockMs },
+    isDraining: () => draining,
+  })
+  const server = await listenForLinks(
     {
-      robots,
-      tokens,
-      clockMs,
-      allowedOrigins: parts.allowedOrigins,
+      admission,
+      robots: { ...robots, drained: relay.robotDrained, pong: room.robotAnswered },
+      people: { ...people, drained: relay.personDrained, pong: room.personAnswered },
       metricsPage: parts.metricsPage,
       isReady: () => databaseOk && !draining,
-      isDraining: () => draining,
     },
     host,
     port,
   )
   const url = parts.urlFor(server.port)
+  function* links() {
+    yield* robots.all()
+    yield* people.all()
+  }
 
   const lookAfterLinks = () => {
     const nowMs = clockMs()
     robots.turnAway()
-    for (const link of robots.all()) {
-      repeatStop(link, nowMs)
+    room.lookAfter()
+    for (const link of links()) {
       if (link.blockedSinceMs !== 0 && nowMs - link.blockedSinceMs > BLOCKED_LIMIT_MS) link.close('tooSlow')
     }
   }
@@ -118,6 +140,7 @@ export async function startGateway(parts: GatewayParts, host: string, port: numb
     try {
       await store.renewNode(nodeId, url)
       await sync.poll()
+      await room.checkKeys()
       databaseOk = true
     } catch (cause) {
       if (databaseOk) log.warn({ err: cause }, 'gateway runs on without the database')
@@ -136,11 +159,12 @@ export async function startGateway(parts: GatewayParts, host: string, port: numb
     reconciler.run().catch((cause) => log.warn({ err: cause }, 'presence not reconciled')),
   )
   await housekeep()
-  const stopListening = sync.listen()
+  const stopListening = [sync.listen(), room.listen()]
   const timers = [
     setInterval(turnWheel(wheel, clockMs), WHEEL_TICK_MS),
     setInterval(() => heartbeats.tick(), heartbeats.sliceMs),
-    setInterval(lookAfterLinks, HOUSEKEEPING_MS), // by itself: housekeeping waits for the database
+    setInterval(lookAfterLinks, LOOK_AFTER_MS), // by itself: housekeeping waits for the database
+    setInterval(room.measure, HOUSEKEEPING_MS),
     setInterval(housekeep, HOUSEKEEPING_MS),
     setInterval(reconcile, RECONCILE_MS),
   ]
@@ -150,29 +174,34 @@ export async function startGateway(parts: GatewayParts, host: string, port: numb
     get connections() {
       return robots.size
     },
+    get people() {
+      return people.size
+    },
     get counts() {
       const { written: heartbeatsWritten, lastFlushMs } = heartbeats.counts
-      return { ...frames.counts, heartbeatsWritten, lastFlushMs }
+      return { ...frames.counts, ...relay.counts, heartbeatsWritten, lastFlushMs }
     },
     async drain() {
       draining = true
       server.stopListening()
+      room.standStill('gateway_draining')
       // First what the robots have sent, while the connections that own it still stand.
       await Promise.all([
         heartbeats.flush().catch((cause) => log.error({ err: cause }, 'heartbeats not written at shutdown')),
         episodes
           .flush()
           .catch((cause) => log.warn({ err: cause }, 'episodes left to their robots at shutdown')),
+        room.flush(),
       ])
-      await closeAll(robots, 'draining')
-      await presence.idle()
+      await closeAll(links, 'draining')
+      await Promise.all([presence.idle(), room.flush()])
     },
     async close() {
       for (const timer of timers) clearInterval(timer)
       closed = true
       episodes.stop()
       await housekeep() // joins a run in hand, which would bring the row of this node back
-      stopListening()
+      for (const stop of stopListening) stop()
       server.close()
       await store.forgetNode(nodeId).catch(() => {}) // the sweep finds the row otherwise
     },

@@ -1,11 +1,20 @@
-import { type Episode, EpisodeId, MAX_FRAME_BYTES, RobotFrame, robotFrameTypes } from '@wheelhouse/protocol'
+import {
+  BINARY_HEADER_BYTES,
+  BINARY_TELEMETRY,
+  type Episode,
+  EpisodeId,
+  MAX_FRAME_BYTES,
+  RobotFrame,
+  robotFrameTypes,
+} from '@wheelhouse/protocol'
 import { z } from 'zod'
 import type { Log } from '../src/log.ts'
+import { parseFrame } from './parse-frame.ts'
+import type { Relay } from './relay.ts'
 import type { RobotLink } from './robot-link.ts'
 
 /** Frames a robot may send in one second: room for control acknowledgements at 200 Hz and rich telemetry. */
 const MAX_FRAMES_PER_SECOND = 1_000
-const WINDOW_MS = 1_000
 /** After so many malformed frames in a row the peer does not speak this protocol. */
 const MAX_MALFORMED_FRAMES = 5
 
@@ -13,10 +22,11 @@ const MAX_MALFORMED_FRAMES = 5
 export function createRobotFrames(parts: {
   noteBeat: (link: RobotLink) => void
   takeEpisode: (link: RobotLink, episode: Episode, nowMs: number) => void
+  relay: Relay
   log: Log
   startedAtMs: number
 }) {
-  const { noteBeat, takeEpisode, log, startedAtMs } = parts
+  const { noteBeat, takeEpisode, relay, log, startedAtMs } = parts
   const counts = { frames: 0, heartbeats: 0 }
 
   function malformed(link: RobotLink, why: string, nowMs: number, about?: { episode_id: string }): void {
@@ -34,6 +44,11 @@ export function createRobotFrames(parts: {
     link.sendIfFlowing(`{"type":"heartbeat_ack","seq":${echoed},"t":${startedAtMs + nowMs}}`, nowMs)
   }
 
+  /** It need not be told of its latched stop again. */
+  function stands(link: RobotLink): void {
+    if (link.drive) link.drive.stopSentMs = 0
+  }
+
   function other(link: RobotLink, value: object & { type: string }, nowMs: number): void {
     if (!robotFrameTypes.has(value.type)) return // newer robots may say more than this gateway understands
     const parsed = RobotFrame.safeParse(value)
@@ -41,7 +56,7 @@ export function createRobotFrames(parts: {
     link.malformedFrames = 0
     const frame = parsed.data
     if (frame.type === 'heartbeat') heartbeat(link, frame.seq, nowMs)
-    else if (frame.type === 'stopped') link.stopSentMs = 0
+    else if (frame.type === 'stopped') stands(link)
     else if (frame.type === 'episode') takeEpisode(link, frame, nowMs)
     else if (frame.type === 'log') {
       log.debug({ robotId: link.robotId, level: frame.level, said: frame.message }, 'robot log')
@@ -54,21 +69,35 @@ export function createRobotFrames(parts: {
 
     /** Handles one frame of a connection that the database has let in. */
     read(link: RobotLink, text: string, nowMs: number): void {
-      const value = parseObject(text)
+      const value = parseFrame(text)
       if (value === undefined) return malformed(link, 'A frame must be a JSON object with a type', nowMs)
       // The frame that every robot sends all the time takes the short way; any extra field takes the long one.
       if (value.type === 'heartbeat' && isPlainHeartbeat(value)) return heartbeat(link, value.seq, nowMs)
+      if (value.type === 'ack' && isAck(value)) {
+        link.malformedFrames = 0
+        return relay.ack(link, value.seq)
+      }
+      if (value.type === 'telemetry') {
+        link.malformedFrames = 0
+        return relay.telemetry(link, text) // whatever its data are: they are between the robot and who watches
+      }
       other(link, value, nowMs)
     },
 
+    /** A binary frame is telemetry, passed on byte for byte. */
+    readBinary(link: RobotLink, data: ArrayBuffer, nowMs: number): void {
+      const isTelemetry =
+        data.byteLength >= BINARY_HEADER_BYTES && new DataView(data).getUint8(0) === BINARY_TELEMETRY
+      if (!isTelemetry)
+        return malformed(link, 'A binary frame of a robot is of kind 2, after 16 bytes', nowMs)
+      link.malformedFrames = 0
+      relay.telemetry(link, data)
+    },
+
     /** False when the frame must not be read: too many, or too large. Answers the peer itself. */
-    admit(link: RobotLink, bytes: number, isBinary: boolean, nowMs: number): boolean {
+    admit(link: RobotLink, bytes: number, nowMs: number): boolean {
       counts.frames++
-      if (nowMs - link.frameWindowMs >= WINDOW_MS) {
-        link.frameWindowMs = nowMs
-        link.framesInWindow = 0
-      }
-      if (++link.framesInWindow > MAX_FRAMES_PER_SECOND) {
+      if (link.isTooFast(MAX_FRAMES_PER_SECOND, nowMs)) {
         link.close('tooFast')
         return false
       }
@@ -76,21 +105,11 @@ export function createRobotFrames(parts: {
         malformed(link, `A frame may have at most ${MAX_FRAME_BYTES} bytes`, nowMs)
         return false
       }
-      return !isBinary // binary frames are telemetry for whoever watches; a sign of life and no more so far
+      return true
     },
   }
 }
 export type RobotFrames = ReturnType<typeof createRobotFrames>
-
-function parseObject(text: string): (object & { type: string }) | undefined {
-  try {
-    const value: unknown = JSON.parse(text)
-    if (typeof value !== 'object' || value === null || !('type' in value)) return undefined
-    return typeof value.type === 'string' ? (value as object & { type: string }) : undefined
-  } catch {
-    return undefined
-  }
-}
 
 /** Which episode a malformed frame is about, so that its robot knows which one not to send again. */
 function namedEpisode(value: object & { type: string }): { episode_id: string } | undefined {
@@ -103,4 +122,8 @@ function isPlainHeartbeat(value: object): value is { type: 'heartbeat'; seq?: nu
   const keys = Object.keys(value)
   if (keys.length === 1) return true
   return keys.length === 2 && 'seq' in value && Number.isSafeInteger(value.seq) && (value.seq as number) >= 0
+}
+
+function isAck(value: object): value is { seq: number } {
+  return 'seq' in value && Number.isSafeInteger(value.seq) && (value.seq as number) >= 0
 }

@@ -1,14 +1,12 @@
-import type { RobotSession } from '@wheelhouse/protocol'
 import type { Bus } from '../src/events/bus.ts'
 import type { Log } from '../src/log.ts'
-import type { LinkState, OpenSession, PresenceStore } from '../src/presence/presence.store.ts'
+import type { LinkState, PresenceStore } from '../src/presence/presence.store.ts'
+import type { Drives } from './drives.ts'
 import type { RobotLink } from './robot-link.ts'
 
 const ROBOTS_PER_QUERY = 2_000
 /** Looking again over the last few seconds finds what a lost hint, or a slow commit, has hidden. */
 const OVERLAP_MS = 5_000
-/** How long a robot may take to stand and say so before it is told again. */
-const REPEAT_STOP_MS = 1_000
 
 /**
  * Keeps connections in step with what the database says of their robots: sessions, tokens, newer
@@ -20,17 +18,18 @@ export function createRobotSync(parts: {
   bus: Bus
   log: Log
   linkOf: (robotId: string) => RobotLink | undefined
+  drives: Drives
   clockMs: () => number
 }) {
-  const { store, nodeId, bus, log, linkOf, clockMs } = parts
+  const { store, nodeId, bus, log, linkOf, drives, clockMs } = parts
   let wanted = new Set<string>()
   let running: Promise<void> | undefined
   let lastPollMs = clockMs()
   let failed = false
 
-  /** Looks these robots up soon, many in one query. Bounded by the robots that are connected here. */
+  /** Looks these robots up soon, many in one query. Bounded by the robots that are connected here, or waited for. */
   function want(robotIds: Iterable<string>): void {
-    for (const robotId of robotIds) if (linkOf(robotId)) wanted.add(robotId)
+    for (const robotId of robotIds) if (linkOf(robotId) ?? drives.orphanOf(robotId)) wanted.add(robotId)
     if (wanted.size > 0) running ??= drain()
   }
 
@@ -57,12 +56,14 @@ export function createRobotSync(parts: {
 
   function apply(state: LinkState): void {
     const link = linkOf(state.robotId)
+    const orphan = link ? undefined : drives.orphanOf(state.robotId)
+    if (orphan) return drives.lookedForOrphan(orphan, state)
     if (!link || link.epoch === 0) return
     if (state.epoch > link.epoch) return link.close('replaced')
     if (state.epoch < link.epoch) return link.close('draining') // the database forgot this connection: come anew
     if (state.tokenVersion !== link.tokenVersion) return link.close('credentialRevoked')
     if (!state.connected) return link.close('draining')
-    applySession(link, state.session, clockMs())
+    drives.looked(link, state.session)
   }
 
   return {
@@ -75,75 +76,10 @@ export function createRobotSync(parts: {
       const startedMs = clockMs()
       failed = false
       want(await store.changedWithin(nodeId, startedMs - lastPollMs + OVERLAP_MS))
+      want(drives.orphanedRobots())
       await running
       if (!failed) lastPollMs = startedMs
     },
   }
 }
 export type RobotSync = ReturnType<typeof createRobotSync>
-
-/** An open session as its robot is told of it. */
-export function robotSession(session: LinkState['session']): RobotSession | null {
-  return session && { session_id: session.id, status: session.status, operator_name: session.operatorName }
-}
-
-/** A stop in force as a robot is told of it: it stands until `stop_cleared`. */
-export function latchedStop(reason: string | null): { reason: string; latched: true } | null {
-  return reason === null ? null : { reason, latched: true }
-}
-
-/**
- * Tells the robot of a change of its session; a robot that may not move any more is also told to stop. A latched
- * stop goes out before everything that follows from it. A pause, or a stop, that was over before anybody looked is
- * told as a pause: whatever is obeyed late must still be obeyed.
- */
-export function applySession(link: RobotLink, session: LinkState['session'], nowMs: number): void {
-  if (link.session && link.session.session_id !== session?.id) sessionOver(link, link.session, nowMs)
-  if (session && pausedUnseen(link, session)) applySession(link, { ...session, status: 'PAUSED' }, nowMs)
-  const before = link.session
-  const now = robotSession(session)
-  link.session = now
-  link.activeSinceMs = session?.activeSinceMs ?? 0
-  const cleared = applyStop(link, session?.stopReason ?? null, nowMs)
-  if (!now) return
-  const changed = before?.status !== now.status
-  if (changed) link.send(JSON.stringify({ type: 'session', ...now }), nowMs)
-  // Also after a stop was cleared: that the robot may move again is for the operator to say, by resuming.
-  const mayNotMove = now.status === 'PAUSED' && link.stopReason === null
-  if (mayNotMove && (cleared || (changed && before))) stopUnlatched(link, 'session_paused', nowMs)
-}
-
-/** Whether the robot was told of an earlier stretch of ACTIVE time than the present one, and of nothing since. */
-function pausedUnseen(link: RobotLink, session: OpenSession): boolean {
-  const active = link.session?.status === 'ACTIVE' && session.status === 'ACTIVE'
-  return active && link.activeSinceMs !== session.activeSinceMs
-}
-
-/** An open session leaves the open states in one way only. Its latched stop ends with it; the robot stands on. */
-function sessionOver(link: RobotLink, before: RobotSession, nowMs: number): void {
-  link.send(JSON.stringify({ type: 'session', ...before, status: 'COMPLETED' }), nowMs)
-  link.session = null
-  applyStop(link, null, nowMs)
-  stopUnlatched(link, 'session_over', nowMs)
-}
-
-/** Tells the robot of a latched stop that is new to it, or of the end of one; answers whether one ended. */
-function applyStop(link: RobotLink, reason: string | null, nowMs: number): boolean {
-  if (reason === link.stopReason) return false
-  link.stopReason = reason
-  const stop = latchedStop(reason)
-  link.stopSentMs = stop ? nowMs : 0
-  link.send(stop ? JSON.stringify({ type: 'stop', ...stop }) : '{"type":"stop_cleared"}', nowMs)
-  return stop === null
-}
-
-/** Tells the robot once more of a latched stop, unless it has said that it stands. Call it again and again. */
-export function repeatStop(link: RobotLink, nowMs: number): void {
-  if (link.stopSentMs === 0 || nowMs - link.stopSentMs < REPEAT_STOP_MS) return
-  link.stopSentMs = nowMs
-  link.sendIfFlowing(JSON.stringify({ type: 'stop', ...latchedStop(link.stopReason) }), nowMs)
-}
-
-function stopUnlatched(link: RobotLink, reason: 'session_paused' | 'session_over', nowMs: number): void {
-  link.send(JSON.stringify({ type: 'stop', reason, latched: false }), nowMs)
-}

@@ -1,9 +1,10 @@
 import type { Log } from '../src/log.ts'
 import type { Presence } from '../src/presence/presence.service.ts'
 import type { Connected } from '../src/presence/presence.store.ts'
+import { latchedStop, robotSession } from './drive.ts'
+import type { Drives } from './drives.ts'
 import type { RobotFrames } from './robot-frames.ts'
 import type { RobotLink } from './robot-link.ts'
-import { latchedStop, robotSession } from './robot-sync.ts'
 import type { TimerWheel } from './timer-wheel.ts'
 
 /** Frames kept for a connection that waits for the database; of more than that, the newest. */
@@ -21,13 +22,14 @@ export interface RobotSettings {
 export function createRobotConnections(parts: {
   presence: Presence
   frames: RobotFrames
+  drives: Drives
   wheel: TimerWheel<RobotLink>
   settings: RobotSettings
   log: Log
   startedAtMs: number
   clockMs: () => number
 }) {
-  const { presence, frames, wheel, settings, log, startedAtMs, clockMs } = parts
+  const { presence, frames, drives, wheel, settings, log, startedAtMs, clockMs } = parts
   /** The connection that speaks for its robot. */
   const current = new Map<string, RobotLink>()
   /** Open sockets that wait to be let in, and since when. Every other open socket is a current one. */
@@ -55,9 +57,8 @@ export function createRobotConnections(parts: {
   }
 
   function welcome(link: RobotLink, open: Connected['session']): void {
-    link.session = robotSession(open)
-    link.activeSinceMs = open?.activeSinceMs ?? 0
-    link.stopReason = open?.stopReason ?? null
+    link.lastSignMs = clockMs() // what it owes, it owes from here on
+    const drive = drives.robotCame(link, open)
     const frame = {
       type: 'welcome',
       robot_id: link.robotId,
@@ -65,12 +66,10 @@ export function createRobotConnections(parts: {
       heartbeat_interval_ms: settings.heartbeatIntervalMs,
       heartbeat_timeout_ms: settings.heartbeatTimeoutMs,
       deadman_ms: settings.deadmanMs,
-      session: link.session,
-      stop: latchedStop(link.stopReason),
+      session: drive && robotSession(drive.session),
+      stop: latchedStop(drive?.stop ?? null),
     }
-    link.lastSignMs = clockMs() // what it owes, it owes from here on
     link.send(JSON.stringify(frame), link.lastSignMs)
-    if (frame.stop) link.stopSentMs = link.lastSignMs
     const early = link.early ?? []
     link.early = undefined
     for (const text of early) if (link.open) frames.read(link, text, clockMs())
@@ -126,7 +125,8 @@ export function createRobotConnections(parts: {
     message(link: RobotLink, data: ArrayBuffer, isBinary: boolean): void {
       const nowMs = clockMs()
       link.lastSignMs = nowMs
-      if (!frames.admit(link, data.byteLength, isBinary, nowMs)) return
+      if (!frames.admit(link, data.byteLength, nowMs)) return
+      if (isBinary) return frames.readBinary(link, data, nowMs)
       const text = Buffer.from(data).toString() // copied: uWebSockets takes the memory back
       if (link.early === undefined) return frames.read(link, text, nowMs)
       if (link.early.length >= MAX_EARLY_FRAMES) link.early.shift()
@@ -137,6 +137,7 @@ export function createRobotConnections(parts: {
       link.detach()
       waiting.delete(link)
       if (current.get(link.robotId) === link) current.delete(link.robotId)
+      drives.robotGone(link)
       if (link.epoch > 0) farewell(link)
     },
   }

@@ -1,6 +1,7 @@
 import {
   type HubAck,
   type HubAnswers,
+  type HubCommand,
   type HubCommandName,
   hubCommands,
   MAX_WATCHED_SESSIONS,
@@ -8,6 +9,7 @@ import {
 } from '@wheelhouse/protocol'
 import type { Socket } from 'socket.io'
 import type { z } from 'zod'
+import type { Bus } from '../src/events/bus.ts'
 import type { Caller } from '../src/http/endpoint.ts'
 import { AppError, toAppError } from '../src/http/errors.ts'
 import type { Log } from '../src/log.ts'
@@ -18,6 +20,7 @@ import type { SessionLifecycle } from '../src/sessions/session.lifecycle.ts'
 import type { SessionQueries } from '../src/sessions/session.queries.ts'
 import { sessionDetail } from '../src/sessions/session.view.ts'
 import { createAllowance } from './allowance.ts'
+import { createDirectStop, watchedRobots } from './direct-stop.ts'
 
 /** Log entries one answer holds; a client asks again until it has reached `head`. */
 const EVENTS_PER_PAGE = 200
@@ -31,6 +34,7 @@ export interface CommandParts {
   /** The caller as of now: roles and credential are looked up again for every command. */
   readonly currentCaller: (caller: Caller) => Promise<Caller>
   readonly now: () => Date
+  readonly bus: Bus
   readonly log: Log
 }
 
@@ -47,7 +51,7 @@ function createHandlers(parts: CommandParts): Handlers {
   const { queries, lifecycle, messages, notifications, robotWatch, now } = parts
   return {
     async 'session:watch'(caller, { session_id, after }, socket) {
-      await queries.parties(caller, session_id)
+      const { robot_id } = await queries.parties(caller, session_id)
       const room = rooms.session(session_id)
       const others = [...socket.rooms].filter((one) => one !== room && one.startsWith(rooms.session('')))
       if (others.length >= MAX_WATCHED_SESSIONS) {
@@ -55,11 +59,13 @@ function createHandlers(parts: CommandParts): Handlers {
       }
       // Joined before the log is read: what happens in between arrives live, so nothing falls through.
       await socket.join(room)
+      watchedRobots(socket).set(session_id, robot_id)
       const events = await queries.events(session_id, after ?? 0, EVENTS_PER_PAGE)
       const row = await queries.get(caller, session_id)
       return { session: sessionDetail(row, caller.userId, now()), events, head: row.event_seq }
     },
     async 'session:unwatch'(_caller, { session_id }, socket) {
+      watchedRobots(socket).delete(session_id)
       await socket.leave(rooms.session(session_id))
       return {}
     },
@@ -94,6 +100,7 @@ function createHandlers(parts: CommandParts): Handlers {
 /** Lets a socket send commands, each answered through its acknowledgement. */
 export function registerCommands(parts: CommandParts) {
   const handlers = createHandlers(parts)
+  const directStop = createDirectStop(parts.bus)
   return (socket: Socket, caller: Caller): void => {
     const ordinary = createAllowance()
     const acts = createAllowance() // of its own, so that a busy program can still stop a robot
@@ -124,10 +131,15 @@ export function registerCommands(parts: CommandParts) {
       input: unknown,
       socket: Socket,
     ) => Promise<HubAnswers[HubCommandName]>
-    const answer = await handler(await parts.currentCaller(caller), input, socket)
+    const work = parts.currentCaller(caller).then((now) => handler(now, input, socket))
+    const answer = await (isStop(input) ? directStop(socket, caller, input, work) : work)
     return { ok: true, ...answer } as HubAck<HubCommandName>
   }
 }
+
+type Stop = HubCommand<'session:action'>
+
+const isStop = (input: object): input is Stop => 'action' in input && input.action === 'emergency_stop'
 
 function refusal(cause: unknown, log: Log): { ok: false; error: string; status: number } {
   const error = toAppError(cause)

@@ -8,6 +8,7 @@ import { createPlans } from './billing/plan.service.ts'
 import { createClientProfiles } from './clients/client-profile.service.ts'
 import { createClientStats } from './clients/stats.service.ts'
 import type { Config } from './config.ts'
+import { createDriving } from './control/driving.service.ts'
 import { createSessionTickets } from './control/ticket.service.ts'
 import { createTickets } from './control/ticket.ts'
 import { createDatasets } from './datasets/dataset.service.ts'
@@ -73,6 +74,7 @@ export async function createPlatform(config: Config, surroundings: Surroundings)
       ...createFleet(base, sessions.lifecycle, operators.certifications),
       ...createBilling(base),
       ...createSupport(base),
+      driving: createDriving({ ...base, queries: sessions.sessionQueries, users: accounts.users }),
       close: closers.closeAll,
     }
   } catch (cause) {

@@ -108,6 +108,8 @@ async function runGateway(platform: Platform, ending: Ending): Promise<string> {
       presence,
       store,
       episodeStore: platform.episodeStore,
+      driving: platform.driving,
+      tickets: platform.tickets,
       tokens: robotTokens,
       bus,
       log,

@@ -14,8 +14,8 @@ import {
   storeEpisode,
   totals,
 } from './support/episodes.ts'
+import type { TestRobot } from './support/frame-socket.ts'
 import { query } from './support/processes.ts'
-import type { TestRobot } from './support/robot-socket.ts'
 import { createTcpProxy } from './support/tcp-proxy.ts'
 import { createWorld } from './support/world.ts'
 

@@ -10,8 +10,8 @@ import {
   storeEpisode,
   totals,
 } from './support/episodes.ts'
+import { TestRobot } from './support/frame-socket.ts'
 import type { Person } from './support/person.ts'
-import { TestRobot } from './support/robot-socket.ts'
 import { connectTo } from './support/sql.ts'
 import { createWorld, type World } from './support/world.ts'
 

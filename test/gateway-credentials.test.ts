@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto'
 import type { IncomingMessage } from 'node:http'
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
 import WebSocket from 'ws'
-import { TestRobot } from './support/robot-socket.ts'
+import { TestRobot } from './support/frame-socket.ts'
 import { createWorld, type World } from './support/world.ts'
 
 let world: World

@@ -3,7 +3,7 @@ import { once } from 'node:events'
 import { connect, type Socket } from 'node:net'
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
 import WebSocket from 'ws'
-import { TestRobot } from './support/robot-socket.ts'
+import { TestRobot } from './support/frame-socket.ts'
 import { createWorld, type World } from './support/world.ts'
 
 const KIB = 1_024

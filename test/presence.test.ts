@@ -3,10 +3,10 @@ import WebSocket from 'ws'
 import { createHeartbeats } from '../gateway/heartbeats.ts'
 import { RobotLink } from '../gateway/robot-link.ts'
 import type { PresenceStore } from '../src/presence/presence.store.ts'
+import { TestRobot } from './support/frame-socket.ts'
 import type { TestHubSocket } from './support/hub-socket.ts'
 import type { Person } from './support/person.ts'
 import { query } from './support/processes.ts'
-import { TestRobot } from './support/robot-socket.ts'
 import { createWorld, type World } from './support/world.ts'
 
 const TIMEOUT_MS = 1_000

@@ -1,7 +1,9 @@
 import type { WebSocket as GatewaySocket } from 'uWebSockets.js'
 import { describe, expect, inject, test } from 'vitest'
+import { createDrives } from '../gateway/drives.ts'
+import type { SocketData } from '../gateway/link.ts'
 import { RobotLink } from '../gateway/robot-link.ts'
-import { applySession, createRobotSync } from '../gateway/robot-sync.ts'
+import { createRobotSync } from '../gateway/robot-sync.ts'
 import { createMemoryBus } from '../src/events/bus.ts'
 import { createLog } from '../src/log.ts'
 import type { LinkState, OpenSession, PresenceStore } from '../src/presence/presence.store.ts'
@@ -12,7 +14,8 @@ import { createWorld } from './support/world.ts'
 
 const id = '00000000-0000-4000-8000-000000000001'
 const active = (activeSinceMs: number, sessionId = id): OpenSession => ({
-  ...{ id: sessionId, status: 'ACTIVE', operatorName: 'Grace', stopReason: null, activeSinceMs },
+  ...{ id: sessionId, status: 'ACTIVE', operatorId: id, operatorName: 'Grace', stopReason: null },
+  ...{ eventSeq: 1, driven: false, latencyLimitMs: 400, activeSinceMs },
 })
 const paused = (stopReason: string | null = null): OpenSession => ({
   ...active(1),
@@ -29,14 +32,15 @@ function listeningLink() {
     heard.push([type, status, reason, latched && 'latched'].filter(Boolean).join(' '))
     return 1
   }
-  link.attach({ send } as unknown as GatewaySocket<{ link: RobotLink }>)
+  link.attach({ send } as unknown as GatewaySocket<SocketData>)
   return { link, heard }
 }
 
 /** What a robot hears when these are the states that its gateway gets to see, one look after another. */
 function told(...seen: (OpenSession | null)[]): string[] {
   const { link, heard } = listeningLink()
-  for (const session of seen) applySession(link, session, 1)
+  const drives = createDrives({ nodeId: 'node', clockMs: () => 1, onEnd: () => {} })
+  for (const session of seen) drives.looked(link, session)
   return heard
 }
 
@@ -85,13 +89,20 @@ describe('a robot whose gateway did not see every state', () => {
     const closed: string[] = []
     const close = (reason: string) => void closed.push(reason)
     for (const link of [old, newer]) Object.assign(link, { close })
-    const state = { robotId: 'robot', tokenVersion: 1, connected: true, session: null }
+    const state = {
+      robotId: 'robot',
+      tokenVersion: 1,
+      nodeId: 'node',
+      connected: true,
+      session: null,
+    }
     const looks: ((states: LinkState[]) => void)[] = []
     const linkStates = () => new Promise<LinkState[]>((resolve) => looks.push(resolve))
     const sync = createRobotSync({
       ...{ store: { linkStates } as unknown as PresenceStore, nodeId: 'node', linkOf: () => current },
       ...{
         bus: createMemoryBus(() => {}),
+        drives: createDrives({ nodeId: 'node', clockMs: () => 1, onEnd: () => {} }),
         log: createLog({ level: 'silent', pretty: false }),
         clockMs: () => 1,
       },

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
+import { TestRobot } from './support/frame-socket.ts'
 import type { Person } from './support/person.ts'
-import { TestRobot } from './support/robot-socket.ts'
 import { createWorld, type World } from './support/world.ts'
 
 const ROBOTS = '/api/client/robots'

@@ -4,8 +4,8 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { createTickets, type TicketPart } from '../src/control/ticket.ts'
 import { createSecrets } from '../src/secrets.ts'
 import { openScene } from './support/cast.ts'
+import { TestRobot } from './support/frame-socket.ts'
 import type { Person } from './support/person.ts'
-import { TestRobot } from './support/robot-socket.ts'
 import { createWorld, type World } from './support/world.ts'
 
 const LIFETIME_MS = 60_000

@@ -17,7 +17,7 @@ const TicketView = z
     }),
     ticket: z.string().meta({
       description: 'What to connect with.',
-      examples: [`${exampleIds.session}.${exampleIds.operator}.control.1795167060000.q1w2….Zx9…`],
+      examples: [`${exampleIds.session}.${exampleIds.operator}.control.-.1795167060000.q1w2….Zx9…`],
     }),
     expires_at: timestamp.meta({ examples: ['2026-11-20T09:31:00.000Z'] }),
   })

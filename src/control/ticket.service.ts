@@ -43,7 +43,9 @@ export function createSessionTickets(parts: { db: Db; queries: SessionQueries; t
       }
       const nodeUrl = await nodeOf(session.robot_id)
       if (nodeUrl === undefined) throw conflict('The robot is offline')
-      const { ticket, expiresAt } = tickets.issue({ sessionId, userId: caller.userId, part })
+      const { userId, credential } = caller
+      const apiKeyId = credential.kind === 'api_key' ? { apiKeyId: credential.id } : {}
+      const { ticket, expiresAt } = tickets.issue({ sessionId, userId, part, ...apiKeyId })
       return { url: `${nodeUrl}/sessions/${sessionId}/${part}`, ticket, expiresAt }
     },
   }

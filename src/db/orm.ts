@@ -12,6 +12,7 @@ import { Invoice } from '../billing/invoice.entity.ts'
 import { LedgerEntry } from '../billing/ledger.entity.ts'
 import { PricingPlan } from '../billing/plan.entity.ts'
 import { ClientProfile } from '../clients/client-profile.entity.ts'
+import { SessionLatency } from '../control/session-latency.entity.ts'
 import { Dataset, Episode } from '../datasets/dataset.entity.ts'
 import { OutboxEvent } from '../events/outbox.entity.ts'
 import { IdempotencyKey } from '../http/idempotency.entity.ts'
@@ -61,6 +62,7 @@ export const entities = [
   SessionTotals,
   IdempotencyKey,
   SessionExtension,
+  SessionLatency,
 ] as const
 
 /** A database that takes no more packets must not hold requests for ever. */
@@ -116,6 +118,7 @@ function endIfSilent(_cause: Error | undefined, client: PoolClient): void {
 /** PostgreSQL type ids. */
 const TIMESTAMPTZ = 1184
 const INT8 = 20
+const INT8_ARRAY: number = 1016 // the driver does not name it
 
 /**
  * Queries return `Date` and `number` where the entities say so. The driver's own default, strings, would make
@@ -124,11 +127,15 @@ const INT8 = 20
 function readNativeTypes(pool: Pool): void {
   const parsers = (pool as unknown as { options: { types: TypeOverrides } }).options.types
   parsers.setTypeParser(TIMESTAMPTZ, types.getTypeParser(TIMESTAMPTZ))
-  parsers.setTypeParser(INT8, (text: string) => {
-    const value = Number(text)
-    if (!Number.isSafeInteger(value)) throw new RangeError(`bigint out of range: ${text}`)
-    return value
-  })
+  parsers.setTypeParser(INT8, wholeNumber)
+  const readTexts = types.getTypeParser(INT8_ARRAY)
+  parsers.setTypeParser(INT8_ARRAY, (text: string) => (readTexts(text) as string[]).map(wholeNumber))
+}
+
+function wholeNumber(text: string): number {
+  const value = Number(text)
+  if (!Number.isSafeInteger(value)) throw new RangeError(`bigint out of range: ${text}`)
+  return value
 }
 
 /**

@@ -7,9 +7,26 @@ export interface BusTopics {
   'outbox.wake': Record<never, never>
   /** Sessions, tokens or the existence of these robots changed; gateways look them up. */
   'robots.changed': { robotIds: string[] }
+  /**
+   * Somebody has stopped this robot: the fastest way to the gateway that holds it. Unlike the others it may come
+   * before the database knows; then whoever is told of it holds the stop and has it recorded.
+   */
+  'robot.stop': RobotStop
   /** An API key stopped working; hubs close its sockets. */
   'credential.revoked': { apiKeyId: string }
 }
+
+/** A latched stop on its way to a gateway. */
+export interface RobotStop {
+  readonly robotId: string
+  readonly sessionId: string
+  readonly reason: string
+  /** Number in the session's log from which on the stop is in force; null while it is not recorded. */
+  readonly eventSeq: number | null
+  /** Who pressed it; null when the platform did. */
+  readonly userId: string | null
+}
+
 export type BusTopic = keyof BusTopics
 
 export interface Bus {

@@ -6,6 +6,12 @@ const CHANNEL_PREFIX = 'wheelhouse:bus:'
 /** Ids that gather at most, while Redis is silent; of more robots gateways hear by polling. */
 const MAX_ROBOT_IDS = 20_000
 
+/** Messages of the other topics that are under way at most; of more, listeners hear by polling. */
+const MAX_UNDER_WAY = 10_000
+
+/** Worth a moment's waiting for a Redis that is just coming back. */
+const URGENT: ReadonlySet<BusTopic> = new Set(['robot.stop'])
+
 /** How a hint that waits takes up the next one. Topics without a rule are sent one by one. */
 const absorb: { [T in BusTopic]?: (waiting: BusTopics[T], next: BusTopics[T]) => void } = {
   'outbox.wake': () => {},
@@ -32,6 +38,7 @@ export function createRedisBus(parts: {
   const subscribed = new Set<BusTopic>()
   /** Topics with a message on its way, and what has gathered behind it. */
   const underWay = new Map<BusTopic, unknown>()
+  let singly = 0
 
   subscriber.on('message', (channel: string, text: string) => {
     const topic = channel.slice(CHANNEL_PREFIX.length) as BusTopic
@@ -45,16 +52,25 @@ export function createRedisBus(parts: {
 
   /** Lost with its connection, or at the end of the process: listeners find it by polling. */
   async function send(topic: BusTopic, message: unknown): Promise<void> {
-    if (publisher.status !== 'ready') return // a hint is not worth queueing: listeners also poll
+    // Other hints are not worth queueing: listeners also poll.
+    if (publisher.status !== 'ready' && !URGENT.has(topic)) return
     await publisher
       .publish(CHANNEL_PREFIX + topic, JSON.stringify({ from: processId, message }))
       .catch(() => {})
   }
 
+  /** Sends at once and waits for nothing that gathers. */
+  async function sendSingly(topic: BusTopic, message: unknown): Promise<void> {
+    if (singly >= MAX_UNDER_WAY) return
+    singly++
+    await send(topic, message)
+    singly--
+  }
+
   /** Sends at once; while a message is on its way, later ones of the topic gather for the next. */
   async function sendGathered<T extends BusTopic>(topic: T, message: BusTopics[T]): Promise<void> {
     const gather = absorb[topic]
-    if (!gather) return await send(topic, message)
+    if (!gather) return await sendSingly(topic, message)
     if (underWay.has(topic)) {
       const waiting = underWay.get(topic) as BusTopics[T] | undefined
       if (waiting === undefined) underWay.set(topic, structuredClone(message))

@@ -1,7 +1,7 @@
 import { sql, type Transaction } from 'kysely'
 import { compiled } from '../db/compiled.ts'
 import type { Db, Tables } from '../db/orm.ts'
-import type { Bus } from './bus.ts'
+import type { Bus, RobotStop } from './bus.ts'
 import { catalog, type EventName, type EventPayload } from './catalog.ts'
 
 /** A transaction of the platform: queries, and the facts that exist only if it commits. */
@@ -11,6 +11,8 @@ export interface Tx {
   record<N extends EventName>(name: N, payload: EventPayload<N>): void
   /** Lets gateways look these robots up once this transaction has committed. */
   robotsChanged(...robotIds: string[]): void
+  /** Tells the robot's gateway of a stop, before anything else, once this transaction has committed. */
+  stopRobot(stop: RobotStop): void
 }
 
 export type Transact = <T>(work: (tx: Tx) => Promise<T>) => Promise<T>
@@ -54,6 +56,7 @@ export function createTransactor(parts: {
     for (let attempt = 1; ; attempt++) {
       const facts: { name: EventName; payload: unknown }[] = []
       const robotIds: string[] = []
+      const stops: RobotStop[] = []
       try {
         const result = await db.transaction().execute(async (trx) => {
           const answer = await work({
@@ -63,11 +66,13 @@ export function createTransactor(parts: {
               facts.push({ name, payload })
             },
             robotsChanged: (...ids) => robotIds.push(...ids),
+            stopRobot: (stop) => stops.push(stop),
           })
           if (facts.length > 0) await insertFacts(trx, { facts: JSON.stringify(facts) })
           await beforeCommit?.(trx)
           return answer
         })
+        for (const stop of stops) bus.publish('robot.stop', stop)
         if (facts.length > 0) bus.publish('outbox.wake', {})
         if (robotIds.length > 0) bus.publish('robots.changed', { robotIds })
         return result

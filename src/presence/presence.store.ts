@@ -5,7 +5,14 @@ import { Pool } from 'pg'
 export interface OpenSession {
   readonly id: string
   readonly status: SessionStatus
+  readonly operatorId: string
   readonly operatorName: string
+  /** Number of the newest entry of its log: of two looks at it, the one with the higher number is the newer. */
+  readonly eventSeq: number
+  /** An operator's control socket was connected once: from then on the session needs one. */
+  readonly driven: boolean
+  /** Commands that take longer are not to move its robot. */
+  readonly latencyLimitMs: number
   /** Why the robot must stand until the stop is cleared; null while no stop is in force. */
   readonly stopReason: string | null
   /** When its newest stretch of ACTIVE time began: what tells one from the next. Unix milliseconds. */
@@ -56,6 +63,8 @@ export interface LinkState {
   /** Null once the robot is removed. */
   readonly tokenVersion: number | null
   readonly epoch: number
+  /** Node of the newest connection, be it open or not; null when there was none. */
+  readonly nodeId: string | null
   readonly connected: boolean
   readonly session: OpenSession | null
 }
@@ -147,6 +156,7 @@ export function createPresenceStore(options: { databaseUrl: string; poolSize: nu
         robotId: row.id,
         tokenVersion: row.deleted ? null : row.token_version,
         epoch: row.epoch,
+        nodeId: row.node_id,
         connected: row.connected,
         session: openSession(row),
       }))
@@ -210,7 +220,11 @@ export type PresenceStore = ReturnType<typeof createPresenceStore>
 function openSession(row: {
   session_id: string | null
   session_status: SessionStatus
+  operator_id: string
   operator_name: string
+  event_seq: number
+  driven: boolean
+  latency_limit_ms: number
   stop_reason: string | null
   active_since: Date | null
 }): OpenSession | null {
@@ -218,7 +232,11 @@ function openSession(row: {
   return {
     id: row.session_id,
     status: row.session_status,
+    operatorId: row.operator_id,
     operatorName: row.operator_name,
+    eventSeq: row.event_seq,
+    driven: row.driven,
+    latencyLimitMs: row.latency_limit_ms,
     stopReason: row.stop_reason,
     activeSinceMs: row.active_since?.getTime() ?? 0,
   }
@@ -231,6 +249,10 @@ const toldSql = (changed: string) => `
     'robot_id', id, 'owner_id', owner_id, 'robot_type', robot_type, 'status', status,
     'last_heartbeat', to_char(last_heartbeat at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"'))))
   from ${changed} having count(*) > 0`
+
+/** What `openSession` reads, of `sessions s` and its operator `users u`; the robot's latency limit comes beside it. */
+const openSessionColumns = `s.id as session_id, s.status as session_status, s.stop_reason, s.active_since,
+  s.event_seq, s.driven, s.operator_id, u.display_name as operator_name`
 
 const connectSql = `
 with input as (
@@ -249,11 +271,10 @@ with input as (
 ), status as (
   update robots r set status = case when r.status = 'OFFLINE' then 'AVAILABLE' else r.status end
   from opened o where r.id = o.robot_id and r.deleted_at is null
-  returning r.id, r.owner_id, r.robot_type, r.status, o.epoch, o.last_heartbeat, o.last_sign,
+  returning r.id, r.owner_id, r.robot_type, r.status, r.latency_limit_ms, o.epoch, o.last_heartbeat, o.last_sign,
     (o.was_connected and o.old_node is distinct from $1) as moved
 ), told as (${toldSql("(select * from status where status = 'AVAILABLE') available")})
-select o.id as robot_id, o.epoch, o.status, o.moved, o.last_sign,
-  s.id as session_id, s.status as session_status, s.stop_reason, s.active_since, u.display_name as operator_name
+select o.id as robot_id, o.epoch, o.status, o.moved, o.last_sign, o.latency_limit_ms, ${openSessionColumns}
 from status o
   left join sessions s on s.robot_id = o.id and s.status in ('ACTIVE', 'PAUSED')
   left join users u on u.id = s.operator_id`
@@ -282,8 +303,8 @@ from unnest($1::uuid[], $2::int[], $3::float8[]) as i (robot_id, epoch, beat_ms)
 where p.robot_id = i.robot_id and p.epoch = i.epoch and coalesce(p.connected, false)`
 
 const linkStatesSql = `
-select r.id, r.token_version, r.deleted_at is not null as deleted, p.epoch, p.connected,
-  s.id as session_id, s.status as session_status, s.stop_reason, s.active_since, u.display_name as operator_name
+select r.id, r.token_version, r.deleted_at is not null as deleted, r.latency_limit_ms, p.epoch, p.node_id, p.connected,
+  ${openSessionColumns}
 from robots r
   join robot_presence p on p.robot_id = r.id
   left join sessions s on s.robot_id = r.id and s.status in ('ACTIVE', 'PAUSED')

@@ -75,14 +75,17 @@ export function createRobots(parts: {
     list: (ownerId: string): Promise<RobotRow[]> => newestOf(db, { ownerId }),
 
     async update(ownerId: string, id: string, change: UpdateRobot): Promise<RobotRow> {
-      const changed = await db
-        .updateTable('robots')
-        .set(change)
-        .where('id', '=', id)
-        .where('owner_id', '=', ownerId)
-        .where('deleted_at', 'is', null)
-        .executeTakeFirst()
-      if (changed.numUpdatedRows === 0n) throw notFound('Robot')
+      await transact(async (tx) => {
+        const changed = await tx.db
+          .updateTable('robots')
+          .set({ ...change, ...linkChanged }) // its gateway goes by the latency limit
+          .where('id', '=', id)
+          .where('owner_id', '=', ownerId)
+          .where('deleted_at', 'is', null)
+          .executeTakeFirst()
+        if (changed.numUpdatedRows === 0n) throw notFound('Robot')
+        tx.robotsChanged(id)
+      })
       return await get(ownerId, id)
     },
 

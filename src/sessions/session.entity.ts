@@ -111,6 +111,8 @@ export const Session = defineEntity({
     /** When the robot was found lost; null while it is connected, or not yet known to be lost. */
     robotLostAt: p.datetime(3).nullable(),
     endReason: p.text().nullable(),
+    /** An operator's control socket was connected once: without one the session must not stay ACTIVE. */
+    driven: p.boolean().default(false),
     /** When the newest stretch of ACTIVE time began; null before the start. */
     activeSince: p.datetime(3).nullable(),
     /** Until when the robot was alive in it; null while it lasts. */

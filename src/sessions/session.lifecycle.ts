@@ -21,6 +21,7 @@ import {
   tellRobotStatus,
   withoutPause,
 } from './session.changes.ts'
+import { pause } from './session.pause.ts'
 import { lostSessions, recordReturn } from './session.presence.ts'
 import type { SessionQueries } from './session.queries.ts'
 import type { SessionStarts } from './session.start.ts'
@@ -126,17 +127,7 @@ export type SessionLifecycle = ReturnType<typeof createSessionLifecycle>
 
 const moves: Record<Exclude<SessionAction, 'start'>, Move> = {
   async pause(tx, session, robot, act) {
-    const paused = await move(tx, session.id, ['ACTIVE'], act.at, {
-      status: 'PAUSED',
-      paused_at: act.at,
-      pause_reason: act.reason ?? 'requested',
-    })
-    if (!paused) throw conflict('Only an ACTIVE session can be paused')
-    await announce(tx, paused, robot, {
-      ...act,
-      type: 'session.paused',
-      notifyUserIds: otherSide(paused, act.actorId),
-    })
+    if (!(await pause(tx, session, robot, act))) throw conflict('Only an ACTIVE session can be paused')
   },
 
   async resume(tx, session, robot, act) {

@@ -20,7 +20,7 @@ const withNames = (db: Db) =>
     .innerJoin('users as operators', 'operators.id', 'sessions.operator_id')
     .select(['robots.name as robot_name', 'robots.robot_type', 'operators.display_name as operator_name'])
 
-export type SessionParties = Pick<SessionRow, 'id' | 'operator_id' | 'client_id'>
+export type SessionParties = Pick<SessionRow, 'id' | 'operator_id' | 'client_id' | 'robot_id'>
 
 type Side = 'operator_id' | 'client_id'
 
@@ -94,7 +94,7 @@ async function listOfBoth(db: Db, { userId, status, limit, offset }: Page): Prom
 const parties = compiled<{ id: string }>()((db, place) =>
   db
     .selectFrom('sessions')
-    .select(['id', 'operator_id', 'client_id'])
+    .select(['id', 'operator_id', 'client_id', 'robot_id'])
     .where('id', '=', sql<string>`${place('id')}`),
 )
 
@@ -117,7 +117,7 @@ export function createSessionQueries({ db }: { db: Db }) {
     },
 
     /**
-     * The two people of a session: what most that happens in it needs to know.
+     * The two people of a session and its robot: what most that happens in it needs to know.
      * @throws 404 when it does not exist or the caller has no part in it.
      */
     async parties(caller: Pick<Caller, 'userId' | 'roles'>, id: string): Promise<SessionParties> {
@@ -132,6 +132,9 @@ export function createSessionQueries({ db }: { db: Db }) {
         .selectAll('sessions')
         .innerJoin('robot_presence', 'robot_presence.robot_id', 'sessions.robot_id')
         .select('robot_presence.connected as robot_connected')
+        .leftJoin('session_latency', 'session_latency.session_id', 'sessions.id')
+        .select(['session_latency.buckets as latency_buckets', 'session_latency.max_ms as latency_max_ms'])
+        .select(['session_latency.frames as latency_frames', 'session_latency.dropped as latency_dropped'])
         .where('sessions.id', '=', id)
         .executeTakeFirst()
       if (!row || !isVisibleTo(caller, row)) throw notFound('Session')

@@ -72,6 +72,19 @@ export type SessionView = z.infer<typeof SessionView>
 /** Answer of GET /api/sessions, and what an export to JSON holds. */
 export const SessionList = z.object({ sessions: z.array(SessionView) })
 
+const age = (which: string) =>
+  z
+    .number()
+    .nullable()
+    .meta({ description: `${which}, in milliseconds; null when none was measured.` })
+const latency = z.object({
+  p50_ms: age('Half of the commands were no later than this'),
+  p95_ms: age('19 of 20 were no later than this'),
+  max_ms: age('The latest'),
+  frames: whole.meta({ description: 'Commands that reached the robot.' }),
+  dropped: whole.meta({ description: 'Commands that did not.' }),
+})
+
 const details = {
   scheduled_for: timestamp.nullable().meta({ description: 'Null when it was started at once.' }),
   planned_minutes: whole.nullable().meta({ description: 'Null until an extension is approved.' }),
@@ -90,6 +103,11 @@ const details = {
       .nullable()
       .meta({ description: 'The latched stop in force; null when there is none.' }),
   }),
+  latency: latency.nullable().meta({
+    description:
+      'How late commands arrived at the gateway, compared with the quickest of their connection; ' +
+      'null when the session was never driven.',
+  }),
 }
 const detailsExample = {
   scheduled_for: '2026-11-20T09:30:00.000Z',
@@ -99,6 +117,7 @@ const detailsExample = {
   rating_comment: 'Careful with the vase, as asked.',
   end_reason: 'ended',
   control: { connected: true, stop: null },
+  latency: { p50_ms: 3.1, p95_ms: 10.9, max_ms: 84.2, frames: 43_180, dropped: 12 },
 }
 export const SessionDetail = z
   .union([

@@ -2,7 +2,14 @@ import { sql } from 'kysely'
 import { audit } from '../admin/audit.ts'
 import type { Tx } from '../events/transactor.ts'
 import { conflict } from '../http/errors.ts'
-import { announce, type Move, move } from './session.changes.ts'
+import {
+  type Act,
+  announce,
+  type Move,
+  move,
+  type RobotRecord,
+  type SessionRecord,
+} from './session.changes.ts'
 
 /**
  * The latched stop: while `stop_at` is set it is in force, the session is PAUSED and cannot resume. It belongs to
@@ -12,6 +19,9 @@ export const withoutStop = { stop_reason: null, stop_at: null, stop_by_id: null 
 
 const DEFAULT_REASON = 'emergency_stop'
 
+/** What a stop says of itself: the reason that somebody gave, unless it says nothing. */
+export const reasonOfStop = (given: string | undefined): string => given?.trim() || DEFAULT_REASON
+
 /** Whether a stop is in force. */
 export async function isStopped(tx: Tx, sessionId: string): Promise<boolean> {
   return (await stopOf(tx, sessionId)) !== undefined
@@ -20,18 +30,31 @@ export async function isStopped(tx: Tx, sessionId: string): Promise<boolean> {
 async function stopOf(tx: Tx, sessionId: string) {
   return await tx.db
     .selectFrom('sessions')
-    .select(['stop_reason', 'stop_at', 'stop_by_id'])
+    .select(['stop_reason', 'stop_at', 'stop_by_id', 'event_seq'])
     .where('id', '=', sessionId)
     .where('stop_at', 'is not', null)
     .executeTakeFirst()
 }
 
-/**
- * Stops the robot until somebody clears the stop. Never refused while the session is open: a stop upon a stop
- * changes nothing, the first one's reason stands.
- */
+/** Stops the robot until somebody clears the stop. Never refused while the session is open. */
 export const emergencyStop: Move = async (tx, session, robot, act) => {
-  const reason = act.reason?.trim() || DEFAULT_REASON
+  if ((await latchStop(tx, session.id, robot, act)) === undefined) {
+    throw conflict('Only an ACTIVE or PAUSED session can be stopped')
+  }
+}
+
+/**
+ * Latches a stop, as part of a transaction that has locked the robot, and answers a number of the session's log at
+ * which it is in force; undefined when the session is not open. A stop upon a stop changes nothing, the first one's
+ * reason stands; but the gateway is told again, because whoever presses again may see the robot move.
+ */
+export async function latchStop(
+  tx: Tx,
+  sessionId: string,
+  robot: RobotRecord,
+  act: Act,
+): Promise<number | undefined> {
+  const reason = reasonOfStop(act.reason)
   const change = {
     status: 'PAUSED',
     stop_reason: reason,
@@ -40,31 +63,37 @@ export const emergencyStop: Move = async (tx, session, robot, act) => {
     paused_at: sql<Date>`coalesce(paused_at, ${act.at}::timestamptz)`,
     pause_reason: sql<string>`coalesce(pause_reason, ${DEFAULT_REASON})`,
   } as const
-  const stopped = await move(tx, session.id, ['ACTIVE', 'PAUSED'], act.at, change, { unlessStopped: true })
-  if (!stopped) {
-    if (await isStopped(tx, session.id)) return
-    throw conflict('Only an ACTIVE or PAUSED session can be stopped')
-  }
-  await announce(tx, stopped, robot, {
-    ...act,
-    reason,
-    type: 'session.stopped',
-    notifyUserIds: [stopped.client_id, stopped.operator_id],
+  const stopped = await move(tx, sessionId, ['ACTIVE', 'PAUSED'], act.at, change, { unlessStopped: true })
+  if (stopped) await tell(tx, stopped, robot, { ...act, reason })
+  const inForce = stopped ?? (await stopOf(tx, sessionId))
+  if (!inForce) return undefined
+  tx.stopRobot({
+    robotId: robot.id,
+    sessionId,
+    reason: inForce.stop_reason ?? reason,
+    eventSeq: inForce.event_seq,
+    userId: inForce.stop_by_id,
   })
-  const byParty = act.actorId === stopped.client_id || act.actorId === stopped.operator_id
-  if (byParty) return
+  return inForce.event_seq
+}
+
+/** The log, both sides, and the audit log when it was neither of them. */
+async function tell(tx: Tx, stopped: SessionRecord, robot: RobotRecord, act: Act & { reason: string }) {
+  const parties = [stopped.client_id, stopped.operator_id]
+  await announce(tx, stopped, robot, { ...act, type: 'session.stopped', notifyUserIds: parties })
+  if (act.actorId !== undefined && parties.includes(act.actorId)) return
   await audit(tx, {
     at: act.at,
     actorId: act.actorId,
     action: 'session.stopped',
-    subject: ['session', session.id],
-    data: { reason },
+    subject: ['session', stopped.id],
+    data: { reason: act.reason },
   })
 }
 
 /** Takes the stop away. The session stays PAUSED: that it may move again is a second, separate act. */
 export const clearStop: Move = async (tx, session, robot, act) => {
-  const stop = await stopOf(tx, session.id)
+  const before = await stopOf(tx, session.id)
   const cleared = await tx.db
     .updateTable('sessions')
     .set((eb) => ({ ...withoutStop, event_seq: eb('event_seq', '+', 1) }))
@@ -72,12 +101,13 @@ export const clearStop: Move = async (tx, session, robot, act) => {
     .where('stop_at', 'is not', null)
     .returningAll()
     .executeTakeFirst()
-  if (!cleared || !stop) throw conflict('No stop is in force')
+  if (!cleared || !before) throw conflict('No stop is in force')
   await announce(tx, cleared, robot, {
     ...act,
     type: 'session.stop_cleared',
     notifyUserIds: [cleared.client_id, cleared.operator_id],
   })
+  const { event_seq: _, ...stop } = before
   await audit(tx, {
     at: act.at,
     actorId: act.actorId,

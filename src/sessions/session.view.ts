@@ -1,5 +1,6 @@
 import type { ChatMessage, SessionLogEvent } from '@wheelhouse/protocol'
 import type { Selectable } from 'kysely'
+import { percentile } from '../control/latency.histogram.ts'
 import { iso } from '../db/iso.ts'
 import type { Tables } from '../db/orm.ts'
 import type { SessionDetail, SessionView } from './session.records.ts'
@@ -29,8 +30,14 @@ export type ListedSession = Pick<
   WithoutTable<(typeof viewColumns)[number]> | 'robot_name' | 'robot_type' | 'operator_name'
 >
 
-/** A session read alone: also whether its robot is connected. */
-export type SessionDetailRow = SessionRow & { robot_connected: boolean }
+/** A session read alone: also whether its robot is connected, and how its driving fared, if it was driven. */
+export type SessionDetailRow = SessionRow & {
+  robot_connected: boolean
+  latency_buckets: number[] | null
+  latency_max_ms: number | null
+  latency_frames: number | null
+  latency_dropped: number | null
+}
 
 /** Minutes from start to end, or to now, begun minutes counted whole. Null before the start. */
 function durationMinutes(row: Pick<SessionRow, 'started_at' | 'ended_at'>, now: Date): number | null {
@@ -76,6 +83,23 @@ export function sessionDetail(row: SessionDetailRow, viewerId: string, now: Date
     rating_comment: row.rating_comment,
     end_reason: row.end_reason,
     control: { connected: row.robot_connected, stop: stopView(row) },
+    latency: latencyView(row),
+  }
+}
+
+/** The buckets are coarser than a tenth of a millisecond, so more digits would say nothing. */
+const tenths = (ms: number | undefined) => (ms === undefined ? null : Math.round(ms * 10) / 10)
+
+function latencyView(row: SessionDetailRow): SessionDetail['latency'] {
+  const { latency_buckets: buckets, latency_max_ms: maxMs } = row
+  if (buckets === null || maxMs === null) return null
+  const p50 = percentile(buckets, 0.5, maxMs)
+  return {
+    p50_ms: tenths(p50),
+    p95_ms: tenths(percentile(buckets, 0.95, maxMs)),
+    max_ms: tenths(p50 === undefined ? undefined : maxMs),
+    frames: row.latency_frames ?? 0,
+    dropped: row.latency_dropped ?? 0,
   }
 }
 

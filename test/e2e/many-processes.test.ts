@@ -6,6 +6,7 @@ import type { SessionLogEvent } from '@wheelhouse/protocol'
 import { afterAll, beforeAll, describe, expect, inject, test, vi } from 'vitest'
 import { HubClient } from '../../sdk/index.ts'
 import { createTestDatabase, type TestDatabase } from '../support/database.ts'
+import { TestRobot } from '../support/frame-socket.ts'
 import { createPerson, type Person } from '../support/person.ts'
 import {
   createEmptyDatabase,
@@ -14,7 +15,6 @@ import {
   startWheelhouse,
   type Wheelhouse,
 } from '../support/processes.ts'
-import { TestRobot } from '../support/robot-socket.ts'
 
 const TIMEOUT_MS = 2_000
 /** The sweep's own rhythm and a busy machine, beyond the timeout. */

@@ -4,9 +4,9 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, inject, test, vi } from 'vitest'
 import { createTestDatabase, type TestDatabase } from '../support/database.ts'
+import { TestRobot } from '../support/frame-socket.ts'
 import { createPerson, type Person } from '../support/person.ts'
 import { query, startOutsideProvider, startWheelhouse } from '../support/processes.ts'
-import { TestRobot } from '../support/robot-socket.ts'
 
 const OPERATORS = 50
 const STARTS_EACH = 20

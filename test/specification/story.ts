@@ -1,6 +1,6 @@
 import { expect, vi } from 'vitest'
+import type { TestRobot } from '../support/frame-socket.ts'
 import type { Person } from '../support/person.ts'
-import type { TestRobot } from '../support/robot-socket.ts'
 import { createWorld } from '../support/world.ts'
 
 export interface Story {

@@ -1,5 +1,5 @@
+import type { TestRobot } from './frame-socket.ts'
 import type { Person } from './person.ts'
-import type { TestRobot } from './robot-socket.ts'
 import { connectTo } from './sql.ts'
 
 let serial = 0

@@ -6,8 +6,8 @@ import { expect, inject, vi } from 'vitest'
 import { loadConfig } from '../../src/config.ts'
 import { type Running, startRoles } from '../../src/roles.ts'
 import { createTestDatabase } from './database.ts'
+import { TestDriver, TestRobot } from './frame-socket.ts'
 import { createPerson, type Person } from './person.ts'
-import { TestRobot } from './robot-socket.ts'
 
 export interface WorldOptions {
   /** `redis` joins the nodes through a real Redis; `memory` is for one process. Default: memory. */
@@ -95,6 +95,19 @@ export async function createWorld(options: WorldOptions = {}) {
       const link = new TestRobot(`${gateway}/robots/${robot.id}/control`, robot.token)
       closers.push(() => link.close())
       await link.next('welcome')
+      return link
+    },
+
+    /** A person's connection to a session at the gateway, with a ticket of their own. */
+    async drive(
+      person: Person,
+      sessionId: string,
+      part: 'control' | 'watch' = 'control',
+    ): Promise<TestDriver> {
+      const reply = await person.post(`/api/sessions/${sessionId}/ticket`, { part })
+      expect(reply.status, JSON.stringify(reply.body)).toBe(201)
+      const link = new TestDriver(reply.body.url, reply.body.ticket)
+      closers.push(() => link.close())
       return link
     },
 

@@ -4,8 +4,8 @@ import { closedSocket, type Received } from './frames.ts'
 // biome-ignore lint/suspicious/noExplicitAny: a test reads whatever came over the wire and asserts on it
 type Wire = any
 
-/** A robot as an outsider would write it: a plain WebSocket, JSON frames, nothing of ours. */
-export class TestRobot {
+/** A WebSocket as an outsider would write it: JSON frames, nothing of ours. Binary ones have the type `binary`. */
+export class FrameSocket {
   readonly socket: WebSocket
   readonly frames: Received[] = []
   /** Settles with the close code. */
@@ -19,15 +19,16 @@ export class TestRobot {
   ) {
     const headers = options.headers ?? { Authorization: `Bearer ${token}` }
     this.socket = new WebSocket(url, options.protocols ?? [], { headers })
-    this.socket.on('message', (data) => {
-      this.frames.push(JSON.parse(String(data)))
+    this.socket.on('message', (data: Buffer, isBinary) => {
+      this.frames.push(isBinary ? { type: 'binary', data } : JSON.parse(String(data)))
       this.wake()
     })
     this.closed = closedSocket(this.socket, () => this.wake())
   }
 
   send(frame: unknown): void {
-    this.socket.send(typeof frame === 'string' ? frame : JSON.stringify(frame))
+    const raw = typeof frame === 'string' || frame instanceof Uint8Array
+    this.socket.send(raw ? frame : JSON.stringify(frame))
   }
 
   /** Takes the first frame of this type that has not been taken yet, waiting for it if need be. */
@@ -53,16 +54,6 @@ export class TestRobot {
     }
   }
 
-  /** Sends heartbeats until the robot is closed. */
-  beat(intervalMs = 200): this {
-    let seq = 0
-    const timer = setInterval(() => {
-      if (this.socket.readyState === WebSocket.OPEN) this.send({ type: 'heartbeat', seq: seq++ })
-    }, intervalMs)
-    this.closed.finally(() => clearInterval(timer))
-    return this
-  }
-
   /** Breaks the connection without a closing handshake, as a lost network does once TCP notices. */
   destroy(): void {
     this.socket.terminate()
@@ -75,5 +66,37 @@ export class TestRobot {
 
   private wake(): void {
     for (const resume of this.waiting.splice(0)) resume()
+  }
+}
+
+export class TestRobot extends FrameSocket {
+  /** Sends heartbeats until the robot is closed. */
+  beat(intervalMs = 200): this {
+    let seq = 0
+    const timer = setInterval(() => {
+      if (this.socket.readyState === WebSocket.OPEN) this.send({ type: 'heartbeat', seq: seq++ })
+    }, intervalMs)
+    this.closed.finally(() => clearInterval(timer))
+    return this
+  }
+}
+
+/** An operator or a watcher. */
+export class TestDriver extends FrameSocket {
+  #seq = 0
+
+  /** Sends a control frame as a console would; answers with its number. */
+  control(data: unknown = {}, frame: Record<string, unknown> = {}): number {
+    this.#seq += 1
+    this.send({ type: 'control', seq: this.#seq, t: performance.now(), data, ...frame })
+    return this.#seq
+  }
+
+  /** The next state of which this holds. */
+  async state(holds: (state: Wire) => boolean = () => true): Promise<Wire> {
+    for (;;) {
+      const state = await this.next('state')
+      if (holds(state)) return state
+    }
   }
 }

@@ -1,0 +1,106 @@
+import type { HttpRequest, HttpResponse } from 'uWebSockets.js'
+import type { Ticket, TicketPart, Tickets } from '../src/control/ticket.ts'
+import type { RobotTokens } from '../src/robots/robot.token.ts'
+import type { Link } from './link.ts'
+import { PersonLink } from './person-link.ts'
+import { RobotLink } from './robot-link.ts'
+
+const BEARER_PROTOCOL = 'bearer.'
+/** Tickets used within their minute that are remembered; with more than that, nobody else is let in. */
+const MAX_USED_TICKETS = 50_000
+
+export type Decision = { link: Link; subprotocol: string } | { status: string; error: string }
+
+const refused = (status: string, error: string) => ({ status, error })
+const unauthorized = (error: string) => refused('401 Unauthorized', error)
+const forbidden = (error: string) => refused('403 Forbidden', error)
+const unavailable = (error: string) => refused('503 Service Unavailable', error)
+
+/** Decides upgrades from the request alone: asynchronous upgrades are a source of crashes. */
+export function createAdmission(parts: {
+  tokens: RobotTokens
+  tickets: Tickets
+  allowedOrigins: readonly string[]
+  isDraining: () => boolean
+  clockMs: () => number
+}) {
+  const { tokens, tickets, allowedOrigins, isDraining, clockMs } = parts
+  const used = createUsedTickets()
+
+  /** What holds for everybody: the credential that was offered, or why nobody may enter. */
+  function credential(req: HttpRequest): { token: string; subprotocol: string } | ReturnType<typeof refused> {
+    if (isDraining()) return unavailable('Draining, connect to another node')
+    const origin = req.getHeader('origin')
+    if (origin !== '' && !allowedOrigins.includes(origin)) return forbidden('Origin not allowed')
+    const offered = req
+      .getHeader('sec-websocket-protocol')
+      .split(',')
+      .map((entry) => entry.trim())
+      .filter((entry) => entry !== '')
+    // Browsers want one of the offered protocols back; the token itself only when there is no other.
+    const subprotocol = offered.find((entry) => !entry.startsWith(BEARER_PROTOCOL)) ?? offered[0] ?? ''
+    return { token: bearerToken(req.getHeader('authorization'), offered), subprotocol }
+  }
+
+  return {
+    robot(req: HttpRequest): Decision {
+      const offered = credential(req)
+      if ('status' in offered) return offered
+      const identity = tokens.read(offered.token)
+      if (!identity) return unauthorized('A valid robot token is required')
+      const robotId = req.getParameter(0)
+      if (robotId === undefined || identity.robotId !== robotId) {
+        return forbidden('The token belongs to another robot')
+      }
+      // The id from the path: the one cut out of the token would keep the whole header in memory.
+      const link = new RobotLink(robotId, identity.tokenVersion, clockMs())
+      return { link, subprotocol: offered.subprotocol }
+    },
+
+    person(req: HttpRequest, part: TicketPart): Decision {
+      const offered = credential(req)
+      if ('status' in offered) return offered
+      const ticket = tickets.read(offered.token)
+      if (!ticket) return unauthorized('A valid ticket is required: they are good for a minute')
+      if (ticket.sessionId !== req.getParameter(0) || ticket.part !== part) {
+        return forbidden('The ticket is for another session, or another part in it')
+      }
+      const verdict = used.take(ticket)
+      if (verdict === 'used') return unauthorized('A ticket admits once: fetch a new one')
+      if (verdict === 'full') return unavailable('Too many people at once, try again shortly')
+      return { link: new PersonLink(ticket, clockMs()), subprotocol: offered.subprotocol }
+    },
+  }
+}
+export type Admission = ReturnType<typeof createAdmission>
+
+function bearerToken(authorization: string, offered: readonly string[]): string {
+  if (/^bearer /i.test(authorization)) return authorization.slice('bearer '.length).trim()
+  return offered.find((entry) => entry.startsWith(BEARER_PROTOCOL))?.slice(BEARER_PROTOCOL.length) ?? ''
+}
+
+/** The tickets that have been used here and could be used again otherwise. */
+function createUsedTickets() {
+  const expiries = new Map<string, number>()
+  return {
+    take({ nonce, expiresAt }: Ticket): 'new' | 'used' | 'full' {
+      if (expiries.has(nonce)) return 'used'
+      if (expiries.size >= MAX_USED_TICKETS) {
+        const now = Date.now()
+        for (const [old, expiryMs] of expiries) if (expiryMs <= now) expiries.delete(old)
+        if (expiries.size >= MAX_USED_TICKETS) return 'full'
+      }
+      expiries.set(nonce, expiresAt.getTime())
+      return 'new'
+    },
+  }
+}
+
+/** Answers an upgrade that is refused. */
+export function refuse(res: HttpResponse, { status, error }: { status: string; error: string }): void {
+  res.cork(() => {
+    res.writeStatus(status)
+    if (status.startsWith('401')) res.writeHeader('WWW-Authenticate', 'Bearer')
+    res.writeHeader('Content-Type', 'application/json').end(JSON.stringify({ error }))
+  })
+}

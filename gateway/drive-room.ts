@@ -1,0 +1,109 @@
+import type { Driving } from '../src/control/driving.service.ts'
+import type { Bus } from '../src/events/bus.ts'
+import type { Log } from '../src/log.ts'
+import { createDriverFrames } from './driver-frames.ts'
+import { createDrives } from './drives.ts'
+import { createPeople } from './people.ts'
+import type { PersonLink } from './person-link.ts'
+import { createRecords } from './records.ts'
+import { createRelay } from './relay.ts'
+import type { RobotLink } from './robot-link.ts'
+import { createStops } from './stops.ts'
+
+/** Everything that has to do with driving, put together. */
+export function createDriveRoom(parts: {
+  driving: Driving
+  bus: Bus
+  log: Log
+  nodeId: string
+  settings: {
+    readonly deadmanMs: number
+    readonly heartbeatTimeoutMs: number
+    readonly operatorGraceMs: number
+  }
+  clockMs: () => number
+  /** Looks these robots up soon. */
+  lookUp: (robotIds: Iterable<string>) => void
+  /** Looks up what changed lately. Throws when the database is away. */
+  lookAround: () => Promise<void>
+}) {
+  const { driving, bus, log, nodeId, settings, clockMs, lookUp, lookAround } = parts
+  const preciseMs = () => performance.now()
+  const drives = createDrives({ nodeId, clockMs, onEnd: (drive) => records.ended(drive) })
+  const records = createRecords({
+    ...{ driving, drives, lookUp, log, clockMs },
+    operatorGraceMs: settings.operatorGraceMs,
+  })
+  const relay = createRelay({ deadmanMs: settings.deadmanMs, preciseMs, clockMs })
+  const stops = createStops({ drives, records, clockMs })
+  const frames = createDriverFrames({
+    ...{ relay, deadmanMs: settings.deadmanMs, clockMs },
+    press: ({ drive, admission }, reason) => {
+      if (drive) stops.press(drive, { userId: admission.userId, reason })
+    },
+  })
+  const people = createPeople({
+    ...{ drives, frames, lookAround, log, clockMs },
+    silenceLimitMs: settings.heartbeatTimeoutMs,
+  })
+
+  return {
+    drives,
+    relay,
+    people,
+
+    robotAnswered: (link: RobotLink) => link.drive?.tally.robotAnswered(preciseMs()),
+    personAnswered(link: PersonLink): void {
+      link.lastSignMs = clockMs()
+      if (link.drive?.operator === link) link.drive.tally.operatorAnswered(preciseMs())
+    },
+
+    /** Stops that came another way, and credentials that ended; returns how to stop listening. */
+    listen(): () => void {
+      const ends = [
+        bus.subscribe('robot.stop', stops.heard),
+        bus.subscribe('credential.revoked', ({ apiKeyId }) => people.revoke([apiKeyId])),
+      ]
+      return () => {
+        for (const end of ends) end()
+      }
+    },
+
+    /** Finds revoked credentials whose hint did not arrive. Throws when the database is away. */
+    async checkKeys(): Promise<void> {
+      const apiKeys = people.apiKeys()
+      if (apiKeys.length > 0) people.revoke(await driving.endedKeys(apiKeys))
+    },
+
+    /** What is due by the clock: stops said again, dead connections cut, records written. Call it again and again. */
+    lookAfter(): void {
+      const nowMs = clockMs()
+      for (const drive of drives.all()) drive.repeatStop(nowMs)
+      people.cutSilent()
+      records.tick()
+    },
+
+    /** Asks everybody for a pong, and tells those who take part how long the last ones took. Once a second. */
+    measure(): void {
+      for (const drive of drives.all()) {
+        if (drive.deserted) continue
+        const due = drive.tally.begin(preciseMs())
+        if (due.robot) drive.robot?.ping()
+        if (due.operator) drive.operator?.ping()
+        const frame = drive.tally.frame(preciseMs())
+        for (const person of drive.people()) {
+          if (person !== drive.operator) person.ping()
+          person.sendIfFlowing(frame, clockMs())
+        }
+      }
+    },
+
+    /** Has every robot that may be moving stand. */
+    standStill(reason: string): void {
+      for (const drive of drives.all()) drive.standIfMoving(reason, clockMs())
+    },
+
+    /** Writes what is still to be written; settles also when the database does not take it. */
+    flush: () => records.flush(),
+  }
+}

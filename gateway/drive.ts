@@ -1,0 +1,180 @@
+import type { CloseReason, DriveStop, RobotSession, SessionStatus } from '@wheelhouse/protocol'
+import type { OpenSession } from '../src/presence/presence.store.ts'
+import type { Gate } from './gate.ts'
+import { createLatencyTally, type LatencyTally } from './latency.ts'
+import type { PersonLink } from './person-link.ts'
+import type { RobotLink } from './robot-link.ts'
+
+/** How long a robot may take to stand and say so before it is told of its latched stop again. */
+const REPEAT_STOP_MS = 1_000
+
+/** A control frame that waits until its robot reads again. */
+export interface HeldControl {
+  readonly frame: string | ArrayBuffer
+  readonly seq: number
+  /** In the relay's clock: from then on it is too old. */
+  readonly goodUntilMs: number
+}
+
+/** A stop that somebody pressed at this gateway and that the database does not have yet. */
+export interface PressedStop {
+  readonly userId: string
+  readonly reason: string | undefined
+}
+
+/**
+ * One open session at the gateway that holds its robot, or held it a moment ago: who takes part in it, what the
+ * robot has been told, and what decides over control. All that driving needs is here, so neither the database nor
+ * another process is asked for a frame.
+ */
+export class Drive implements Gate {
+  readonly robotId: string
+  /** As the database had it when it was last looked up. */
+  session: OpenSession
+  robot: RobotLink | null = null
+  operator: PersonLink | null = null
+  readonly watchers = new Set<PersonLink>()
+  /** The status that the robot was told last; null when it was told of no session yet. */
+  toldStatus: SessionStatus | null = null
+  /** The stop that the robot stands under, as it was last told. */
+  stop: DriveStop | null = null
+  /** When the robot was last told of its latched stop; 0 once it has said that it stands, or while none is latched. */
+  stopSentMs = 0
+  pressed: PressedStop | null = null
+  /** A control frame has passed since the robot was last told to stand. */
+  moving = false
+  /** When a control frame last passed, and on the operator's link the fastest one; in the relay's clock. */
+  lastPassMs = 0
+  lastSeq = -1
+  offsetMs = Number.POSITIVE_INFINITY
+  offsetSeenMs = 0
+  tooLate = false
+  deadman: NodeJS.Timeout | undefined = undefined
+  held: HeldControl | null = null
+  /** Since when the session needs an operator's socket and has none; 0 while it has one, or needs none. */
+  unattendedSinceMs = 0
+  readonly tally: LatencyTally = createLatencyTally()
+
+  constructor(robotId: string, session: OpenSession) {
+    this.robotId = robotId
+    this.session = session
+  }
+
+  *people(): Iterable<PersonLink> {
+    if (this.operator) yield this.operator
+    yield* this.watchers
+  }
+
+  get deserted(): boolean {
+    return this.operator === null && this.watchers.size === 0
+  }
+
+  get robotConnected(): boolean {
+    return this.robot !== null
+  }
+
+  get active(): boolean {
+    return this.session.status === 'ACTIVE'
+  }
+
+  get stopLatched(): boolean {
+    return this.stop?.latched === true
+  }
+
+  get pathMs(): number {
+    return this.tally.pathMs()
+  }
+
+  get latencyLimitMs(): number {
+    return this.session.latencyLimitMs
+  }
+
+  /** Forgets what it knew of an operator's link: the next one counts and keeps time anew. */
+  newOperator(link: PersonLink | null): void {
+    this.operator = link
+    this.lastSeq = -1
+    this.offsetMs = Number.POSITIVE_INFINITY
+    this.tooLate = false
+    this.tally.forgetOperator()
+  }
+
+  stateFrame(): string {
+    const { status } = this.session
+    return JSON.stringify({ type: 'state', status, robot_connected: this.robotConnected, stop: this.stop })
+  }
+
+  /** Tells everybody who takes part how things stand. */
+  tellState(nowMs: number): void {
+    if (this.deserted) return
+    const frame = this.stateFrame()
+    for (const person of this.people()) person.send(frame, nowMs)
+  }
+
+  /** Tells the robot to stand until control comes. It may be told twice; that is the caller's to avoid. */
+  stand(reason: string, nowMs: number): void {
+    this.still()
+    this.robot?.send(JSON.stringify({ type: 'stop', reason, latched: false }), nowMs)
+    if (!this.stopLatched) this.stop = { reason, latched: false, recorded: false }
+  }
+
+  /** Tells the robot to stand, if anything it was told since the last time may have moved it. */
+  standIfMoving(reason: string, nowMs: number): boolean {
+    if (!this.moving) return false
+    this.stand(reason, nowMs)
+    return true
+  }
+
+  /** Latches a stop, unless one with this reason is; the robot hears of it before anything else. */
+  latch(reason: string, recorded: boolean, nowMs: number): void {
+    this.still()
+    const known = this.stopLatched && this.stop?.reason === reason
+    this.stop = { reason, latched: true, recorded }
+    if (known) return
+    this.stopSentMs = nowMs
+    this.robot?.send(JSON.stringify({ type: 'stop', reason, latched: true }), nowMs)
+  }
+
+  /** Takes the latched stop away. The robot stands on. */
+  unlatch(nowMs: number): void {
+    this.stop = null
+    this.stopSentMs = 0
+    this.robot?.send('{"type":"stop_cleared"}', nowMs)
+  }
+
+  /** Tells the robot once more of its latched stop, unless it has said that it stands. Call it again and again. */
+  repeatStop(nowMs: number): void {
+    if (this.stopSentMs === 0 || nowMs - this.stopSentMs < REPEAT_STOP_MS || !this.stop) return
+    this.stopSentMs = nowMs
+    const { reason } = this.stop
+    this.robot?.sendIfFlowing(JSON.stringify({ type: 'stop', reason, latched: true }), nowMs)
+  }
+
+  /** Nothing that came before may move the robot any more. */
+  still(): void {
+    this.moving = false
+    this.held = null
+    clearTimeout(this.deadman)
+    this.deadman = undefined
+  }
+
+  /** Sends everybody away. */
+  dismiss(reason: CloseReason): void {
+    const people = [...this.people()]
+    this.newOperator(null)
+    this.watchers.clear()
+    for (const person of people) {
+      person.drive = null
+      person.close(reason)
+    }
+  }
+}
+
+/** An open session as its robot is told of it. */
+export function robotSession({ id, status, operatorName }: OpenSession): RobotSession {
+  return { session_id: id, status, operator_name: operatorName }
+}
+
+/** A latched stop as a robot is told of it: it stands until `stop_cleared`. */
+export function latchedStop(stop: DriveStop | null): { reason: string; latched: true } | null {
+  return stop?.latched ? { reason: stop.reason, latched: true } : null
+}

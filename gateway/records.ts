@@ -1,0 +1,142 @@
+import type { Driving } from '../src/control/driving.service.ts'
+import type { Log } from '../src/log.ts'
+import type { Drive } from './drive.ts'
+import type { Drives } from './drives.ts'
+
+/** How often what was driven is added to the session's summary. */
+const LATENCY_EVERY_MS = 10_000
+/** How long to wait after the database has failed before asking it again for the same session. */
+const RETRY_MS = 500
+/** Summaries of sessions that are over, kept while the database is away; of more than that, the newest. */
+const MAX_ENDED = 1_000
+
+/**
+ * What driving leaves in the database, written beside the relay and never awaited by it: stops that were pressed
+ * here, that a session is driven, that its operator is gone, how long commands took. What could not be written is
+ * tried again until it is.
+ */
+export function createRecords(parts: {
+  driving: Driving
+  drives: Drives
+  lookUp: (robotIds: Iterable<string>) => void
+  operatorGraceMs: number
+  log: Log
+  clockMs: () => number
+}) {
+  const { driving, drives, lookUp, operatorGraceMs, log, clockMs } = parts
+  /** Sessions that are being written of, or wait after a failure until a time. */
+  const busyUntilMs = new WeakMap<Drive, number>()
+  const latencySavedMs = new WeakMap<Drive, number>()
+  const ended = new Set<Drive>()
+  const running = new Set<Promise<void>>()
+  let failing = false
+
+  async function stop(drive: Drive): Promise<void> {
+    const { pressed } = drive
+    if (!pressed) return
+    const sessionId = drive.session.id
+    const eventSeq = await driving.recordStop({ sessionId, userId: pressed.userId }, pressed.reason)
+    if (drive.pressed !== pressed) return // found in the database meanwhile
+    drive.pressed = null
+    const nowMs = clockMs()
+    if (eventSeq === 'over') {
+      // Nothing to latch: the session is over, which is about to be found, or its stop was not theirs to press.
+      if (drive.stopLatched) drive.unlatch(nowMs)
+      drive.stand('stop_refused', nowMs)
+    } else {
+      if (drive.stop) drive.stop = { ...drive.stop, recorded: true }
+      const stopReason = drive.stop?.reason ?? null
+      const newest = Math.max(eventSeq, drive.session.eventSeq)
+      drive.session = { ...drive.session, eventSeq: newest, stopReason }
+    }
+    drive.tellState(nowMs)
+    lookUp([drive.robotId])
+    drives.deserted(drive)
+  }
+
+  async function driven(drive: Drive): Promise<void> {
+    if (!drive.operator || drive.session.driven) return
+    await driving.markDriven(drive.session.id)
+    drive.session = { ...drive.session, driven: true }
+  }
+
+  async function operatorLost(drive: Drive): Promise<void> {
+    const sinceMs = drive.unattendedSinceMs
+    if (sinceMs === 0 || clockMs() - sinceMs < operatorGraceMs) return
+    await driving.operatorLost(drive.session.id)
+    lookUp([drive.robotId])
+  }
+
+  async function latency(drive: Drive): Promise<void> {
+    const nowMs = clockMs()
+    const savedMs = latencySavedMs.get(drive) ?? 0
+    if (nowMs - savedMs < LATENCY_EVERY_MS && !ended.has(drive)) return
+    const stretch = drive.tally.take()
+    if (stretch) {
+      try {
+        await driving.addLatency(drive.session.id, stretch)
+      } catch (cause) {
+        drive.tally.giveBack(stretch)
+        throw cause
+      }
+    }
+    latencySavedMs.set(drive, nowMs)
+    ended.delete(drive)
+  }
+
+  /** Writes all there is to write of one session, the stop first. */
+  async function write(drive: Drive): Promise<void> {
+    busyUntilMs.set(drive, Number.POSITIVE_INFINITY)
+    try {
+      for (const record of [stop, driven, operatorLost, latency]) await record(drive)
+      busyUntilMs.delete(drive)
+      failing = false
+    } catch (cause) {
+      busyUntilMs.set(drive, clockMs() + RETRY_MS)
+      if (!failing) log.warn({ err: cause, sessionId: drive.session.id }, 'driving not recorded yet')
+      failing = true
+    }
+  }
+
+  function begin(drive: Drive): void {
+    if (clockMs() < (busyUntilMs.get(drive) ?? 0)) return
+    const job: Promise<void> = write(drive).finally(() => running.delete(job))
+    running.add(job)
+  }
+
+  const pending = (drive: Drive): boolean => {
+    const nowMs = clockMs()
+    return (
+      drive.pressed !== null ||
+      (drive.operator !== null && !drive.session.driven) ||
+      (drive.unattendedSinceMs !== 0 && nowMs - drive.unattendedSinceMs >= operatorGraceMs) ||
+      nowMs - (latencySavedMs.get(drive) ?? 0) >= LATENCY_EVERY_MS
+    )
+  }
+
+  return {
+    /** Writes of one session at once what waits. */
+    begin,
+
+    /** Begins what is due. Call it again and again. */
+    tick(): void {
+      for (const drive of drives.all()) if (pending(drive)) begin(drive)
+      for (const drive of ended) begin(drive)
+    },
+
+    /** A session is gone from here: what was measured of it last is still to be written. */
+    ended(drive: Drive): void {
+      ended.add(drive)
+      const oldest = ended.values().next().value
+      if (ended.size > MAX_ENDED && oldest) ended.delete(oldest)
+    },
+
+    /** Begins everything, due or not, and waits for all that is under way. */
+    async flush(): Promise<void> {
+      for (const drive of drives.all()) ended.add(drive)
+      for (const drive of ended) begin(drive)
+      await Promise.all(running)
+    },
+  }
+}
+export type Records = ReturnType<typeof createRecords>

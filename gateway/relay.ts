@@ -1,0 +1,119 @@
+import type { DropReason } from '@wheelhouse/protocol'
+import type { Drive } from './drive.ts'
+import { ageOf, decide, isFastest, type Stamp } from './gate.ts'
+import type { PersonLink } from './person-link.ts'
+import type { RobotLink } from './robot-link.ts'
+
+/**
+ * The path of control and telemetry: from socket to socket in this process, with nobody else asked. Times here are
+ * `preciseMs`, milliseconds with fractions of a clock that never jumps; links are told the gateway's own `clockMs`.
+ */
+export function createRelay(parts: { deadmanMs: number; preciseMs: () => number; clockMs: () => number }) {
+  const { deadmanMs, preciseMs, clockMs } = parts
+  const counts = { passed: 0, dropped: 0, deadman: 0 }
+
+  function drop(drive: Drive, operator: PersonLink, seq: number, why: DropReason): void {
+    counts.dropped++
+    drive.tally.dropped()
+    operator.sendIfFlowing(`{"type":"dropped","seq":${seq},"why":"${why}"}`, clockMs())
+    if (why !== 'latency') return
+    drive.tooLate = true
+    if (drive.standIfMoving('latency', clockMs())) drive.tellState(clockMs())
+  }
+
+  /** Hands a control frame to the robot; to one that does not read, the newest only, once it reads again. */
+  function handOver(
+    drive: Drive,
+    robot: RobotLink,
+    stamp: Stamp,
+    frame: string | ArrayBuffer,
+    ageMs: number,
+  ) {
+    if (robot.sendIfFlowing(frame, clockMs())) return
+    const overtaken = drive.held
+    const kept = typeof frame === 'string' ? frame : frame.slice(0) // uWebSockets takes the memory back
+    drive.held = { frame: kept, seq: stamp.seq, goodUntilMs: preciseMs() + stamp.ttlMs - ageMs }
+    if (overtaken && drive.operator) drop(drive, drive.operator, overtaken.seq, 'robot_slow')
+  }
+
+  /** The robot may move from now on, for as long as control keeps coming. */
+  function moved(drive: Drive, nowMs: number): void {
+    drive.lastPassMs = nowMs
+    drive.moving = true
+    drive.tooLate = false
+    drive.deadman ??= setTimeout(watch, deadmanMs, drive)
+    if (drive.stop === null) return
+    drive.stop = null // one that is not latched: it ended with this frame
+    drive.tellState(clockMs())
+  }
+
+  /** One timer a session, set again only when it fires: frames just write down when they came. */
+  function watch(drive: Drive): void {
+    const leftMs = drive.lastPassMs + deadmanMs - preciseMs()
+    if (leftMs > 0) {
+      drive.deadman = setTimeout(watch, Math.ceil(leftMs), drive)
+      return
+    }
+    drive.deadman = undefined
+    if (!drive.standIfMoving('deadman', clockMs())) return
+    counts.deadman++
+    drive.tellState(clockMs())
+  }
+
+  return {
+    counts: counts as Readonly<typeof counts>,
+
+    /** A control frame of the session's operator, as the robot gets it if it passes. */
+    control(operator: PersonLink, stamp: Stamp, frame: string | ArrayBuffer): void {
+      const drive = operator.drive
+      if (drive === null || drive.operator !== operator) return // an older socket, on its way out
+      const nowMs = preciseMs()
+      if (isFastest(drive, stamp.t, nowMs)) {
+        drive.offsetMs = nowMs - stamp.t
+        drive.offsetSeenMs = nowMs
+      }
+      const verdict = decide(drive, stamp, nowMs)
+      if (verdict !== 'pass' || drive.robot === null) {
+        return drop(drive, operator, stamp.seq, verdict === 'pass' ? 'robot_offline' : verdict)
+      }
+      const ageMs = ageOf(drive, stamp.t, nowMs)
+      drive.lastSeq = stamp.seq
+      drive.tally.passed(ageMs)
+      counts.passed++
+      handOver(drive, drive.robot, stamp, frame, ageMs)
+      moved(drive, nowMs)
+    },
+
+    /** The robot reads again: it gets the newest frame that waited, unless that has become too old. */
+    robotDrained(robot: RobotLink): void {
+      const drive = robot.drive
+      if (!drive?.held || robot.blockedSinceMs !== 0) return
+      const { frame, seq, goodUntilMs } = drive.held
+      drive.held = null
+      if (preciseMs() <= goodUntilMs) robot.send(frame, clockMs())
+      else if (drive.operator) drop(drive, drive.operator, seq, 'expired')
+    },
+
+    /** The robot obeyed a control frame. */
+    ack(robot: RobotLink, seq: number): void {
+      robot.drive?.operator?.sendIfFlowing(`{"type":"ack","seq":${seq}}`, clockMs())
+    },
+
+    /** What the robot senses, to everybody who takes part; to those who do not read, the newest once they do. */
+    telemetry(robot: RobotLink, frame: string | ArrayBuffer): void {
+      if (!robot.drive) return
+      for (const person of robot.drive.people()) {
+        if (person.sendIfFlowing(frame, clockMs())) continue
+        person.heldTelemetry = typeof frame === 'string' ? frame : frame.slice(0)
+      }
+    },
+
+    personDrained(person: PersonLink): void {
+      if (person.heldTelemetry === null || person.blockedSinceMs !== 0) return
+      const frame = person.heldTelemetry
+      person.heldTelemetry = null
+      person.send(frame, clockMs())
+    },
+  }
+}
+export type Relay = ReturnType<typeof createRelay>

@@ -1,0 +1,40 @@
+import type { RobotStop } from '../src/events/bus.ts'
+import type { Drive, PressedStop } from './drive.ts'
+import type { Drives } from './drives.ts'
+import type { Records } from './records.ts'
+
+const DEFAULT_REASON = 'emergency_stop'
+
+/** The latched stop, whoever presses it and wherever: first the robot hears of it, then everything else. */
+export function createStops(parts: { drives: Drives; records: Records; clockMs: () => number }) {
+  const { drives, records, clockMs } = parts
+
+  function press(drive: Drive, by: PressedStop): void {
+    if (drive.stopLatched) return // it stands already; the first reason stays
+    drive.pressed = by
+    drive.latch(by.reason?.trim() || DEFAULT_REASON, false, clockMs())
+    drive.tellState(clockMs())
+    records.begin(drive)
+  }
+
+  return {
+    /** Somebody who takes part pressed it here. */
+    press,
+
+    /** Another process tells of a stop ahead of the database, or instead of one that is away. */
+    heard({ sessionId, reason, eventSeq, userId }: RobotStop): void {
+      const drive = drives.of(sessionId)
+      if (!drive) return
+      if (eventSeq === null) {
+        if (userId !== null) press(drive, { userId, reason })
+        return
+      }
+      if (eventSeq <= drive.session.eventSeq) return // looked up already, and perhaps cleared since
+      drive.session = { ...drive.session, eventSeq, stopReason: reason }
+      drive.pressed = null
+      drive.latch(reason, true, clockMs())
+      drive.tellState(clockMs())
+    },
+  }
+}
+export type Stops = ReturnType<typeof createStops>

@@ -1,0 +1,54 @@
+import { setTimeout as delay } from 'node:timers/promises'
+import { type HubCommand, rooms } from '@wheelhouse/protocol'
+import type { Socket } from 'socket.io'
+import type { Bus } from '../src/events/bus.ts'
+import type { Caller } from '../src/http/endpoint.ts'
+import { isDatabaseAway, unavailable } from '../src/http/errors.ts'
+import { reasonOfStop } from '../src/sessions/session.stop.ts'
+
+/** How long a stop waits for the database before it goes to the robot without it. */
+const PATIENCE_MS = 500
+
+/** The robots of the sessions that a socket watches, by session: as many as it may watch. */
+export function watchedRobots({ data }: Socket): Map<string, string> {
+  data.watchedRobots ??= new Map()
+  return data.watchedRobots
+}
+
+/**
+ * Lets an emergency stop reach the robot while the database is away, or too slow for it. Only from a socket that
+ * watches the session: that its user may stop it was checked when it began to watch, and is checked again by the
+ * gateway as soon as the database can be asked. Both people of a session stay the same as long as it lasts.
+ */
+export function createDirectStop(bus: Bus) {
+  /**
+   * Settles as the work on the database does, if that is soon.
+   * @throws 503 when the stop went to the robot's gateway instead, which has it recorded later.
+   */
+  return async <T>(
+    socket: Socket,
+    caller: Caller,
+    { session_id: sessionId, reason }: HubCommand<'session:action'>,
+    work: Promise<T>,
+  ): Promise<T> => {
+    const robotId = watchedRobots(socket).get(sessionId)
+    if (robotId === undefined || !socket.rooms.has(rooms.session(sessionId))) return await work
+    const away = Symbol('away')
+    const answer = work.catch((cause) => {
+      if (isDatabaseAway(cause)) return away
+      throw cause
+    })
+    const outcome = await Promise.race([answer, delay(PATIENCE_MS, away, { ref: false })])
+    if (outcome !== away) return outcome as T
+    bus.publish('robot.stop', {
+      robotId,
+      sessionId,
+      reason: reasonOfStop(reason),
+      eventSeq: null,
+      userId: caller.userId,
+    })
+    throw unavailable(
+      'The stop was sent straight to the robot; it is not recorded yet, as the database does not answer',
+    )
+  }
+}

@@ -1,0 +1,138 @@
+import { sql } from 'kysely'
+import type { Users } from '../accounts/user.service.ts'
+import type { Db } from '../db/orm.ts'
+import type { Transact } from '../events/transactor.ts'
+import { AppError } from '../http/errors.ts'
+import { lockRobot } from '../sessions/session.changes.ts'
+import { pause } from '../sessions/session.pause.ts'
+import type { SessionQueries } from '../sessions/session.queries.ts'
+import { latchStop } from '../sessions/session.stop.ts'
+
+/** How the control frames of some time fared. Ages in milliseconds; the buckets are those of `bucketOf`. */
+export interface LatencyStretch {
+  readonly buckets: readonly number[]
+  readonly maxMs: number
+  /** Frames that reached the robot. */
+  readonly frames: number
+  /** Frames that did not. */
+  readonly dropped: number
+}
+
+/** What the gateway has the database know of driving. Everything here throws while the database is away. */
+export interface Driving {
+  /**
+   * Records a stop that somebody pressed at the gateway, as if they had asked the API for it: latched, logged, both
+   * sides notified, audited when it was an admin. Answers a number of the session's log at which the stop is in force;
+   * `over` when the session is not open any more, or the user has no part in it. A stop upon a stop changes nothing
+   * and answers the present number.
+   */
+  recordStop(by: { sessionId: string; userId: string }, reason: string | undefined): Promise<number | 'over'>
+
+  /**
+   * The operator's control socket has been gone for all of the grace: ACTIVE → PAUSED `operator_lost`, both sides
+   * are told. False when the session is not ACTIVE (any more).
+   */
+  operatorLost(sessionId: string): Promise<boolean>
+
+  /** An operator's control socket is connected: from now on the session needs one. Doing it again changes nothing. */
+  markDriven(sessionId: string): Promise<void>
+
+  /** Adds a stretch of driving to what is known of the session; any gateway may, at any time and in any order. */
+  addLatency(sessionId: string, stretch: LatencyStretch): Promise<void>
+
+  /** Of these API keys, those that do not work: revoked, expired or gone. */
+  endedKeys(apiKeyIds: readonly string[]): Promise<string[]>
+}
+
+/** Longest reason of a stop that is kept, in UTF-16 units. */
+const MAX_REASON = 500
+
+/** A stop must not fail for what somebody wrote, so what the database would refuse is left out. */
+const storable = (reason: string) => reason.slice(0, MAX_REASON).replaceAll('\0', '').toWellFormed()
+
+export function createDriving(parts: {
+  db: Db
+  transact: Transact
+  now: () => Date
+  queries: SessionQueries
+  users: Users
+}): Driving {
+  const { db, transact, now, queries, users } = parts
+
+  /** The robot of a session that the user has a part in, which is who may stop it. */
+  async function robotToStop({ sessionId, userId }: { sessionId: string; userId: string }) {
+    try {
+      const roles = users.rolesOf(await users.byId(userId))
+      return (await queries.parties({ userId, roles }, sessionId)).robot_id
+    } catch (cause) {
+      if (cause instanceof AppError && cause.status === 404) return undefined
+      throw cause
+    }
+  }
+
+  return {
+    async recordStop(by, reason) {
+      const robotId = await robotToStop(by)
+      if (robotId === undefined) return 'over'
+      const seq = await transact(async (tx) => {
+        const robot = await lockRobot(tx, robotId)
+        const act = {
+          at: now(),
+          actorId: by.userId,
+          ...(reason !== undefined && { reason: storable(reason) }),
+        }
+        return await latchStop(tx, by.sessionId, robot, act)
+      })
+      return seq ?? 'over'
+    },
+
+    async operatorLost(sessionId) {
+      const session = await db
+        .selectFrom('sessions')
+        .select(['id', 'robot_id'])
+        .where('id', '=', sessionId)
+        .where('status', '=', 'ACTIVE')
+        .executeTakeFirst()
+      if (!session) return false
+      return await transact(async (tx) => {
+        const robot = await lockRobot(tx, session.robot_id)
+        return await pause(tx, session, robot, { at: now(), reason: 'operator_lost' })
+      })
+    },
+
+    async markDriven(sessionId) {
+      await db
+        .updateTable('sessions')
+        .set({ driven: true })
+        .where('id', '=', sessionId)
+        .where('driven', '=', false)
+        .execute()
+    },
+
+    async addLatency(sessionId, { buckets, maxMs, frames, dropped }) {
+      await sql`
+        insert into session_latency (session_id, buckets, max_ms, frames, dropped)
+        select id, ${buckets}::bigint[], ${maxMs}::float8, ${frames}::bigint, ${dropped}::bigint
+        from sessions where id = ${sessionId}
+        on conflict (session_id) do update set
+          buckets = (
+            select array_agg(b.before + b.more order by b.place)
+            from unnest(session_latency.buckets, excluded.buckets) with ordinality as b (before, more, place)
+          ),
+          max_ms = greatest(session_latency.max_ms, excluded.max_ms),
+          frames = session_latency.frames + excluded.frames,
+          dropped = session_latency.dropped + excluded.dropped,
+          updated_at = now()`.execute(db)
+    },
+
+    async endedKeys(apiKeyIds) {
+      const { rows } = await sql<{ id: string }>`
+        select asked.id from unnest(${apiKeyIds}::uuid[]) as asked (id)
+        where not exists (
+          select from api_keys k
+          where k.id = asked.id and k.revoked_at is null and (k.expires_at is null or k.expires_at > now())
+        )`.execute(db)
+      return rows.map((row) => row.id)
+    },
+  }
+}
