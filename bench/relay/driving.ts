@@ -54,7 +54,7 @@ export function createDriving(parts: { pairs: readonly Pair[]; clock: PauseWatch
 
     startSteady({ pairs: count, hz, form }: Steady): void {
       const chosen = driven(count)
-      tally.reset()
+      tally.begin()
       startSpinning()
       const stepMs = 1_000 / (count * hz)
       const startedMs = performance.now()
@@ -71,7 +71,7 @@ export function createDriving(parts: { pairs: readonly Pair[]; clock: PauseWatch
 
     startFlood(wanted: ControlFlood): void {
       const chosen = driven(wanted.pairs)
-      tally.reset()
+      tally.begin()
       flood = wanted
       const write = (pair: Pair) => {
         pair.outstanding = 0

@@ -52,15 +52,15 @@ const handlers = {
   beat,
   startSteady: (steady: Steady) => driving.startSteady(steady),
   startFlood: (flood: ControlFlood) => driving.startFlood(flood),
-  /** What has happened since the last `reset`, or since driving began. */
+  /** What has happened since the last mark, or since the driving began. */
   report: () => tally.report(),
-  reset: () => tally.reset(),
-  /** Ends the driving; the report then tells for good what has arrived. */
+  mark: () => tally.mark(),
+  /** Ends the driving and waits for what is under way: how many frames were lost without a word. */
   async stopDriving() {
     driving.stopSending()
-    await waitUntil(() => tally.settled, SETTLE_LIMIT_MS)
+    await waitUntil(() => tally.missing <= 0, SETTLE_LIMIT_MS)
     driving.stopSpinning()
-    return tally.report()
+    return { lost: tally.missing }
   },
   /** Pairs whose session is ACTIVE, with a robot, and under no latched stop. */
   drivable: () =>

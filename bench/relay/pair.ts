@@ -77,7 +77,7 @@ export class Pair {
     operator.write(frames.length === 1 ? (frames[0] as Buffer) : Buffer.concat(frames))
     this.writtenAtMs = nowMs
     this.outstanding += count
-    this.parts.tally.sent += count
+    this.parts.tally.wrote(count)
     this.parts.clock.look(performance.now())
   }
 
@@ -102,7 +102,7 @@ export class Pair {
     const seq = seqOf(data, start, end)
     const slot = seq % REMEMBERED_FRAMES
     if (this.rememberedSeq[slot] === seq) this.parts.tally.arrived(this.sentMs[slot] as number)
-    else this.parts.tally.strange++
+    else this.parts.tally.arrivedStrangely()
     this.rememberedSeq[slot] = NOBODY
     this.lastControlMs = this.parts.clock.nowMs
     if (this.latched) this.movedUnderStop++

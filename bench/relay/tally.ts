@@ -26,37 +26,49 @@ export interface TallyReport {
   readonly closings: readonly string[]
 }
 
-/** What has happened to the control frames of all pairs since the last reset. */
+/** What has happened to the control frames of all pairs: since the driving began, and since the last mark. */
 export class Tally {
-  sent = 0
-  delivered = 0
-  strange = 0
   acked = 0
   sentLate = 0
+  private sent = 0
+  private delivered = 0
+  private strange = 0
   private doubtful = 0
-  private droppedCount = 0
+  private closed = 0
   private readonly dropped = new Map<string, number>()
   private readonly latency = new Histogram()
   private readonly everything = new Histogram()
-  private closed = 0
   private readonly closings = new Set<string>()
   private readonly clock: PauseWatch
-  private sinceMs = performance.now()
+  private markedMs = performance.now()
+  /** Of the whole run. */
+  private whole = { sent: 0, arrived: 0, refused: 0 }
 
   constructor(clock: PauseWatch) {
     this.clock = clock
   }
 
+  wrote(frames: number): void {
+    this.sent += frames
+    this.whole.sent += frames
+  }
+
   arrived(sentMs: number): void {
     const latencyUs = (this.clock.nowMs - sentMs) * 1_000
     this.delivered++
+    this.whole.arrived++
     this.everything.record(latencyUs)
     if (this.clock.doubtful(sentMs)) this.doubtful++
     else this.latency.record(latencyUs)
   }
 
+  /** A frame arrived twice, or was sent by nobody. */
+  arrivedStrangely(): void {
+    this.strange++
+  }
+
   refused(why: string): void {
-    this.droppedCount++
+    this.whole.refused++
     this.dropped.set(why, (this.dropped.get(why) ?? 0) + 1)
   }
 
@@ -65,14 +77,15 @@ export class Tally {
     if (this.closings.size < MOST_LOST_CONNECTIONS_TOLD) this.closings.add(why)
   }
 
-  /** Whether every frame has arrived or was refused aloud. */
-  get settled(): boolean {
-    return this.delivered + this.droppedCount >= this.sent
+  /** Control frames of the whole run that have neither arrived nor been refused aloud. */
+  get missing(): number {
+    return this.whole.sent - this.whole.arrived - this.whole.refused
   }
 
+  /** Since the last mark. */
   report(): TallyReport {
     return {
-      tookMs: performance.now() - this.sinceMs,
+      tookMs: performance.now() - this.markedMs,
       sent: this.sent,
       delivered: this.delivered,
       strange: this.strange,
@@ -88,16 +101,20 @@ export class Tally {
     }
   }
 
-  reset(): void {
-    for (const counter of ['sent', 'delivered', 'strange', 'acked', 'sentLate'] as const) this[counter] = 0
-    this.doubtful = 0
-    this.droppedCount = 0
-    this.closed = 0
+  /** A run begins. */
+  begin(): void {
+    this.whole = { sent: 0, arrived: 0, refused: 0 }
+    this.mark()
+  }
+
+  /** What has been so far was the warm-up. */
+  mark(): void {
+    this.sent = this.delivered = this.strange = this.acked = this.sentLate = this.doubtful = this.closed = 0
     this.dropped.clear()
     this.closings.clear()
     this.latency.reset()
     this.everything.reset()
     this.clock.lengths.reset()
-    this.sinceMs = performance.now()
+    this.markedMs = performance.now()
   }
 }
