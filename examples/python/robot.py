@@ -30,6 +30,10 @@ def now_ms():
     return time.monotonic() * 1000
 
 
+def clamp(value, most):
+    return max(-most, min(most, value))
+
+
 class Motors:
     """Stands in for hardware: two speeds that follow what is wanted, and the pose that comes of it."""
 
@@ -38,8 +42,8 @@ class Motors:
 
     def step(self, linear, angular, seconds):
         most = MAX_CHANGE_PER_S * seconds
-        self.linear += max(-most, min(most, linear - self.linear))
-        self.angular += max(-most, min(most, angular - self.angular))
+        self.linear += clamp(linear - self.linear, most)
+        self.angular += clamp(angular - self.angular, most)
         self.heading += self.angular * seconds
         self.x += math.cos(self.heading) * self.linear * seconds
         self.y += math.sin(self.heading) * self.linear * seconds
@@ -48,26 +52,26 @@ class Motors:
     def standing(self):
         return abs(self.linear) < 0.001 and abs(self.angular) < 0.001
 
+    def sample(self):
+        x, y, heading, linear, angular = (
+            round(value, 4) for value in (self.x, self.y, self.heading, self.linear, self.angular))
+        return {"pose": {"x_m": x, "y_m": y, "heading_rad": heading},
+                "velocity": {"linear_mps": linear, "angular_radps": angular}, "standing": self.standing}
+
 
 class Freshness:
     """How much later than usual a frame arrives. The sender's clock need not agree with ours, only run as fast."""
 
     def __init__(self):
-        self.forget()
-
-    def forget(self):
-        self.usual, self.seen_at, self.seq = None, 0.0, -1
+        self.usual, self.seen_at, self.seq = math.inf, 0.0, -1
 
     def age_ms(self, seq, t):
         if seq <= self.seq:  # numbers begin again: a new link of the operator's, perhaps another clock
-            self.forget()
+            self.usual = math.inf
         now, self.seq = now_ms(), seq
-        offset = now - t
-        if self.usual is not None:
-            self.usual += (now - self.seen_at) * CLOCK_CREEP
-        self.usual = offset if self.usual is None else min(self.usual, offset)
+        self.usual = min(self.usual + (now - self.seen_at) * CLOCK_CREEP, now - t)
         self.seen_at = now
-        return offset - self.usual
+        return now - t - self.usual
 
 
 class Pilot:
@@ -89,7 +93,7 @@ class Pilot:
 
     def on_session(self, session):
         if (session or {}).get("session_id") != (self.session or {}).get("session_id"):
-            self.freshness.forget()
+            self.freshness = Freshness()
         self.session = session
         if not session or session["status"] != "ACTIVE":
             self.brake()
@@ -109,8 +113,7 @@ class Pilot:
         if not (math.isfinite(linear) and math.isfinite(angular)):
             self.brake()
             return False
-        self.command = (max(-MAX_LINEAR_MPS, min(MAX_LINEAR_MPS, linear)),
-                        max(-MAX_ANGULAR_RADPS, min(MAX_ANGULAR_RADPS, angular)))
+        self.command = clamp(linear, MAX_LINEAR_MPS), clamp(angular, MAX_ANGULAR_RADPS)
         self.commanded_at, self.unanswered = now_ms(), None
         return True
 
@@ -144,12 +147,7 @@ async def talk(socket, heartbeat_s):
         if pilot.unanswered is not None and motors.standing:
             reason, pilot.unanswered = pilot.unanswered, None
             await send(socket, {"type": "stopped", "reason": reason[:500]})
-        await send(socket, {"type": "telemetry", "data": {
-            "pose": {"x_m": round(motors.x, 4), "y_m": round(motors.y, 4),
-                     "heading_rad": round(motors.heading, 4)},
-            "velocity": {"linear_mps": round(motors.linear, 4), "angular_radps": round(motors.angular, 4)},
-            "standing": motors.standing,
-        }}, droppable=True)
+        await send(socket, {"type": "telemetry", "data": motors.sample()}, droppable=True)
         await asyncio.sleep(TELEMETRY_S)
 
 
@@ -195,7 +193,7 @@ async def connection(url, token):
         welcome = json.loads(await socket.recv())
         pilot.deadman_ms, stop = welcome["deadman_ms"], welcome["stop"]
         pilot.latched = False  # a welcome without a stop: it was cleared while we were away
-        pilot.freshness.forget()  # another way through the network
+        pilot.freshness = Freshness()  # another way through the network
         pilot.on_session(welcome["session"])
         if stop:
             pilot.on_stop(stop["reason"], stop["latched"])

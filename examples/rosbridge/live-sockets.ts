@@ -10,10 +10,10 @@ export class LiveSockets {
 
   watch(socket: WebSocket): void {
     this.#sockets.set(socket, true)
-    const alive = () => {
+    // A pong alone: who sends but does not read would have ever more waiting for it.
+    socket.on('pong', () => {
       if (this.#sockets.has(socket)) this.#sockets.set(socket, true)
-    }
-    socket.on('pong', alive).on('message', alive)
+    })
     socket.on('close', () => this.#sockets.delete(socket))
   }
 
