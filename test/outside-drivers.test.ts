@@ -19,6 +19,9 @@ import { createWorld, type World } from './support/world.ts'
 const forward = { linear_mps: 0.5, angular_radps: 0 }
 const quick = { baseMs: 20, maxMs: 100 }
 
+// Starting Python or a browser takes its time on a busy machine.
+vi.setConfig({ testTimeout: 60_000 })
+
 const cleanups: (() => unknown)[] = []
 afterEach(async () => {
   for (const cleanup of cleanups.splice(0).reverse()) await cleanup()
@@ -50,7 +53,9 @@ const ticketOf = (world: World, person: Person, sessionId: string, part: 'contro
   ticketsOf({ baseUrl: world.baseUrl, token: person.token, sessionId, part })
 
 async function simulatedRobot(place: { url: string; token: string }): Promise<SimulatedRobot> {
-  const robot = new SimulatedRobot({ ...place, reconnect: quick })
+  // A plain without end: how far it gets depends on how busy the machine is.
+  const world = { widthM: 10_000, heightM: 10_000, obstacles: [] }
+  const robot = new SimulatedRobot({ ...place, reconnect: quick, world, start: { xM: 5_000, yM: 5_000 } })
   cleanups.push(() => robot.close())
   await robot.start()
   return robot
@@ -136,7 +141,8 @@ describe.each(Object.entries(exampleRobots))('%s', (_name, startRobot) => {
     await soon(() => moves(heard.sample))
 
     await close()
-    await soon(() => expect(watched.state?.stop).toMatchObject({ reason: 'operator_lost' }))
+    // Between the last command and the end of the connection the deadman may be quicker.
+    await soon(() => expect(watched.state?.stop?.reason).toMatch(/operator_lost|deadman/))
     await soon(() => stands(watched.sample))
     await act(operator, id, 'end')
     await soon(() => expect(watcher.connection).toBe('closed'))
@@ -183,7 +189,7 @@ describe('examples/browser/drive.html', () => {
     await shows(page, '#robot', 'connected')
     await page.keyboard.down('ArrowUp')
     await soon(() => expect(robot.state.leftMps).toBeGreaterThan(0.3))
-    await shows(page, '#pose', /^x \d/)
+    await shows(page, '#pose', /^x [\d.]+ m/)
     await shows(page, '#commands', /obeyed [1-9]/)
     await shows(page, '#latency', /you \d+ ms, robot \d+ ms, own ping \d+ ms/)
     await page.keyboard.down('KeyA') // to the left: the right wheel is the faster
@@ -217,7 +223,7 @@ describe('examples/browser/drive.html', () => {
     await soon(() => expect(robot.state.leftMps).toBeGreaterThan(0.3))
     const page = await open()
     await connect(page, world, id, owner.token, 'watch')
-    await shows(page, '#pose', /^x \d/)
+    await shows(page, '#pose', /^x [\d.]+ m/)
     await page.focus('#connect button')
     await page.keyboard.press('Escape')
     await soon(() =>
