@@ -51,6 +51,9 @@ export function createDriveRoom(parts: {
     drives,
     relay,
     people,
+    get counts() {
+      return { ...relay.counts, ...stops.counts }
+    },
 
     robotAnswered: (link: RobotLink) => link.drive?.tally.robotAnswered(preciseMs()),
     personAnswered(link: PersonLink): void {

@@ -46,13 +46,17 @@ export interface GatewayParts {
   readonly urlFor: (port: number) => string
 }
 
-type Count = 'frames' | 'heartbeats' | 'heartbeatsWritten' | 'lastFlushMs' | 'passed' | 'dropped' | 'deadman'
+type DriveCount = 'passed' | 'dropped' | 'deadman' | 'stops'
+type Count = 'frames' | 'heartbeats' | 'heartbeatsWritten' | 'lastFlushMs' | DriveCount
 
 export interface Gateway {
   readonly port: number
-  /** Robots, and operators and watchers. */
+  /** Robots. */
   readonly connections: number
+  /** Operators and watchers. */
   readonly people: number
+  /** Open sessions whose robots are here. */
+  readonly sessions: number
   readonly counts: Readonly<Record<Count, number>>
   /** Refuses newcomers, tells everybody to reconnect elsewhere and writes what is left. Bounded by the caller. */
   drain(): Promise<void>
@@ -177,9 +181,12 @@ export async function startGateway(parts: GatewayParts, host: string, port: numb
     get people() {
       return people.size
     },
+    get sessions() {
+      return drives.size
+    },
     get counts() {
       const { written: heartbeatsWritten, lastFlushMs } = heartbeats.counts
-      return { ...frames.counts, ...relay.counts, heartbeatsWritten, lastFlushMs }
+      return { ...frames.counts, ...room.counts, heartbeatsWritten, lastFlushMs }
     },
     async drain() {
       draining = true

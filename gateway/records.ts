@@ -36,7 +36,7 @@ export function createRecords(parts: {
     if (!pressed) return
     const sessionId = drive.session.id
     const eventSeq = await driving.recordStop({ sessionId, userId: pressed.userId }, pressed.reason)
-    if (drive.pressed !== pressed) return // found in the database meanwhile
+    if (drive.pressed !== pressed) return drives.deserted(drive) // told of it on another way meanwhile
     drive.pressed = null
     const nowMs = clockMs()
     if (eventSeq === 'over') {

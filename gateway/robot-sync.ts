@@ -1,3 +1,4 @@
+import { oneAfterAnother } from '../src/async.ts'
 import type { Bus } from '../src/events/bus.ts'
 import type { Log } from '../src/log.ts'
 import type { LinkState, PresenceStore } from '../src/presence/presence.store.ts'
@@ -72,14 +73,14 @@ export function createRobotSync(parts: {
     listen: () => bus.subscribe('robots.changed', ({ robotIds }) => want(robotIds)),
 
     /** Finds changes whose hint did not arrive. Throws when the database is away. */
-    async poll(): Promise<void> {
+    poll: oneAfterAnother(async () => {
       const startedMs = clockMs()
       failed = false
       want(await store.changedWithin(nodeId, startedMs - lastPollMs + OVERLAP_MS))
       want(drives.orphanedRobots())
       await running
       if (!failed) lastPollMs = startedMs
-    },
+    }),
   }
 }
 export type RobotSync = ReturnType<typeof createRobotSync>

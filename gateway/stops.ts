@@ -8,9 +8,11 @@ const DEFAULT_REASON = 'emergency_stop'
 /** The latched stop, whoever presses it and wherever: first the robot hears of it, then everything else. */
 export function createStops(parts: { drives: Drives; records: Records; clockMs: () => number }) {
   const { drives, records, clockMs } = parts
+  const counts = { stops: 0 }
 
   function press(drive: Drive, by: PressedStop): void {
     if (drive.stopLatched) return // it stands already; the first reason stays
+    counts.stops++
     drive.pressed = by
     drive.latch(by.reason?.trim() || DEFAULT_REASON, false, clockMs())
     drive.tellState(clockMs())
@@ -18,6 +20,9 @@ export function createStops(parts: { drives: Drives; records: Records; clockMs: 
   }
 
   return {
+    /** Stops that came here from people or other processes, ahead of the database. */
+    counts: counts as Readonly<typeof counts>,
+
     /** Somebody who takes part pressed it here. */
     press,
 
@@ -31,6 +36,7 @@ export function createStops(parts: { drives: Drives; records: Records; clockMs: 
       }
       if (eventSeq <= drive.session.eventSeq) return // looked up already, and perhaps cleared since
       drive.session = { ...drive.session, eventSeq, stopReason: reason }
+      if (!drive.stopLatched) counts.stops++
       drive.pressed = null
       drive.latch(reason, true, clockMs())
       drive.tellState(clockMs())

@@ -13,6 +13,31 @@ export function alone(job: () => Promise<void>): () => Promise<void> {
   }
 }
 
+/**
+ * Wraps a job so that it never runs twice at a time: a call during a run waits for the next run, which begins
+ * after the call, and which all such calls share.
+ */
+export function oneAfterAnother(job: () => Promise<void>): () => Promise<void> {
+  let running: Promise<void> | undefined
+  let next: Promise<void> | undefined
+  const run = (): Promise<void> => {
+    if (running) {
+      next ??= running
+        .catch(() => {}) // its own callers hear of that
+        .then(() => {
+          next = undefined
+          return run()
+        })
+      return next
+    }
+    running = job().finally(() => {
+      running = undefined
+    })
+    return running
+  }
+  return run
+}
+
 /** Settles with the work, or rejects with `message` once `limitMs` have passed. The work itself goes on. */
 export async function within<T>(limitMs: number, message: string, work: Promise<T>): Promise<T> {
   let timer: NodeJS.Timeout | undefined

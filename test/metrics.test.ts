@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto'
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
 import { freePort } from '../src/db/embedded-postmaster.ts'
 import { ask } from './support/ask.ts'
+import { act, openScene } from './support/cast.ts'
 import { createTestDatabase } from './support/database.ts'
 import { startOutsideProvider } from './support/processes.ts'
 import { createTcpProxy } from './support/tcp-proxy.ts'
@@ -75,6 +76,30 @@ describe('all roles in one process', () => {
     socket.close()
     await vi.waitFor(async () => expect(await read('wheelhouse_gateway_robots')).toBe(0), 5_000)
     await vi.waitFor(async () => expect(await read('wheelhouse_hub_sockets')).toBe(0), 5_000)
+  })
+
+  test('driving is counted', async () => {
+    const { link, operator, client, id } = await openScene(world)
+    const console = await world.drive(operator, id)
+    const watcher = await world.drive(client, id, 'watch')
+    await console.state()
+    await watcher.state()
+    expect(await read('wheelhouse_gateway_people')).toBe(2)
+    expect(await read('wheelhouse_gateway_sessions')).toBe(1)
+    console.control()
+    await link.next('control')
+    console.control({}, { seq: 0 })
+    await console.next('dropped')
+    await vi.waitFor(async () => expect(await read('wheelhouse_deadman_stops_total')).toBe(1), 5_000)
+    watcher.send({ type: 'stop' })
+    await console.state(({ stop }) => stop?.recorded && stop.latched)
+    expect(await read('wheelhouse_control_passed_total')).toBe(1)
+    expect(await read('wheelhouse_control_dropped_total')).toBe(1)
+    expect(await read('wheelhouse_stops_total')).toBe(1)
+    await act(operator, id, 'end')
+    await Promise.all([console.closed, watcher.closed, link.close()])
+    await vi.waitFor(async () => expect(await read('wheelhouse_gateway_people')).toBe(0), 5_000)
+    expect(await read('wheelhouse_gateway_sessions')).toBe(0)
   })
 
   test('the outbox and its relay are seen', async () => {

@@ -422,7 +422,8 @@ test('a gateway that starts while Redis is away hears hints once it is there', {
         .map((client) => / name=wheelhouse-bus-subscriber .* sub=(\d+) /.exec(client)?.[1])
         .filter(Boolean)
     }
-    await reaches(subscriptions, ['1'], 10_000) // a gateway listens to one topic: robots that changed
+    // A gateway listens to three topics: robots that changed, stops, credentials that ended.
+    await reaches(subscriptions, ['3'], 10_000)
   } finally {
     redis.disconnect()
   }

@@ -182,7 +182,7 @@ describe('silence', () => {
     const owner = await world.client()
     const say: Record<string, (link: TestRobot) => void> = {
       telemetry: (link) => link.send({ type: 'telemetry', data: 1 }),
-      binary: (link) => link.socket.send(Buffer.from([2, 0, 0, 0])),
+      binary: (link) => link.send(Buffer.concat([Buffer.from([2]), Buffer.alloc(15)])),
       unknown: (link) => link.send({ type: 'from_the_future' }),
       pong: (link) => link.socket.pong(),
       ping: (link) => link.socket.ping(),

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { Redis } from 'ioredis'
 import { expect, inject, onTestFinished, test, vi } from 'vitest'
-import type { Bus } from '../src/events/bus.ts'
+import type { Bus, RobotStop } from '../src/events/bus.ts'
 import { createRedisBus } from '../src/events/redis-bus.ts'
 import { createTcpProxy } from './support/tcp-proxy.ts'
 
@@ -24,7 +24,10 @@ function join(url = inject('redisUrl')): { bus: Bus; publisher: Redis; subscribe
 /** A second process that listens to everything, once Redis knows of it. */
 async function listener() {
   const { bus, publisher } = join()
-  const heard = { robotIds: [] as string[], messages: 0, wakes: 0, revoked: [] as string[] }
+  const heard = {
+    ...{ robotIds: [] as string[], messages: 0, wakes: 0, revoked: [] as string[] },
+    stops: [] as RobotStop[],
+  }
   bus.subscribe('robots.changed', ({ robotIds }) => {
     heard.messages++
     heard.robotIds.push(...robotIds)
@@ -32,6 +35,7 @@ async function listener() {
   bus.subscribe('outbox.wake', () => {
     heard.wakes++
   })
+  bus.subscribe('robot.stop', (stop) => heard.stops.push(stop))
   bus.subscribe('credential.revoked', ({ apiKeyId }) => heard.revoked.push(apiKeyId))
   await vi.waitFor(async () => {
     const channels = await publisher.pubsub('NUMSUB', 'wheelhouse:bus:credential.revoked')
@@ -63,6 +67,59 @@ test('revoked credentials are told one by one', async () => {
   await publisher.ping()
   for (const apiKeyId of ['a', 'b', 'c']) bus.publish('credential.revoked', { apiKeyId })
   await vi.waitFor(() => expect(heard.revoked).toEqual(['a', 'b', 'c']), patience)
+})
+
+const stopOf = (robotId: string): RobotStop => ({
+  ...{ robotId, sessionId: 'session', reason: 'smoke', eventSeq: null, userId: 'user' },
+})
+
+test('stops are told one by one and in full, however many other hints wait', async () => {
+  const heard = await listener()
+  await using proxy = await createTcpProxy(inject('redisUrl'))
+  const { bus, publisher } = join(proxy.url)
+  await publisher.ping()
+  proxy.silence()
+  const many = Array.from({ length: 1_000 }, (_, index) => String(index))
+  const stops = Array.from({ length: 200 }, (_, index) => stopOf(`robot ${index}`))
+  for (const stop of stops) {
+    bus.publish('robots.changed', { robotIds: many })
+    bus.publish('robot.stop', stop)
+  }
+  proxy.heal()
+  await vi.waitFor(() => expect(heard.messages).toBe(2), patience)
+  expect(heard.robotIds, 'the others were gathered, and some dropped').toHaveLength(21_000)
+  await vi.waitFor(() => expect(heard.stops).toEqual(stops), patience)
+})
+
+test('a stop waits for a Redis that is just coming back, other hints do not', async () => {
+  const heard = await listener()
+  await using proxy = await createTcpProxy(inject('redisUrl'))
+  const { bus, publisher, subscriber } = join(proxy.url)
+  for (const redis of [publisher, subscriber]) redis.on('error', () => {})
+  await publisher.ping()
+  proxy.cut()
+  await vi.waitFor(() => expect(publisher.status).not.toBe('ready'), patience)
+  bus.publish('credential.revoked', { apiKeyId: 'lost' })
+  bus.publish('robot.stop', stopOf('robot'))
+  proxy.heal()
+  await vi.waitFor(() => expect(heard.stops).toEqual([stopOf('robot')]), patience)
+  bus.publish('credential.revoked', { apiKeyId: 'told' })
+  await vi.waitFor(() => expect(heard.revoked).toEqual(['told']), patience)
+})
+
+test('no more than ten thousand stops wait for a Redis that is silent', async () => {
+  const heard = await listener()
+  await using proxy = await createTcpProxy(inject('redisUrl'))
+  const { bus, publisher } = join(proxy.url)
+  await publisher.ping()
+  proxy.silence()
+  for (let index = 0; index < 10_500; index++) bus.publish('robot.stop', stopOf(`robot ${index}`))
+  proxy.heal()
+  await vi.waitFor(() => expect(heard.stops).toHaveLength(10_000), patience)
+  await publisher.ping()
+  bus.publish('robot.stop', stopOf('last'))
+  await vi.waitFor(() => expect(heard.stops.at(-1)).toEqual(stopOf('last')), patience)
+  expect(heard.stops).toHaveLength(10_001)
 })
 
 test('while Redis is silent, hints are bounded; afterwards they go out again', async () => {

@@ -319,7 +319,7 @@ test('control, session and stop arrive in order; a latched stop bars control unt
   })
   await link.connect()
   const control = (seq: number) =>
-    gateway.send({ type: 'control', session_id: sessionId, seq, t: 1, ttl_ms: 250, data: {} })
+    gateway.send({ type: 'control', session_id: sessionId, seq, t: performance.now(), ttl_ms: 250, data: {} })
   gateway.send({ type: 'session', ...session })
   control(1)
   gateway.send({ type: 'stop', reason: 'deadman', latched: false })
@@ -349,7 +349,8 @@ test('control, session and stop arrive in order; a latched stop bars control unt
     'COMPLETED',
   ])
   expect(link.session).toBeNull()
-  expect(errors).toHaveLength(3)
+  // A control frame without a seq, text that is no frame, bytes that are none, and the gateway's own complaint.
+  expect(errors).toHaveLength(4)
 })
 
 test('a stop survives a reconnect, and so does its clearing', async () => {

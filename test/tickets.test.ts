@@ -14,18 +14,22 @@ describe('a ticket', () => {
   const secrets = createSecrets('a root key for this test only')
   let clockMs = Date.parse('2026-11-20T12:00:00Z')
   const tickets = createTickets({ secrets, now: () => new Date(clockMs) })
-  const admission = fc.record({
-    sessionId: fc.uuid(),
-    userId: fc.uuid(),
-    part: fc.constantFrom<TicketPart>('control', 'watch'),
-  })
+  const admission = fc.record(
+    {
+      sessionId: fc.uuid(),
+      userId: fc.uuid(),
+      part: fc.constantFrom<TicketPart>('control', 'watch'),
+      apiKeyId: fc.uuid(),
+    },
+    { requiredKeys: ['sessionId', 'userId', 'part'] },
+  )
 
   test('proves what it was issued for, and nothing else is in it', () => {
     fc.assert(
       fc.property(admission, (given) => {
         const { ticket, expiresAt } = tickets.issue(given)
         const { nonce, ...read } = tickets.read(ticket) ?? {}
-        expect(read).toEqual({ ...given, expiresAt })
+        expect(read).toStrictEqual({ ...given, expiresAt })
         expect(nonce).toMatch(/^[\w-]{22}$/)
         expect(expiresAt.getTime() - clockMs).toBe(LIFETIME_MS)
       }),
@@ -80,7 +84,7 @@ describe('a ticket', () => {
 
   test('put together from parts of others proves nothing', () => {
     fc.assert(
-      fc.property(admission, admission, fc.integer({ min: 0, max: 5 }), (one, other, index) => {
+      fc.property(admission, admission, fc.integer({ min: 0, max: 6 }), (one, other, index) => {
         const [from, into] = [tickets.issue(one).ticket.split('.'), tickets.issue(other).ticket.split('.')]
         const own = into.join('.')
         into[index] = from[index] as string
@@ -108,6 +112,9 @@ describe('a ticket', () => {
       `${claim}.`,
       claim.split('.').slice(0, -1).join('.'),
       claim.replace(/\.\d{13}\./, '.0.'),
+      claim.replace('.-.', '..'),
+      claim.replace('.-.', '.'),
+      claim.replace('.-.', '.--.'),
     ]) {
       expect(tickets.read(shaped(text)), text).toBeUndefined()
     }
@@ -145,6 +152,17 @@ describe('POST /api/sessions/{id}/ticket', () => {
       expect(leftMs).toBeGreaterThan(50_000)
       expect(leftMs).toBeLessThanOrEqual(LIFETIME_MS)
     }
+  })
+
+  test('carries the API key that asked for it, so that what it opens can end with the key', async () => {
+    const scene = await openScene(world)
+    const { id, key } = await scene.operator.key()
+    const path = `${scene.path}/ticket`
+    const withKey = await scene.operator.request('POST', path, { part: 'control' }, key)
+    const read = world.platform.tickets.read(withKey.body.ticket)
+    expect(read).toMatchObject({ userId: scene.operator.id, part: 'control', apiKeyId: id })
+    const withToken = await ask(scene.operator, scene.path, 'control')
+    expect(world.platform.tickets.read(withToken.body.ticket)).not.toHaveProperty('apiKeyId')
   })
 
   test('gives control to the operator of the session alone', async () => {

@@ -5,12 +5,31 @@ export function measureGateway(
   metrics: Metrics,
   gateway: {
     readonly connections: number
-    readonly counts: Readonly<Record<'frames' | 'heartbeats' | 'heartbeatsWritten' | 'lastFlushMs', number>>
+    readonly people: number
+    readonly sessions: number
+    readonly counts: Readonly<
+      Record<
+        | ('frames' | 'heartbeats' | 'heartbeatsWritten' | 'lastFlushMs')
+        | ('passed' | 'dropped' | 'deadman' | 'stops'),
+        number
+      >
+    >
   },
 ): void {
   const { gauge, counter } = metrics
   gauge('wheelhouse_gateway_robots', 'Robots connected to this gateway', () => gateway.connections)
   counter('wheelhouse_gateway_frames_total', 'Frames received from robots', () => gateway.counts.frames)
+  gauge('wheelhouse_gateway_people', 'Operators and watchers connected', () => gateway.people)
+  gauge('wheelhouse_gateway_sessions', 'Open sessions of robots that are here', () => gateway.sessions)
+  const driving = {
+    passed: ['wheelhouse_control_passed_total', 'Control frames that went to a robot'],
+    dropped: ['wheelhouse_control_dropped_total', 'Control frames that did not, whatever the reason'],
+    deadman: ['wheelhouse_deadman_stops_total', 'Robots stopped because control fell silent'],
+    stops: ['wheelhouse_stops_total', 'Latched stops that came ahead of the database'],
+  } as const
+  for (const [count, [name, help]] of Object.entries(driving)) {
+    counter(name, help, () => gateway.counts[count as keyof typeof driving])
+  }
   counter('wheelhouse_heartbeats_total', 'Heartbeats received', () => gateway.counts.heartbeats)
   counter(
     'wheelhouse_heartbeats_written_total',
