@@ -74,7 +74,7 @@ const full = {
       { pairs: 100, hz: 50 },
       { pairs: 25, hz: 200 },
     ],
-    warmUpMs: 2_000,
+    warmUpMs: 1_500,
     steadySeconds: 8,
     floodPairs: 500,
     floodSeconds: 5,

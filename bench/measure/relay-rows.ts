@@ -40,8 +40,13 @@ export const latencies = ({ p50Us, p90Us, p99Us, p999Us, maxUs }: Distribution) 
 
 const steadyRow = (name: string, run: SteadyRun): Row => ({
   what: `${rateName(run)}: ${name}, ${run.form}`,
-  measured: [latencies(run.report.latency), perSecond(run), cpuEach(run), missing(run)].join('; '),
+  measured: [latencies(run.report.latency), perSecond(run), cpuEach(run), missing(run), leftOut(run)].join(
+    '; ',
+  ),
 })
+
+const leftOut = (run: Run) =>
+  `${share(doubtfulShare(run))} left out, with them p99 ${figure(run.report.everything.p99Us)}`
 
 const floodRow = (name: string, run: Run): Row => ({
   what: `flat out: ${name}, ${run.form}`,
@@ -147,8 +152,7 @@ export function notes(lab: Lab, plan: RelayPlan, measured: readonly Carried[]): 
       'Wheelhouse’s robots also send a heartbeat a second, and everybody is pinged once a second.' +
       (lab.redisUrl ? '' : ' Without redis-server the gateway shares its process with all other roles.'),
     `The generator sent ${figure(late)} of ${figure(sent)} frames late; latency counts from the real write. Frames that were under way while it stood ` +
-      `still for over ${PAUSE_MS} ms are left out of the latencies: at most ${share(doubtful)} of a run; its longest pause was ${figure(pauseUs / 1_000)} ms. ` +
-      `With nothing left out, the p99 are ${runs.map(({ report }) => figure(report.everything.p99Us)).join(', ')} µs, in the order of the runs.`,
+      `still for over ${PAUSE_MS} ms are left out of the latencies: at most ${share(doubtful)} of a run; its longest pause was ${figure(pauseUs / 1_000)} ms.`,
     ...(spoilt ? [`Runs with more than ${share(MOST_DOUBTFUL_SHARE)} left out are not judged.`] : []),
   ]
 }
