@@ -43,7 +43,7 @@ describe('tickets of the platform', () => {
     expect(await refusal('wrong')).toMatchObject({ status: 401, final: true })
     expect(await refusal(scene.client.token)).toMatchObject({ status: 403, final: true })
     expect(await refusal(stranger.token)).toMatchObject({ status: 404, final: true })
-    expect(await refusal(scene.operator.token, '../..')).toMatchObject({ final: true })
+    expect(await refusal(scene.operator.token, 'a/b?c')).toMatchObject({ final: true })
 
     await scene.link.close()
     const offline = { name: 'TicketRefusedError', status: 409, final: false }
