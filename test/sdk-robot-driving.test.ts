@@ -213,9 +213,10 @@ describe('control that is late', () => {
     control(3, 120_000, otherSessionId)
     await vi.waitFor(() => expect(heard).toHaveLength(3))
     expect(heard).toEqual([1, 2, { late: 3, byAtLeast100Ms: true }])
+    gateway.welcome = { session: { ...session, session_id: otherSessionId } }
     gateway.newest.terminate()
     await vi.waitFor(() => expect(gateway.sockets).toHaveLength(2))
-    control(4, 120_000)
+    control(4, 180_000, otherSessionId)
     await vi.waitFor(() => expect(heard.at(-1)).toBe(4))
   })
 })
@@ -269,10 +270,12 @@ describe('the age of frames', () => {
       age,
       Array.from({ length: 100 }, () => 5),
     )
-    const draining = Array.from({ length: 500 }, (_, index) => Math.max(5, 5_000 - index * 15))
+    const draining = Array.from({ length: 1_500 }, (_, index) => Math.max(5, 5_000 - index * 4))
     const late = ages(age, draining, { fromMs: 2_000 })
     draining.forEach((delayMs, index) => {
-      expect(late[index] !== null, `delayed by ${delayMs}`).toBe(delayMs > LIMIT_MS + 5)
+      // The measure creeps by some milliseconds meanwhile.
+      if (Math.abs(delayMs - LIMIT_MS) > 20)
+        expect(late[index] !== null, `delayed by ${delayMs}`).toBe(delayMs > LIMIT_MS)
     })
   })
 
