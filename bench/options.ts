@@ -74,7 +74,7 @@ const full = {
       { pairs: 100, hz: 50 },
       { pairs: 25, hz: 200 },
     ],
-    warmUpMs: 2_000,
+    warmUpMs: 1_500,
     steadySeconds: 8,
     floodPairs: 500,
     floodSeconds: 5,
@@ -114,7 +114,7 @@ const quick: typeof full = {
 }
 
 export const usage = `npm run bench -- [options]
-  --quick        small and short: about two minutes, docs/benchmarks.md stays as it is
+  --quick        small and short: three minutes, docs/benchmarks.md stays as it is
   --robots N     robots on one gateway process (${full.robots})
   --seconds S    how long they beat at 1 Hz (${full.steadySeconds})
   --only NAME    one of ${measurements.join(', ')}; may be given several times

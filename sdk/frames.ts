@@ -46,7 +46,7 @@ export function frameText(frame: { readonly type: string; readonly [field: strin
 }
 
 /** The same frame. @throws RangeError if it is larger than the protocol allows */
-export function checkBinarySize(frame: Uint8Array): Uint8Array {
+export function checkBinarySize(frame: Uint8Array<ArrayBuffer>): Uint8Array<ArrayBuffer> {
   if (frame.byteLength > MAX_FRAME_BYTES) throw tooLarge('binary')
   return frame
 }

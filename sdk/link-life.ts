@@ -99,7 +99,7 @@ export class LinkLife<First, Frame> {
    * Sends what `encode` answers with; what it throws is reported.
    * @returns whether it was handed to the socket
    */
-  transmit(kind: 'droppable' | 'vital', encode: () => string | Uint8Array): boolean {
+  transmit(kind: 'droppable' | 'vital', encode: () => string | Uint8Array<ArrayBuffer>): boolean {
     const socket = this.#socket
     if (!this.isOnline || !socket?.open) return false
     if (kind === 'droppable' && socket.bufferedBytes > this.#parts.maxBufferedBytes) return false

@@ -3,7 +3,7 @@ export interface WebSocketLike {
   binaryType: string
   readonly bufferedAmount: number
   readonly readyState: number
-  send(data: string | Uint8Array): void
+  send(data: string | Uint8Array<ArrayBuffer>): void
   close(code?: number): void
   addEventListener(type: 'message', listener: (event: { readonly data: unknown }) => void): void
   addEventListener(
@@ -49,7 +49,7 @@ export interface LinkSocket {
   /** Whether frames can be sent right now. */
   readonly open: boolean
   /** Hands one frame to the socket; errors surface as the end of the connection. */
-  send(frame: string | Uint8Array): void
+  send(frame: string | Uint8Array<ArrayBuffer>): void
   /** From now on, `timeoutMs` without any frame means that the link is dead. */
   keepAlive(timeoutMs: number): void
   /** Closes with a handshake, and without one if the peer does not answer within a second. */

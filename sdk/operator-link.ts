@@ -62,7 +62,7 @@ export class OperatorLink extends SessionLink {
     } else super.handle(frame)
   }
 
-  #drive(encode: (seq: number) => string | Uint8Array): number | null {
+  #drive(encode: (seq: number) => string | Uint8Array<ArrayBuffer>): number | null {
     // Who has pressed the stop does not drive on, even where the stop has not arrived yet.
     if (this.stopPending) return null
     const seq = this.#seq + 1

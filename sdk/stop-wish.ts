@@ -13,11 +13,10 @@ export class StopWish {
   #reason: string | undefined
   /** What this connection has said last; null before its first state. */
   #state: DriveState | null = null
-  /** The wish is older than this connection, so that whatever it says counts. */
-  #precedes = false
   /** Time of the ping behind the stop; null while none has been sent on this connection. */
   #pingT: number | null = null
-  #arrived = false
+  /** What arrives from now on was said after the stop was pressed. */
+  #counts = false
 
   /** @param send sends a stop and a ping behind it; answers with the ping's time, or null if it cannot now */
   constructor(send: (reason: string | undefined) => number | null) {
@@ -33,50 +32,51 @@ export class StopWish {
   press(reason?: string): Promise<void> {
     this.#wish ??= newWish()
     this.#reason = reason
-    this.#precedes = false
     this.#pingT = null
-    this.#arrived = false
+    this.#counts = false
     if (this.#state !== null) this.#transmit()
     return this.#wish.promise
   }
 
-  /** A connection is being made. */
+  /** A connection is being made. All that it will say is younger than any wish there is by now. */
   dialling(): void {
-    this.#precedes = true
+    this.#counts = true
   }
 
   state(state: DriveState): void {
     const first = this.#state === null
     this.#state = state
     if (this.#wish === null) return
-    const counts = this.#arrived || (first && this.#precedes)
-    if (counts && state.stop?.latched && state.stop.recorded) this.#fulfil()
+    if (this.#isDone()) this.#fulfil()
     else if (first) this.#transmit()
   }
 
   pong(t: number): void {
     if (this.#wish === null || this.#pingT === null || t < this.#pingT) return
-    this.#arrived = true
-    if (this.#state?.stop?.latched && this.#state.stop.recorded) this.#fulfil()
+    this.#counts = true
+    if (this.#isDone()) this.#fulfil()
   }
 
   /** Called about once a second: sends the stop again where it seems to have come to nothing. */
   tick(): void {
     if (this.#wish === null || this.#state === null) return
-    if (this.#pingT === null || (this.#arrived && !this.#state.stop?.latched)) this.#transmit()
+    if (this.#pingT === null || (this.#counts && !this.#state.stop?.latched)) this.#transmit()
   }
 
   offline(): void {
     this.#state = null
-    this.#precedes = false
     this.#pingT = null
-    this.#arrived = false
   }
 
   /** The link has ended: nobody is left who could fulfil it. */
   end(error: Error): void {
     this.#wish?.reject(error)
     this.#wish = null
+  }
+
+  #isDone(): boolean {
+    const stop = this.#state?.stop
+    return this.#counts && stop?.latched === true && stop.recorded
   }
 
   #transmit(): void {

@@ -125,6 +125,15 @@ describe('imports', () => {
     expect(circles).toEqual([])
   })
 
+  test('of the SDK and the protocol reach nothing of Node, so that they can be bundled for browsers', () => {
+    const portable = modules.filter((file) => ['sdk', 'protocol'].includes(partOf(file)))
+    expect(portable).toContain('sdk/operator-link.ts')
+    const bound = portable.filter(
+      (file) => importsOf(file).some(isBuiltIn) || /\b(?:Buffer\s*[.(]|process\s*\.)/.test(textOf(file)),
+    )
+    expect(bound).toEqual([])
+  })
+
   test('of packages are declared where they are used, for a production installation too', () => {
     const declared = (folder: string) => JSON.parse(textOf(`${folder}package.json`)).dependencies ?? {}
     const undeclared = modules

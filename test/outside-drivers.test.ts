@@ -10,8 +10,8 @@ import { launchChromium, serveFolder } from './support/chromium.ts'
 import { exampleRobots } from './support/example-robots.ts'
 import { FakeRosbridge } from './support/fake-rosbridge.ts'
 import type { Person } from './support/person.ts'
+import type { Sample } from './support/robots-gateway.ts'
 import { connectRoslib, Topic } from './support/roslib.ts'
-import type { Sample } from './support/scripted-gateway.ts'
 import { createWorld, type World } from './support/world.ts'
 
 // Robots and consoles that know nothing of ours but the protocol, at a real platform.

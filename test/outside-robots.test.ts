@@ -1,7 +1,7 @@
 import { encodeBinaryFrame } from '@wheelhouse/protocol'
 import { afterEach, describe, expect, test, vi } from 'vitest'
 import { exampleRobots, type StartRobot, startPythonRobot } from './support/example-robots.ts'
-import { ScriptedGateway } from './support/scripted-gateway.ts'
+import { RobotsGateway } from './support/robots-gateway.ts'
 
 // What a robot must do by itself, whatever becomes of the gateway, asked of every robot in examples/. The gateway is
 // a scripted one, because a real one would not do these things.
@@ -28,7 +28,7 @@ const soon = (check: () => void) => vi.waitFor(check, { timeout: 10_000, interva
 
 /** A robot that has connected to a scripted gateway, both ended after the test. */
 async function connect(startRobot: StartRobot, welcome: Record<string, unknown> = { session }) {
-  const gateway = await ScriptedGateway.start()
+  const gateway = await RobotsGateway.start()
   opened.push(gateway)
   gateway.welcome = welcome
   const robot = await startRobot(async () => ({ url: gateway.url, token: 'a.token' }))
@@ -39,7 +39,7 @@ async function connect(startRobot: StartRobot, welcome: Record<string, unknown> 
 
 /** Sends what `frame` makes of the numbers from `from` on, until the robot moves; answers with the last number. */
 async function drive(
-  gateway: ScriptedGateway,
+  gateway: RobotsGateway,
   from = 1,
   frame: (seq: number) => Record<string, unknown> | Uint8Array = control,
 ): Promise<number> {
@@ -53,10 +53,10 @@ async function drive(
   return seq
 }
 
-const acknowledged = (gateway: ScriptedGateway) => gateway.all('ack').map(({ seq }) => seq as number)
+const acknowledged = (gateway: RobotsGateway) => gateway.all('ack').map(({ seq }) => seq as number)
 
 /** Sends commands with numbers from `from` on until one is acknowledged: on a busy machine one may be late. */
-async function obeyed(gateway: ScriptedGateway, from: number): Promise<void> {
+async function obeyed(gateway: RobotsGateway, from: number): Promise<void> {
   let seq = from - 1
   await vi.waitFor(
     () => {
@@ -177,7 +177,7 @@ describe.each(Object.entries(exampleRobots))('%s', (_name, startRobot) => {
 test.each(['examples/python/robot.py', 'examples/rosbridge/robot-bridge.ts'])(
   '%s tries again after 503, and not after 401',
   async (name) => {
-    const gateway = await ScriptedGateway.start()
+    const gateway = await RobotsGateway.start()
     opened.push(gateway)
     gateway.refusals.push(503, 401)
     const robot = await exampleRobots[name]!(async () => ({ url: gateway.url, token: 'a.token' }))

@@ -66,7 +66,7 @@ export async function carry(plan: RelayPlan, relay: Relay, { generator, probe }:
   for (const { pairs, hz } of plan.rates) {
     for (const form of relay.forms) {
       const measured = await run(form, plan.warmUpMs, plan.steadySeconds, () =>
-        generator('startSteady', { pairs, hz, form }),
+        generator('startSteady', { pairs, hz, form, pace: 'spinning' }),
       )
       steady.push({ ...measured, pairs, hz })
     }

@@ -22,7 +22,7 @@ const peers: readonly ((lab: Lab) => Promise<Relay | Absent>)[] = [
   startNats,
   startSocketIoRelay,
   startWsRelay,
-  startBareRelay,
+  (lab) => startBareRelay(lab),
 ]
 
 /** Control from operators to robots, through Wheelhouse and through others. */
@@ -35,7 +35,7 @@ export async function measureRelay(lab: Lab, plan: Plan): Promise<Section> {
     else measured.push(await carriedBy(lab, plan, relay))
   }
   const { carried, drills, complaints } = await throughWheelhouse(lab, plan)
-  measured.push(carried)
+  measured.push(carried, await carriedBy(lab, plan, await startBareRelay(lab, true)))
   return {
     title: 'Control relay, operator to robot',
     rows: [...measuredRows(plan.relay, measured), ...judgedRows(plan.relay, measured), ...drills],

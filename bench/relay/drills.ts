@@ -2,7 +2,6 @@ import { setTimeout as delay } from 'node:timers/promises'
 import { waitUntil } from '../../src/async.ts'
 import { type Distribution, Histogram } from './histogram.ts'
 import type { Pair, StopHeard } from './pair.ts'
-import type { PauseWatch } from './pauses.ts'
 import type { Form } from './payload.ts'
 
 const CONTROL_EVERY_MS = 20
@@ -49,19 +48,15 @@ export interface PressReport {
   readonly latency: Distribution
   /** Pressed, and no stop came. */
   readonly missed: number
-  /** Left out: the generator stood still meanwhile. */
-  readonly doubtful: number
 }
 
 /** Presses stop once for each of these pairs, one after the other, while all of them drive. */
 export async function pressStops(
   pairs: readonly Pair[],
-  parts: { side: 'operator' | 'watcher'; everyMs: number; clock: PauseWatch },
+  { side, everyMs }: { side: 'operator' | 'watcher'; everyMs: number },
 ): Promise<PressReport> {
-  const { side, everyMs, clock } = parts
   const latency = new Histogram()
   let missing = pairs.length
-  let doubtful = 0
   for (const pair of pairs) {
     await delay(everyMs)
     const pressedMs = performance.now()
@@ -69,11 +64,10 @@ export async function pressStops(
       if (!latched) return
       pair.onStop = () => {}
       missing--
-      if (clock.doubtful(pressedMs)) doubtful++
-      else latency.record((atMs - pressedMs) * 1_000)
+      latency.record((atMs - pressedMs) * 1_000)
     }
     if (!pair.say(side, { type: 'stop', reason: STOP_REASON })) pair.onStop = () => {}
   }
   await waitUntil(() => missing === 0, STOP_LIMIT_MS)
-  return { pressed: pairs.length, latency: latency.summary(), missed: missing, doubtful }
+  return { pressed: pairs.length, latency: latency.summary(), missed: missing }
 }

@@ -5,12 +5,18 @@ import type { Tally } from './tally.ts'
 
 /** A flooded pair that hears nothing for so long is given its next frames all the same. */
 const GIVE_UP_MS = 1_000
+const RESTING_TICK_MS = 1
 
 export interface Steady {
   readonly pairs: number
   /** Control frames a second of every pair. */
   readonly hz: number
   readonly form: Form
+  /**
+   * `spinning`: the generator never waits, for latencies to the microsecond. `resting`: it waits for events, and
+   * leaves the processor to everybody else who has work to do.
+   */
+  readonly pace: 'spinning' | 'resting'
 }
 
 export interface ControlFlood {
@@ -23,25 +29,23 @@ export interface ControlFlood {
 /** Lets pairs drive: frame k of every pair is due at a fixed time, or as soon as the ones before are answered. */
 export function createDriving(parts: { pairs: readonly Pair[]; clock: PauseWatch; tally: Tally }) {
   const { pairs, clock, tally } = parts
-  let spinning = false
+  let nextSpin: NodeJS.Immediate | undefined
   let whenTurned = (_nowMs: number) => {}
   let flood: ControlFlood | undefined
-  let floodTimer: NodeJS.Timeout | undefined
+  let timer: NodeJS.Timeout | undefined
 
   /** Never waits for events, so that frames are read the moment they arrive and pauses can be told from waiting. */
   function spin(): void {
-    if (!spinning) return
+    nextSpin = setImmediate(spin)
     const nowMs = performance.now()
     clock.turn(nowMs)
     whenTurned(nowMs)
-    setImmediate(spin)
   }
 
   function startSpinning(): void {
-    if (spinning) return
-    spinning = true
+    if (nextSpin) return
     clock.restart(performance.now())
-    setImmediate(spin)
+    nextSpin = setImmediate(spin)
   }
 
   const driven = (count: number) => {
@@ -50,20 +54,18 @@ export function createDriving(parts: { pairs: readonly Pair[]; clock: PauseWatch
   }
 
   return {
-    startSpinning,
-
-    startSteady({ pairs: count, hz, form }: Steady): void {
+    startSteady({ pairs: count, hz, form, pace }: Steady): void {
       const chosen = driven(count)
       tally.begin()
-      startSpinning()
+      if (pace === 'spinning') startSpinning()
+      else timer = setInterval(() => whenTurned(performance.now()), RESTING_TICK_MS)
       const stepMs = 1_000 / (count * hz)
       const startedMs = performance.now()
       let frames = 0
+      const dueMs = () => startedMs + frames * stepMs
       whenTurned = (nowMs) => {
-        for (let dueMs = startedMs; ; frames++) {
-          dueMs = startedMs + frames * stepMs
-          if (dueMs > nowMs) return
-          if (nowMs - dueMs > PAUSE_MS) tally.sentLate++
+        for (; dueMs() <= nowMs; frames++) {
+          if (nowMs - dueMs() > PAUSE_MS) tally.sentLate++
           chosen[frames % count]?.control(form)
         }
       }
@@ -77,7 +79,7 @@ export function createDriving(parts: { pairs: readonly Pair[]; clock: PauseWatch
         pair.outstanding = 0
         pair.control(wanted.form, wanted.framesPerWrite)
       }
-      floodTimer = setInterval(() => {
+      timer = setInterval(() => {
         // Whatever was lost without a word would otherwise end the flood of its pair.
         const stuckBeforeMs = performance.now() - GIVE_UP_MS
         for (const pair of chosen) if (pair.writtenAtMs < stuckBeforeMs) write(pair)
@@ -94,11 +96,12 @@ export function createDriving(parts: { pairs: readonly Pair[]; clock: PauseWatch
     stopSending(): void {
       whenTurned = () => {}
       flood = undefined
-      clearInterval(floodTimer)
+      clearInterval(timer)
     },
 
     stopSpinning(): void {
-      spinning = false
+      clearImmediate(nextSpin)
+      nextSpin = undefined
     },
   }
 }

@@ -68,14 +68,12 @@ const handlers = {
       ({ state }) => state.status === 'ACTIVE' && state.robot_connected === true && !state.stop?.latched,
     ).length,
   async stalls(count: number, rounds: number, form: Form): Promise<Stall[]> {
-    driving.startSpinning()
     const stalls = await Promise.all(pairs.slice(0, count).map((pair) => stallPair(pair, rounds, form)))
-    driving.stopSpinning()
     return stalls.flat()
   },
   /** Presses at one side of the pairs from `from` to before `to`, which must be driving. */
   presses: (side: 'operator' | 'watcher', from: number, to: number, everyMs: number) =>
-    pressStops(pairs.slice(from, to), { side, everyMs, clock }),
+    pressStops(pairs.slice(from, to), { side, everyMs }),
   /** Control frames that robots have read while they stood under a latched stop. */
   movedUnderStop: () => pairs.reduce((total, pair) => total + pair.movedUnderStop, 0),
 }

@@ -13,7 +13,7 @@ const bridge = await bridgeSession({
   ...(PORT && { port: Number(PORT) }),
   ...(ALLOWED_ORIGINS && { allowedOrigins: ALLOWED_ORIGINS.split(',') }),
   onConnection: (state) => console.log('Wheelhouse:', state),
-  onError: console.error,
+  onError: (cause) => console.error(String(cause)),
   onClosed: ({ reason }) => {
     if (ending) return
     console.log('given up:', reason)
