@@ -36,6 +36,7 @@ export class RobotOrders {
   readonly #age = new FrameAge()
   readonly #watchdog = new Watchdog(() => this.#stopNow({ reason: 'watchdog', latched: false }))
   #deadmanMs = 0
+  #lastSeq = -1
   #session: RobotSession | null = null
   #stop: StopInForce | null = null
 
@@ -92,6 +93,9 @@ export class RobotOrders {
 
   /** Whether a control frame is to be obeyed; the watchdog then waits for the next one. */
   #mayPass(seq: number, t: number, ttlMs: number): boolean {
+    // Numbers only rise on one operator's connection: these are another's, with another clock.
+    if (seq <= this.#lastSeq) this.#age.forget()
+    this.#lastSeq = seq
     const allowanceMs = this.#options.lateAllowanceMs ?? DEFAULT_LATE_ALLOWANCE_MS
     const lateMs = this.#age.lateMs(t, (ttlMs || this.#deadmanMs) + allowanceMs, performance.now())
     // The gateway relays nothing under a latched stop. Should it ever, the stop wins.

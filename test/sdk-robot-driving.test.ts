@@ -219,6 +219,16 @@ describe('control that is late', () => {
     control(4, 180_000, otherSessionId)
     await vi.waitFor(() => expect(heard.at(-1)).toBe(4))
   })
+
+  test('is judged anew when numbers start again, as they do with another console', async () => {
+    const { heard, control } = await createStage()
+    for (const seq of [1, 2, 3]) control(seq)
+    control(1, 60_000)
+    control(2, 60_000)
+    control(3, 120_000)
+    await vi.waitFor(() => expect(heard).toHaveLength(6))
+    expect(heard).toEqual([1, 2, 3, 1, 2, { late: 3, byAtLeast100Ms: true }])
+  })
 })
 
 describe('the age of frames', () => {
