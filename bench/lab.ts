@@ -8,6 +8,7 @@ import { connectOrm } from '../src/db/orm.ts'
 import { type Children, createChildren } from './children.ts'
 import { startRedis } from './redis.ts'
 import { type Seeded, seed } from './seed.ts'
+import { createStores, type Stores } from './stores.ts'
 
 /** What every measurement works with: a real PostgreSQL with robots in it, Redis, and processes. */
 export interface Lab extends Seeded {
@@ -16,6 +17,8 @@ export interface Lab extends Seeded {
   readonly postgresVersion: string
   /** Undefined when there is no redis-server here. */
   readonly redisUrl: string | undefined
+  /** Processes of PostgreSQL and Redis, for holding them up. */
+  readonly stores: Stores
   /** The benchmark's own connection, for looking. */
   readonly db: Client
   readonly children: Children
@@ -45,20 +48,23 @@ export async function openLab(robotCount: number, onClosable: (close: Lab['close
   const databaseUrl = postgres.url
   const orm = await connectOrm({ url: databaseUrl, poolSize: 2, applicationName: 'wheelhouse-bench' })
   await applyMigrations(orm, databaseUrl).finally(() => orm.close(true))
-  const redisUrl = await startRedis(children)
+  const redis = await startRedis(children)
 
   const db = new Client({ connectionString: databaseUrl })
   await db.connect()
   db.on('error', () => {}) // the query in hand reports it
   closers.push(() => db.end())
   const { rows } = await db.query('show server_version')
+  const stores = createStores(db, redis?.child.process.pid)
+  closers.push(async () => stores.release())
   const seeded = await seed(db, robotCount)
   return {
     ...seeded,
     dataDir,
     databaseUrl,
     postgresVersion: String(rows[0].server_version),
-    redisUrl,
+    redisUrl: redis?.url,
+    stores,
     db,
     children,
     close,

@@ -4,6 +4,7 @@ import { openLab } from './lab.ts'
 import { measureHeartbeats } from './measure/heartbeats.ts'
 import { measureMemory } from './measure/memory.ts'
 import { measurePresence } from './measure/presence.ts'
+import { measureRelay } from './measure/relay.ts'
 import { measureRest } from './measure/rest.ts'
 import { measureSilence } from './measure/silence.ts'
 import { measureSteady } from './measure/steady.ts'
@@ -24,6 +25,7 @@ const measure: Record<Measurement, (lab: Lab, plan: Plan) => Promise<Section>> =
   presence: measurePresence,
   silence: measureSilence,
   rest: measureRest,
+  relay: measureRelay,
 }
 
 const say = (text: string) => process.stdout.write(`${text}\n`)

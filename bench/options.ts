@@ -1,7 +1,32 @@
 import { parseArgs } from 'node:util'
 
-export const measurements = ['heartbeats', 'steady', 'memory', 'presence', 'silence', 'rest'] as const
+export const measurements = [
+  'heartbeats',
+  'steady',
+  'memory',
+  'presence',
+  'silence',
+  'rest',
+  'relay',
+] as const
 export type Measurement = (typeof measurements)[number]
+
+/** Control from operators to robots. */
+export interface RelayPlan {
+  /** Pairs, and how often a second each of them sends a control frame. */
+  readonly rates: readonly { pairs: number; hz: number }[]
+  readonly warmUpMs: number
+  readonly steadySeconds: number
+  readonly floodPairs: number
+  readonly floodSeconds: number
+  /** Driven with PostgreSQL and Redis for so long, and as long without. */
+  readonly outageSeconds: number
+  /** Operators who fall silent, and how often each of them does. */
+  readonly stallingPairs: number
+  readonly stallsEach: number
+  /** Stops pressed, half of them by watchers, a pair each. */
+  readonly presses: number
+}
 
 /** How much is measured; everything else is the same in a quick run and a full one. */
 export interface Plan {
@@ -24,6 +49,7 @@ export interface Plan {
   /** Sessions in the database when the list is measured once more. */
   readonly manySessions: number
   readonly exportedSessions: number
+  readonly relay: RelayPlan
   /** Longest wait for other programs to leave the machine alone, before each measurement. */
   readonly quietLimitMs: number
   readonly command: string
@@ -43,6 +69,20 @@ const full = {
   restStarts: 4_000,
   manySessions: 1_000_000,
   exportedSessions: 100_000,
+  relay: {
+    rates: [
+      { pairs: 100, hz: 50 },
+      { pairs: 25, hz: 200 },
+    ],
+    warmUpMs: 1_500,
+    steadySeconds: 8,
+    floodPairs: 500,
+    floodSeconds: 5,
+    outageSeconds: 5,
+    stallingPairs: 50,
+    stallsEach: 4,
+    presses: 500,
+  } as RelayPlan,
   quietLimitMs: 10_000,
 }
 const quick: typeof full = {
@@ -59,11 +99,22 @@ const quick: typeof full = {
   restStarts: 500,
   manySessions: 30_000,
   exportedSessions: 20_000,
+  relay: {
+    rates: [{ pairs: 20, hz: 50 }],
+    warmUpMs: 500,
+    steadySeconds: 2,
+    floodPairs: 250,
+    floodSeconds: 1,
+    outageSeconds: 2,
+    stallingPairs: 20,
+    stallsEach: 1,
+    presses: 100,
+  },
   quietLimitMs: 1_000,
 }
 
 export const usage = `npm run bench -- [options]
-  --quick        small and short: under 90 seconds, docs/benchmarks.md stays as it is
+  --quick        small and short: three minutes, docs/benchmarks.md stays as it is
   --robots N     robots on one gateway process (${full.robots})
   --seconds S    how long they beat at 1 Hz (${full.steadySeconds})
   --only NAME    one of ${measurements.join(', ')}; may be given several times

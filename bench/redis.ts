@@ -1,16 +1,14 @@
-import { existsSync } from 'node:fs'
 import { connect } from 'node:net'
-import { delimiter, join } from 'node:path'
 import { waitUntil } from '../src/async.ts'
 import { freePort } from '../src/db/embedded-postmaster.ts'
-import type { Children } from './children.ts'
+import type { Child, Children } from './children.ts'
+import { findProgram } from './programs.ts'
 
 const START_LIMIT_MS = 10_000
 
 /** A Redis of the benchmark's own, or undefined when none is installed. */
-export async function startRedis(children: Children): Promise<string | undefined> {
-  const folders = (process.env.PATH ?? '').split(delimiter)
-  const program = folders.map((folder) => join(folder, 'redis-server')).find((file) => existsSync(file))
+export async function startRedis(children: Children): Promise<{ url: string; child: Child } | undefined> {
+  const program = findProgram('redis-server')
   if (!program) return undefined
   const port = await freePort()
   const flags = ['--bind', '127.0.0.1', '--port', String(port), '--save', '', '--appendonly', 'no']
@@ -20,7 +18,7 @@ export async function startRedis(children: Children): Promise<string | undefined
     ended = true
   })
   const ready = await waitUntil(async () => ended || (await pings(port)), START_LIMIT_MS)
-  if (ready && !ended) return `redis://127.0.0.1:${port}`
+  if (ready && !ended) return { url: `redis://127.0.0.1:${port}`, child }
   throw new Error(`redis-server did not start:\n${child.output()}`)
 }
 

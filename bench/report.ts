@@ -44,7 +44,7 @@ const disclaimers = `## What is not claimed
 
 * Clients, server, PostgreSQL and Redis share one machine and its loopback interface. There is no network, no TLS and
   no proxy in these figures, and the load generator takes its share of the processors.
-* The robots of the generator send prebuilt frames and do nothing else. Driving and video are not part of this.
+* The robots of the generators only send and answer frames, and do nothing else. Video is not part of this.
 * A figure is from one run of a few seconds to half a minute, not a distribution over many runs or a soak.
 * The peers are the ones in the table, doing what the notes say; nothing is said about other products.
 * Memory is what the server's process holds. The kernel's socket buffers come on top, for every contender alike.

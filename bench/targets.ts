@@ -44,6 +44,7 @@ export type Shape = 'alone' | 'split'
 
 /** The target's process is the one with the gateway. */
 export interface Wheelhouse extends Target {
+  readonly apiUrl: string
   readonly hubUrl: string
 }
 
@@ -79,6 +80,7 @@ export async function startWheelhouse(
   const port = Number(new URL(gateway.gatewayUrl).port)
   return {
     ...targetOf(gateway.child, { port, readyOn: 'welcome', expectsBeats: heartbeatTimeoutMs === undefined }),
+    apiUrl: (rest ?? gateway).baseUrl,
     hubUrl: (rest ?? gateway).hubUrl,
     stop: async () => {
       await gateway.child.stop()

@@ -2,11 +2,23 @@ import type { CloseReason, DriveStop, RobotSession, SessionStatus } from '@wheel
 import type { OpenSession } from '../src/presence/presence.store.ts'
 import type { Gate } from './gate.ts'
 import { createLatencyTally, type LatencyTally } from './latency.ts'
-import type { PersonLink } from './person-link.ts'
-import type { RobotLink } from './robot-link.ts'
+import type { Link } from './link.ts'
 
 /** How long a robot may take to stand and say so before it is told of its latched stop again. */
 const REPEAT_STOP_MS = 1_000
+
+/** A robot's connection, as its session sees it. */
+export interface RobotMember extends Link {
+  drive: Drive | null
+}
+/** An operator's connection, or a watcher's. */
+export interface PersonMember extends Link {
+  drive: Drive | null
+  /** The higher, the newer. */
+  readonly number: number
+  /** The newest sample of telemetry that it has not been sent yet, because it does not read. */
+  heldTelemetry: string | ArrayBuffer | null
+}
 
 /** A control frame that waits until its robot reads again. */
 export interface HeldControl {
@@ -32,11 +44,11 @@ export class Drive implements Gate {
   readonly robotId: string
   /** As the database had it when it was last looked up. */
   session: OpenSession
-  robot: RobotLink | null = null
-  operator: PersonLink | null = null
+  robot: RobotMember | null = null
+  operator: PersonMember | null = null
   /** An operator's socket was here, whether or not the database knows. */
   driven = false
-  readonly watchers = new Set<PersonLink>()
+  readonly watchers = new Set<PersonMember>()
   /** The status that the robot was told last; null when it was told of no session yet. */
   toldStatus: SessionStatus | null = null
   /** The stop that the robot stands under, as it was last told. */
@@ -65,7 +77,7 @@ export class Drive implements Gate {
     this.session = session
   }
 
-  *people(): Iterable<PersonLink> {
+  *people(): Iterable<PersonMember> {
     if (this.operator) yield this.operator
     yield* this.watchers
   }
@@ -95,7 +107,7 @@ export class Drive implements Gate {
   }
 
   /** Forgets what it knew of an operator's link: the next one counts and keeps time anew. */
-  newOperator(link: PersonLink | null): void {
+  newOperator(link: PersonMember | null): void {
     this.operator = link
     this.held = null
     this.lastSeq = -1

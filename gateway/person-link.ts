@@ -1,16 +1,14 @@
 import type { Admission } from '../src/control/ticket.ts'
-import type { Drive } from './drive.ts'
+import type { Drive, PersonMember } from './drive.ts'
 import { Link } from './link.ts'
 
 /** One connection of an operator or a watcher to one session. */
-export class PersonLink extends Link {
+export class PersonLink extends Link implements PersonMember {
   /** What its ticket admits to. */
   readonly admission: Admission
   /** The session it takes part in; null before the gateway has found it, and once it has left. */
   drive: Drive | null = null
-  /** The higher, the newer. */
   number = 0
-  /** The newest sample of telemetry that it has not been sent yet, because it does not read. */
   heldTelemetry: string | ArrayBuffer | null = null
   /** A stop that came before the session was found. */
   earlyStop: { readonly reason: string | undefined } | null = null

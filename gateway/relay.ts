@@ -1,8 +1,6 @@
 import type { DropReason } from '@wheelhouse/protocol'
-import type { Drive } from './drive.ts'
+import type { Drive, PersonMember, RobotMember } from './drive.ts'
 import { ageOf, decide, isFastest, type Stamp } from './gate.ts'
-import type { PersonLink } from './person-link.ts'
-import type { RobotLink } from './robot-link.ts'
 
 /**
  * The path of control and telemetry: from socket to socket in this process, with nobody else asked. Times here are
@@ -12,7 +10,7 @@ export function createRelay(parts: { deadmanMs: number; preciseMs: () => number;
   const { deadmanMs, preciseMs, clockMs } = parts
   const counts = { passed: 0, dropped: 0, deadman: 0 }
 
-  function drop(drive: Drive, operator: PersonLink, seq: number, why: DropReason): void {
+  function drop(drive: Drive, operator: PersonMember, seq: number, why: DropReason): void {
     counts.dropped++
     drive.tally.dropped()
     operator.sendIfFlowing(`{"type":"dropped","seq":${seq},"why":"${why}"}`, clockMs())
@@ -58,7 +56,7 @@ export function createRelay(parts: { deadmanMs: number; preciseMs: () => number;
     counts: counts as Readonly<typeof counts>,
 
     /** A control frame of the session's operator, as the robot gets it if it passes. */
-    control(operator: PersonLink, stamp: Stamp, frame: string | ArrayBuffer): void {
+    control(operator: PersonMember, stamp: Stamp, frame: string | ArrayBuffer): void {
       const drive = operator.drive
       if (drive === null || drive.operator !== operator) return // an older socket, on its way out
       const nowMs = preciseMs()
@@ -80,7 +78,7 @@ export function createRelay(parts: { deadmanMs: number; preciseMs: () => number;
     },
 
     /** The robot reads again: it gets the newest frame that waited, unless that has become too old. */
-    robotDrained(robot: RobotLink): void {
+    robotDrained(robot: RobotMember): void {
       const drive = robot.drive
       if (!drive?.held || robot.blockedSinceMs !== 0) return
       const { frame, seq, bornMs, goodUntilMs } = drive.held
@@ -95,12 +93,12 @@ export function createRelay(parts: { deadmanMs: number; preciseMs: () => number;
     },
 
     /** The robot obeyed a control frame. */
-    ack(robot: RobotLink, seq: number): void {
+    ack(robot: RobotMember, seq: number): void {
       robot.drive?.operator?.sendIfFlowing(`{"type":"ack","seq":${seq}}`, clockMs())
     },
 
     /** What the robot senses, to everybody who takes part; to those who do not read, the newest once they do. */
-    telemetry(robot: RobotLink, frame: string | ArrayBuffer): void {
+    telemetry(robot: RobotMember, frame: string | ArrayBuffer): void {
       if (!robot.drive) return
       for (const person of robot.drive.people()) {
         if (person.sendIfFlowing(frame, clockMs())) continue
@@ -108,7 +106,7 @@ export function createRelay(parts: { deadmanMs: number; preciseMs: () => number;
       }
     },
 
-    personDrained(person: PersonLink): void {
+    personDrained(person: PersonMember): void {
       if (person.heldTelemetry === null || person.blockedSinceMs !== 0) return
       const frame = person.heldTelemetry
       person.heldTelemetry = null

@@ -1,8 +1,8 @@
-import type { Drive } from './drive.ts'
+import type { Drive, RobotMember } from './drive.ts'
 import { Link } from './link.ts'
 
 /** One connection of a robot and all that is kept for it while it is in no session. */
-export class RobotLink extends Link {
+export class RobotLink extends Link implements RobotMember {
   readonly robotId: string
   readonly tokenVersion: number
   /** 0 until the database has let this connection in. */

@@ -24,7 +24,7 @@ export interface BinaryHeader {
 }
 
 /** Header and payload in one frame. */
-export function encodeBinaryFrame(header: BinaryHeader, payload: Uint8Array): Uint8Array {
+export function encodeBinaryFrame(header: BinaryHeader, payload: Uint8Array): Uint8Array<ArrayBuffer> {
   const frame = new Uint8Array(BINARY_HEADER_BYTES + payload.byteLength)
   const view = new DataView(frame.buffer)
   view.setUint8(0, header.kind)

@@ -11,23 +11,28 @@ export function readDriveCommand(data: unknown): DriveCommand | null {
   return { linearMps: linear_mps, angularRadps: angular_radps }
 }
 
+/** Reads two 32-bit floats, big-endian: metres and radians a second. Returns null for anything else. */
+export function readBinaryDriveCommand(payload: Uint8Array): DriveCommand | null {
+  if (payload.byteLength !== 8) return null
+  const view = new DataView(payload.buffer, payload.byteOffset, payload.byteLength)
+  return readDriveCommand({ linear_mps: view.getFloat32(0), angular_radps: view.getFloat32(4) })
+}
+
 /**
  * Decides, from what the gateway says, what a robot may do now: a pure state machine. The rule behind it is that a
- * robot moves only on a fresh command of an ACTIVE session over a living link; anything else brakes.
+ * robot moves only on a command of an ACTIVE session over a living link; anything else brakes. That commands are
+ * fresh, and that silence stops, is the link's business.
  */
 export class DrivePilot {
   #online = false
-  #deadmanMs = 0
   #session: RobotSession | null = null
   #command: DriveCommand | null = null
-  #commandAtMs = 0
   #latched = false
   #unanswered: string | null = null
 
-  /** A welcome: the link lives, and commands are good for `deadmanMs`. */
-  linkUp(deadmanMs: number): void {
+  /** A welcome: the link lives. */
+  linkUp(): void {
     this.#online = true
-    this.#deadmanMs = deadmanMs
     this.#command = null
   }
 
@@ -43,19 +48,26 @@ export class DrivePilot {
     if (session?.status !== 'ACTIVE') this.#command = null
   }
 
+  /** The motion wanted now; null: brake. */
+  get command(): DriveCommand | null {
+    return this.#command
+  }
+
   /**
-   * A control frame, received at `nowMs` (any monotonic clock).
-   * @returns whether it is obeyed; a refused or unreadable one brakes unless it belongs to another session
+   * A control frame.
+   * @param command null if the frame could not be read
+   * @param sessionId the session it is for, if the frame says so
+   * @returns whether it is obeyed; a refused or unreadable one brakes
    */
-  control(sessionId: string, data: unknown, nowMs: number): boolean {
-    if (!this.#online || this.#latched) return false
-    if (this.#session?.status !== 'ACTIVE' || this.#session.session_id !== sessionId) return false
-    // What cannot be read must not keep the last motion alive.
-    this.#command = readDriveCommand(data)
-    this.#commandAtMs = nowMs
+  control(command: DriveCommand | null, sessionId?: string): boolean {
+    const session = this.#session?.status === 'ACTIVE' ? this.#session : null
+    const ours = session !== null && (sessionId === undefined || sessionId === session.session_id)
+    // What is not obeyed must not keep the last motion alive either.
+    this.#command = this.#online && !this.#latched && ours ? command : null
+    if (this.#command === null) return false
     // It drives on: a report that it stands would be a lie by the time it arrives.
-    if (this.#command) this.#unanswered = null
-    return this.#command !== null
+    this.#unanswered = null
+    return true
   }
 
   stop({ reason, latched }: StopInForce): void {
@@ -69,17 +81,7 @@ export class DrivePilot {
     this.#latched = false
   }
 
-  /** The motion wanted at `nowMs`; null: brake. */
-  command(nowMs: number): DriveCommand | null {
-    // The robot's own deadman: the gateway's stop may be what the network has lost.
-    if (this.#command && nowMs - this.#commandAtMs > this.#deadmanMs) this.#command = null
-    return this.#command
-  }
-
-  /**
-   * Once the robot stands: the reason of a stop that has not been answered yet, given once. Only stops of the
-   * gateway count; after its own deadman the robot has nothing to confirm.
-   */
+  /** Once the robot stands: the reason of a stop that has not been answered yet, given once. */
   takeAnswer(): string | null {
     const reason = this.#unanswered
     this.#unanswered = null

@@ -1,4 +1,3 @@
-import { randomUUID } from 'node:crypto'
 import type { EpisodeReport } from './episode-outbox.ts'
 
 /** A recording is cut after this long, so that nobody waits for hours for the first one. */
@@ -41,7 +40,7 @@ export class DriveRecorder {
     if (startedAtMs === null) return null
     this.#startedAtMs = null
     return {
-      episode_id: randomUUID(),
+      episode_id: crypto.randomUUID(),
       started_at: startedAtMs,
       ended_at: Math.max(startedAtMs, atMs), // the clock may have been set back
       size_bytes: this.#sizeBytes,

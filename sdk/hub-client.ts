@@ -1,4 +1,3 @@
-import { randomUUID } from 'node:crypto'
 import {
   type ChatMessage,
   NotificationEvent,
@@ -86,7 +85,7 @@ export class HubClient {
   sendChat(
     sessionId: string,
     body: string,
-    clientMessageId: string = randomUUID(),
+    clientMessageId: string = crypto.randomUUID(),
     { timeoutMs = CHAT_TIMEOUT_MS }: { timeoutMs?: number } = {},
   ): Promise<ChatMessage> {
     const message = { session_id: sessionId, body, client_message_id: clientMessageId }

@@ -1,20 +1,11 @@
-import type { Control, RobotSession, Stop, Welcome } from '@wheelhouse/protocol'
+import type { BinaryHeader, Control, RobotSession, Stop, Welcome } from '@wheelhouse/protocol'
 import type { BackoffOptions } from './backoff.ts'
+import type { ConnectionState, LinkEnd, LinkPhase } from './link-life.ts'
 import type { WebSocketConstructor } from './robot-socket.ts'
 
-/** What `onConnection` reports. */
-export type RobotConnectionState = 'connecting' | 'online' | 'offline'
-/** `idle` before `connect()`, `closed` after `close()` or after giving up. */
-export type RobotLinkState = 'idle' | RobotConnectionState | 'closed'
-
-/** Why a link ended for good. */
-export interface RobotLinkEnd {
-  readonly reason: string
-  /** The close code that forbids coming back, if one did. */
-  readonly closeCode?: number
-  /** The status with which the upgrade was refused, if it was. */
-  readonly httpStatus?: number
-}
+export type RobotConnectionState = ConnectionState
+export type RobotLinkState = LinkPhase
+export type RobotLinkEnd = LinkEnd
 
 export type StopInForce = Pick<Stop, 'reason' | 'latched'>
 
@@ -30,15 +21,33 @@ export interface RobotLinkOptions {
   readonly connectTimeoutMs?: number
   /** Above this many unsent bytes, telemetry, acks and log lines are dropped. Default 256 kB. */
   readonly maxBufferedBytes?: number
+  /**
+   * How much longer than the welcome's `deadman_ms` a robot that moves waits for the next control frame before it
+   * stops by itself, in milliseconds. Default 250: the gateway's own stop should come first.
+   */
+  readonly watchdogMarginMs?: number
+  /** How much later than its `ttl_ms` allows a control frame may come, in milliseconds. Default 100. */
+  readonly lateAllowanceMs?: number
   /** Default: the one of `ws`. */
   readonly WebSocket?: WebSocketConstructor
 
   readonly onWelcome?: (welcome: Welcome) => void
   /** The session of the welcome (null: none is open), then every change of it. */
   readonly onSession?: (session: RobotSession | null) => void
-  /** Drive. Never called while a latched stop is in force. */
+  /** Drive. Never called while a latched stop is in force, nor with a frame that is late. */
   readonly onControl?: (control: Control) => void
-  /** Stand still, then answer with `stopped`. Repeated by the gateway until that answer arrives. */
+  /** The same for a binary control frame. Acknowledge `header.seq`; the payload is the operator's, as it came. */
+  readonly onBinaryControl?: (payload: Uint8Array, header: BinaryHeader) => void
+  /**
+   * A control frame was not obeyed, because it came `ageMs` later than frames of this connection can: more than
+   * its `ttl_ms` and `lateAllowanceMs` together. It has waited somewhere, and its order is of the past.
+   */
+  readonly onLateControl?: (seq: number, ageMs: number) => void
+  /**
+   * Stand still, then answer with `stopped`. Repeated by the gateway until that answer arrives. The link itself
+   * stops a robot that moves with the reason `watchdog`, when control has fallen silent, and with `link_lost`, when
+   * the connection ends; neither is latched: the next control frame moves it again.
+   */
   readonly onStop?: (stop: StopInForce) => void
   /** The latched stop is over; the robot still waits for the next control frame. */
   readonly onStopCleared?: () => void

@@ -1,5 +1,7 @@
 import {
-  MAX_FRAME_BYTES,
+  BINARY_TELEMETRY,
+  encodeBinaryFrame,
+  MAX_BINARY_SEQ,
   type RobotFrame,
   type RobotSession,
   shouldReconnect,
@@ -9,16 +11,12 @@ import {
 import { WebSocket } from 'ws'
 import { Backoff } from './backoff.ts'
 import { EpisodeOutbox, type EpisodeReport } from './episode-outbox.ts'
-import type {
-  RobotConnectionState,
-  RobotLinkEnd,
-  RobotLinkOptions,
-  RobotLinkState,
-  StopInForce,
-} from './robot-link-options.ts'
+import { checkBinarySize, frameText } from './frames.ts'
+import { linkClockMs } from './link-clock.ts'
+import { type LinkEnd, type LinkFailure, LinkLife } from './link-life.ts'
+import type { RobotLinkOptions, RobotLinkState, StopInForce } from './robot-link-options.ts'
 import { RobotOrders } from './robot-orders.ts'
-import { openRobotSocket, type RobotSocket, type SocketEnd } from './robot-socket.ts'
-import { shielded } from './shielded.ts'
+import { dialRobotSocket, readFrame } from './robot-socket.ts'
 
 /** Answers to the upgrade that another attempt would not change. */
 const FINAL_HTTP_STATUSES: ReadonlySet<number> = new Set([401, 403, 404])
@@ -34,13 +32,10 @@ export class RobotLink {
   readonly #backoff: Backoff
   readonly #orders: RobotOrders
   readonly #episodes: EpisodeOutbox
-  readonly #firstWelcome = Promise.withResolvers<Welcome>()
-  readonly #closed = Promise.withResolvers<void>()
-  #state: RobotLinkState = 'idle'
-  #socket: RobotSocket | null = null
-  #retryTimer: NodeJS.Timeout | undefined
+  readonly #life: LinkLife<Welcome, ToRobotFrame>
   #heartbeatTimer: NodeJS.Timeout | undefined
   #heartbeatSeq = 0
+  #telemetrySeq = 0
   #welcome: Welcome | null = null
 
   /** @throws TypeError if `url` is no WebSocket URL or `token` could not stand in a header */
@@ -52,15 +47,14 @@ export class RobotLink {
     this.#orders = new RobotOrders(options)
     this.#episodes = new EpisodeOutbox({
       transmit: (frame) => this.#send(frame, 'droppable'),
-      report: (cause) => this.#report(cause),
+      report: (cause) => this.#life.report(cause),
       nowMs: () => performance.now(),
     })
-    // Whoever ignores the promise of connect() still learns the reason from onClosed.
-    this.#firstWelcome.promise.catch(() => {})
+    this.#life = this.#createLife()
   }
 
   get state(): RobotLinkState {
-    return this.#state
+    return this.#life.phase
   }
 
   /** Number of the newest connection, given by the platform; null before the first welcome. */
@@ -77,7 +71,7 @@ export class RobotLink {
     return this.#orders.session
   }
 
-  /** The stop in force as last heard. */
+  /** The stop in force, as last heard or by the robot itself. */
   get stop(): StopInForce | null {
     return this.#orders.stop
   }
@@ -87,21 +81,12 @@ export class RobotLink {
    * @returns the first welcome; rejects if the link is closed or gives up before it
    */
   connect(): Promise<Welcome> {
-    if (this.#state === 'closed') return Promise.reject(new Error('this robot link is closed'))
-    if (this.#state === 'idle') this.#dial()
-    return this.#firstWelcome.promise
+    return this.#life.connect()
   }
 
   /** Closes the link for good; resolves once the socket is gone. */
   close(): Promise<void> {
-    if (this.#state === 'online' || this.#state === 'connecting') this.#announce('offline', 1000)
-    // The callback may have called close() itself.
-    if (!this.#isClosed()) {
-      this.#finish({ reason: 'closed by the robot' })
-      if (this.#socket) this.#socket.close()
-      else this.#closed.resolve()
-    }
-    return this.#closed.promise
+    return this.#life.close()
   }
 
   /**
@@ -110,6 +95,16 @@ export class RobotLink {
    */
   telemetry(data: unknown): boolean {
     return this.#send({ type: 'telemetry', data }, 'droppable')
+  }
+
+  /** The same for opaque bytes, which nobody on the way looks into. */
+  telemetryBinary(payload: Uint8Array): boolean {
+    const seq = this.#telemetrySeq
+    this.#telemetrySeq = seq === MAX_BINARY_SEQ ? 0 : seq + 1
+    return this.#life.transmit('droppable', () => {
+      const header = { kind: BINARY_TELEMETRY, flags: 0, ttlMs: 0, seq, t: linkClockMs() }
+      return checkBinarySize(encodeBinaryFrame(header, payload))
+    })
   }
 
   /** Confirms a control frame, for latency measurement. Returns false if it was dropped. */
@@ -138,119 +133,73 @@ export class RobotLink {
     return this.#episodes.send(episode)
   }
 
-  #send(frame: RobotFrame, kind: 'droppable' | 'vital'): boolean {
-    const socket = this.#socket
-    if (this.#state !== 'online' || !socket?.open) return false
-    const limitBytes = this.#options.maxBufferedBytes ?? 256 * 1024
-    if (kind === 'droppable' && socket.bufferedBytes > limitBytes) return false
-    try {
-      const text = JSON.stringify(frame)
-      if (Buffer.byteLength(text) > MAX_FRAME_BYTES) throw new RangeError(`${frame.type} frame is too large`)
-      socket.send(text)
-      return true
-    } catch (cause) {
-      this.#report(cause)
-      return false
-    }
-  }
-
-  #dial(): void {
-    this.#announce('connecting')
-    // A callback may have closed the link.
-    if (this.#state !== 'connecting') return
-    this.#socket = openRobotSocket({
-      url: this.#options.url,
-      token: this.#options.token,
-      WebSocket: this.#options.WebSocket ?? WebSocket,
-      connectTimeoutMs: this.#options.connectTimeoutMs ?? 10_000,
+  #createLife(): LinkLife<Welcome, ToRobotFrame> {
+    const { url, token, connectTimeoutMs = 10_000, maxBufferedBytes = 256 * 1024 } = this.#options
+    const dial = { url, token, connectTimeoutMs, WebSocket: this.#options.WebSocket ?? WebSocket }
+    return new LinkLife({
+      callbacks: this.#options,
+      prepare: async () => () => dialRobotSocket(dial),
+      connectTimeoutMs,
+      maxBufferedBytes,
+      read: readFrame,
       onFrame: (frame) => this.#onFrame(frame),
-      onBadFrame: (problem) => this.#report(problem),
-      onEnd: (end) => this.#onEnd(end),
+      onBinary: (frame) => this.#orders.binary(frame),
+      onOffline: () => {
+        clearInterval(this.#heartbeatTimer)
+        this.#orders.linkLost()
+      },
+      onFinished: (error) => this.#episodes.close(error),
+      verdict: (failure) => this.#verdict(failure),
     })
   }
 
-  #onEnd(end: SocketEnd): void {
-    this.#socket = null
-    clearInterval(this.#heartbeatTimer)
-    if (this.#state === 'closed') {
-      this.#closed.resolve()
-      return
+  #verdict(failure: LinkFailure): number | LinkEnd {
+    if (failure.at === 'socket') {
+      const { closeCode, httpStatus } = failure.end
+      const refused = httpStatus !== undefined && FINAL_HTTP_STATUSES.has(httpStatus)
+      if (refused || !shouldReconnect(closeCode)) return failure.end
     }
-    this.#announce('offline', end.closeCode)
-    // A callback may have closed the link.
-    if (this.#isClosed()) return
-    const refused = end.httpStatus !== undefined && FINAL_HTTP_STATUSES.has(end.httpStatus)
-    if (refused || !shouldReconnect(end.closeCode)) {
-      this.#finish(end)
-      this.#closed.resolve()
-      return
-    }
-    this.#retryTimer = setTimeout(() => this.#dial(), this.#backoff.nextDelayMs())
+    return this.#backoff.nextDelayMs()
   }
 
-  #finish(end: RobotLinkEnd): void {
-    this.#state = 'closed'
-    clearTimeout(this.#retryTimer)
-    clearInterval(this.#heartbeatTimer)
-    const closed = new Error(`robot link closed: ${end.reason}`)
-    this.#firstWelcome.reject(closed)
-    this.#episodes.close(closed)
-    this.#tell(() => this.#options.onClosed?.(end))
+  #send(frame: RobotFrame, kind: 'droppable' | 'vital'): boolean {
+    return this.#life.transmit(kind, () => frameText(frame))
   }
 
   #onFrame(frame: ToRobotFrame): void {
     if (frame.type === 'welcome') this.#onWelcome(frame)
     // Before the welcome, and after close(), nothing else counts.
-    else if (this.#state !== 'online') return
+    else if (!this.#life.isOnline) return
     else if (frame.type === 'episode_ack') this.#episodes.acknowledged(frame.episode_id)
     else if (frame.type === 'error') {
-      this.#report(new Error(`gateway: ${frame.message}`))
+      this.#life.report(new Error(`gateway: ${frame.message}`))
       this.#episodes.refused(frame)
     } else this.#orders.frame(frame)
   }
 
   #onWelcome(welcome: Welcome): void {
-    if (this.#state !== 'connecting') return
+    if (this.#life.phase !== 'connecting') return
     this.#welcome = welcome
     this.#backoff.reset()
-    this.#socket?.keepAlive(welcome.heartbeat_timeout_ms)
     this.#heartbeatTimer = setInterval(() => {
       this.#beat()
       this.#episodes.tick()
     }, welcome.heartbeat_interval_ms)
-    this.#announce('online')
+    this.#life.online(welcome, welcome.heartbeat_timeout_ms)
     this.#beat()
     this.#episodes.online()
-    this.#firstWelcome.resolve(welcome)
-    this.#tell(() => this.#options.onWelcome?.(welcome))
-    if (!this.#isClosed()) this.#orders.welcome(welcome)
+    this.#life.tell(() => this.#options.onWelcome?.(welcome))
+    if (this.#life.isOnline) this.#orders.welcome(welcome)
   }
 
   #beat(): void {
     let fields: Record<string, unknown> = {}
-    this.#tell(() => {
+    this.#life.tell(() => {
       fields = this.#options.heartbeat?.() ?? {}
     })
     this.#heartbeatSeq += 1
     const heartbeat = { type: 'heartbeat', seq: this.#heartbeatSeq } as const
     // The beat itself is owed, even when its extra fields cannot be sent.
     if (!this.#send({ ...fields, ...heartbeat }, 'vital')) this.#send(heartbeat, 'vital')
-  }
-
-  #announce(state: RobotConnectionState, closeCode?: number): void {
-    this.#state = state
-    this.#tell(() => this.#options.onConnection?.(state, closeCode))
-  }
-
-  #isClosed(): boolean {
-    return this.#state === 'closed'
-  }
-
-  #report(cause: unknown): void {
-    shielded(undefined, () => this.#options.onError?.(cause))
-  }
-
-  #tell(run: () => void): void {
-    shielded(this.#options.onError, run)
   }
 }

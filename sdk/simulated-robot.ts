@@ -1,13 +1,14 @@
-import type { Control, Welcome } from '@wheelhouse/protocol'
+import type { Welcome } from '@wheelhouse/protocol'
 import {
   advance,
+  type DriveCommand,
   type DriveLimits,
   type DriveState,
   demoLimits,
   isStanding,
   velocity,
 } from './differential-drive.ts'
-import { DrivePilot } from './drive-pilot.ts'
+import { DrivePilot, readBinaryDriveCommand, readDriveCommand } from './drive-pilot.ts'
 import { DriveRecorder } from './drive-recorder.ts'
 import type { EpisodeReport } from './episode-outbox.ts'
 import { RobotLink } from './robot-link.ts'
@@ -26,17 +27,18 @@ export interface SimulatedRobotOptions extends PassedOn {
   readonly start?: Partial<DriveState>
   /** Steps of the physics, 1 to 200 a second. Default 50. */
   readonly stepHz?: number
-  /** Telemetry samples a second. Default 10. */
+  /** Telemetry samples a second while there is a session. Default 10. */
   readonly telemetryHz?: number
   /** Monotonic clock in milliseconds. Default: `performance.now`. */
   readonly now?: () => number
 }
 
-const BAD_CONTROL_LOG_MS = 1_000
+const COMPLAINT_MS = 1_000
 
 /**
  * A differential-drive robot in a small room, driven over a RobotLink. Control data is
- * `{linear_mps, angular_radps}`. It never moves unasked. What it does while it is driven it reports as episodes.
+ * `{linear_mps, angular_radps}`, or two big-endian 32-bit floats in a binary frame. It never moves unasked. In a
+ * session it tells its pose as telemetry; what it does while it is driven it reports as episodes.
  */
 export class SimulatedRobot {
   readonly link: RobotLink
@@ -101,12 +103,15 @@ export class SimulatedRobot {
       ...(onError ? { onError } : {}),
       ...(onClosed ? { onClosed } : {}),
       heartbeat: () => ({ battery: round(this.#state.battery) }),
-      onWelcome: (welcome) => this.#pilot.linkUp(welcome.deadman_ms),
+      onWelcome: () => this.#pilot.linkUp(),
       onSession: (session) => {
         this.#pilot.session(session)
         if (session?.status !== 'ACTIVE') this.#deliver(this.#recorder.end(Date.now()))
       },
-      onControl: (control) => this.#onControl(control),
+      onControl: ({ seq, data, session_id }) => this.#onControl(seq, readDriveCommand(data), session_id),
+      onBinaryControl: (payload, { seq }) => this.#onControl(seq, readBinaryDriveCommand(payload)),
+      onLateControl: (seq, ageMs) =>
+        this.#complain(`control frame ${seq} is ${Math.round(ageMs)} ms late and was not obeyed`),
       onStop: (stop) => this.#pilot.stop(stop),
       onStopCleared: () => this.#pilot.stopCleared(),
       onConnection: (state, closeCode) => {
@@ -116,27 +121,30 @@ export class SimulatedRobot {
     })
   }
 
-  #onControl(control: Control): void {
+  #onControl(seq: number, command: DriveCommand | null, sessionId?: string): void {
+    if (!this.#pilot.control(command, sessionId)) return this.#complain(`control frame ${seq} was not obeyed`)
+    this.#recorder.driven(Date.now())
+    this.link.ack(seq)
+  }
+
+  /** Logs at most once a second what may happen with every frame. */
+  #complain(message: string): void {
     const now = this.#now()
-    if (this.#pilot.control(control.session_id, control.data, now)) {
-      this.#recorder.driven(Date.now())
-      this.link.ack(control.seq)
-    } else if (now - this.#lastComplaintMs >= BAD_CONTROL_LOG_MS) {
-      this.#lastComplaintMs = now
-      this.link.log('warn', `control frame ${control.seq} was not obeyed`)
-    }
+    if (now - this.#lastComplaintMs < COMPLAINT_MS) return
+    this.#lastComplaintMs = now
+    this.link.log('warn', message)
   }
 
   #step(): void {
     const now = this.#now()
     const elapsedS = (now - this.#lastStepMs) / 1000
     this.#lastStepMs = now
-    this.#state = advance(this.#state, this.#pilot.command(now), elapsedS, this.#world, this.#limits)
+    this.#state = advance(this.#state, this.#pilot.command, elapsedS, this.#world, this.#limits)
     if (isStanding(this.#state)) {
       const reason = this.#pilot.takeAnswer()
       if (reason !== null) this.link.stopped(reason)
     }
-    if (now >= this.#nextTelemetryMs) {
+    if (this.link.session && now >= this.#nextTelemetryMs) {
       // Missed samples are not made up for.
       this.#nextTelemetryMs = Math.max(this.#nextTelemetryMs + this.#telemetryMs, now)
       const sample = this.#sample()

@@ -15,7 +15,9 @@ const allowed: Record<string, readonly string[]> = {
   hub: ['src', 'protocol'],
   // Measures the servers from outside, beside bare ones of its own; the hub it only talks to.
   bench: ['src', 'gateway', 'protocol', 'sdk'],
-  test: ['src', 'gateway', 'hub', 'protocol', 'sdk', 'bench'],
+  // What outsiders write: nothing but what they would have.
+  examples: ['protocol', 'sdk'],
+  test: ['src', 'gateway', 'hub', 'protocol', 'sdk', 'bench', 'examples'],
 }
 const product = ['src', 'gateway', 'hub', 'protocol', 'sdk']
 
@@ -121,6 +123,15 @@ describe('imports', () => {
     }
     for (const file of modules) if (product.includes(partOf(file))) visit(file, [])
     expect(circles).toEqual([])
+  })
+
+  test('of the SDK and the protocol reach nothing of Node, so that they can be bundled for browsers', () => {
+    const portable = modules.filter((file) => ['sdk', 'protocol'].includes(partOf(file)))
+    expect(portable).toContain('sdk/operator-link.ts')
+    const bound = portable.filter(
+      (file) => importsOf(file).some(isBuiltIn) || /\b(?:Buffer\s*[.(]|process\s*\.)/.test(textOf(file)),
+    )
+    expect(bound).toEqual([])
   })
 
   test('of packages are declared where they are used, for a production installation too', () => {

@@ -1,7 +1,20 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { dirname, join, relative } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { NotificationType, SessionAction, SessionEventType, SessionStatus } from '@wheelhouse/protocol'
+import {
+  closeCodes,
+  DropReason,
+  encodeBinaryFrame,
+  NotificationType,
+  OperatorFrame,
+  RobotFrame,
+  SessionAction,
+  SessionEventType,
+  SessionStatus,
+  shouldReconnect,
+  ToDriverFrame,
+  ToRobotFrame,
+} from '@wheelhouse/protocol'
 import { describe, expect, test } from 'vitest'
 import { variables } from '../src/config.ts'
 import { refusalsOf } from '../src/http/refusals.ts'
@@ -10,7 +23,8 @@ import { declaredEndpoints } from '../src/openapi/declared.ts'
 const root = fileURLToPath(new URL('..', import.meta.url))
 const read = (file: string) => readFileSync(join(root, file), 'utf8')
 
-const pages = ['.', 'docs', 'docs/decisions', 'sdk']
+const examples = readdirSync(join(root, 'examples')).map((name) => join('examples', name))
+const pages = ['.', 'docs', 'docs/decisions', 'sdk', ...examples]
   .flatMap((folder) => readdirSync(join(root, folder)).map((name) => join(folder, name)))
   .filter((file) => file.endsWith('.md'))
 
@@ -130,7 +144,53 @@ describe('docs/specification.md', () => {
   })
 })
 
-test('docs/protocol.md names every kind of entry that a log can have', () => {
-  const protocol = read('docs/protocol.md')
-  expect(SessionEventType.options.filter((kind) => !protocol.includes(`\`${kind}\``))).toEqual([])
+describe('docs/protocol.md', () => {
+  const page = 'docs/protocol.md'
+  const robots = section(page, 'Robots: WebSocket at the gateway')
+  const people = section(page, 'Operators and watchers: WebSocket at the gateway')
+  const typesOf = (union: { options: readonly { shape: { type: { value: string } } }[] }) =>
+    union.options.map(({ shape }) => shape.type.value)
+  /** The first word of the first cells of the rows under a heading of the third rank. */
+  const words = (text: string, heading: string) =>
+    firstCells(text.split(`\n### ${heading}\n`)[1]!.split('\n### ')[0] as string).map(
+      (cell) => cell.split(' ')[0] as string,
+    )
+
+  test('names every kind of entry that a log can have', () => {
+    const text = read(page)
+    expect(SessionEventType.options.filter((kind) => !text.includes(`\`${kind}\``))).toEqual([])
+  })
+
+  test('lists every frame, either way, and no other', () => {
+    expect(words(robots, 'Robot → gateway').sort()).toEqual(typesOf(RobotFrame).sort())
+    expect(words(robots, 'Gateway → robot').sort()).toEqual(typesOf(ToRobotFrame).sort())
+    expect(words(people, 'Operator or watcher → gateway').sort()).toEqual(typesOf(OperatorFrame).sort())
+    expect(words(people, 'Gateway → operator or watcher').sort()).toEqual(typesOf(ToDriverFrame).sort())
+  })
+
+  test('lists every reason for which control is dropped', () => {
+    expect(words(people, 'The rules of the relay').sort()).toEqual([...DropReason.options].sort())
+  })
+
+  test('says of every close code whether to come back', () => {
+    const rows = [
+      ...section(page, 'Close codes of the gateway').matchAll(/^\| (\d{4}) \|.*\| (yes|no)[^|]*\|$/gm),
+    ]
+    const told = rows.map(([, code, again]) => [Number(code), again === 'yes'])
+    const known = [1006, ...Object.values(closeCodes).map(({ code }) => code)]
+    expect(told).toEqual(known.map((code) => [code, shouldReconnect(code)]))
+  })
+
+  test('shows a binary frame as it is', () => {
+    const example = robots.split('### Binary frames')[1]!.split('```')[1]!
+    const bytes = example
+      .split('\n')
+      .map((line) => /^ *((?:[0-9a-f]{2} )*[0-9a-f]{2})(?: {2}|$)/.exec(line)?.[1] ?? '')
+    const frame = Buffer.from(bytes.join('').replaceAll(' ', ''), 'hex')
+    const payload = new DataView(new ArrayBuffer(8))
+    payload.setFloat32(0, 0.5)
+    payload.setFloat32(4, -0.25)
+    const header = { kind: 1, flags: 0, ttlMs: 250, seq: 7, t: 1_795_167_060_000.5 }
+    expect(frame).toEqual(Buffer.from(encodeBinaryFrame(header, new Uint8Array(payload.buffer))))
+  })
 })

@@ -8,7 +8,7 @@ import {
   isStanding,
   velocity,
 } from '../sdk/differential-drive.ts'
-import { DrivePilot, readDriveCommand } from '../sdk/drive-pilot.ts'
+import { DrivePilot, readBinaryDriveCommand, readDriveCommand } from '../sdk/drive-pilot.ts'
 import { demoWorld, isFree, nearestSurface, normalAngle } from '../sdk/world.ts'
 
 const standing: DriveState = {
@@ -142,27 +142,35 @@ test('control data is two finite numbers or nothing', () => {
     expect(readDriveCommand(bad)).toBeNull()
 })
 
+test('binary control data is two big-endian floats or nothing', () => {
+  // 0.5 and -1.25 as IEEE 754 writes them, behind bytes that are none of the payload.
+  const bytes = Uint8Array.of(9, 0x3f, 0, 0, 0, 0xbf, 0xa0, 0, 0)
+  expect(readBinaryDriveCommand(bytes.subarray(1))).toEqual({ linearMps: 0.5, angularRadps: -1.25 })
+  expect(readBinaryDriveCommand(Uint8Array.of(0x7f, 0xc0, 0, 0, 0, 0, 0, 0)), 'not a number').toBeNull()
+  for (const length of [0, 7, 9, 16]) expect(readBinaryDriveCommand(new Uint8Array(length))).toBeNull()
+})
+
 const sessionId = '2c1f0a52-6d5c-4a87-9a0e-0f6c5d1b7e11'
 const active = { session_id: sessionId, status: 'ACTIVE', operator_name: 'Ada' } as const
-const go = { linear_mps: 0.5, angular_radps: 0 }
+const go = { linearMps: 0.5, angularRadps: 0 }
 
 function drivingPilot(): DrivePilot {
   const pilot = new DrivePilot()
-  pilot.linkUp(250)
+  pilot.linkUp()
   pilot.session(active)
-  expect(pilot.control(sessionId, go, 1_000)).toBe(true)
-  expect(pilot.command(1_000)).toEqual({ linearMps: 0.5, angularRadps: 0 })
+  expect(pilot.control(go, sessionId)).toBe(true)
+  expect(pilot.command).toEqual(go)
   return pilot
 }
 
-test('a pilot drives only on a fresh command of an ACTIVE session over a living link', () => {
-  expect(drivingPilot().command(1_250)).not.toBeNull()
-  expect(drivingPilot().command(1_251)).toBeNull()
-
+test('a pilot drives only on a command of an ACTIVE session over a living link', () => {
   const offline = drivingPilot()
   offline.linkDown()
-  expect(offline.command(1_001)).toBeNull()
-  expect(offline.control(sessionId, go, 1_002)).toBe(false)
+  expect(offline.command).toBeNull()
+  expect(offline.control(go, sessionId)).toBe(false)
+  offline.linkUp()
+  expect(offline.command).toBeNull()
+  expect(offline.control(go)).toBe(true)
 
   for (const session of [
     null,
@@ -171,31 +179,35 @@ test('a pilot drives only on a fresh command of an ACTIVE session over a living 
   ] as const) {
     const pilot = drivingPilot()
     pilot.session(session)
-    expect(pilot.command(1_001)).toBeNull()
-    expect(pilot.control(sessionId, go, 1_002)).toBe(false)
+    expect(pilot.command).toBeNull()
+    expect(pilot.control(go, sessionId)).toBe(false)
+    expect(pilot.control(go)).toBe(false)
   }
+})
 
+test('what a pilot does not obey brakes it', () => {
   const foreign = drivingPilot()
-  expect(foreign.control('8d0f42a7-38a3-4f5b-b1a2-5b1f6a4ce7a1', go, 1_002)).toBe(false)
+  expect(foreign.control(go, '8d0f42a7-38a3-4f5b-b1a2-5b1f6a4ce7a1')).toBe(false)
+  expect(foreign.command).toBeNull()
 
   const garbled = drivingPilot()
-  expect(garbled.control(sessionId, { linear_mps: 'fast' }, 1_002)).toBe(false)
-  expect(garbled.command(1_003)).toBeNull()
+  expect(garbled.control(readDriveCommand({ linear_mps: 'fast' }), sessionId)).toBe(false)
+  expect(garbled.command).toBeNull()
 })
 
 test('an unlatched stop lasts until the next control, a latched one until it is cleared', () => {
   const deadman = drivingPilot()
   deadman.stop({ reason: 'deadman', latched: false })
-  expect(deadman.command(1_001)).toBeNull()
+  expect(deadman.command).toBeNull()
   expect(deadman.takeAnswer()).toBe('deadman')
   expect(deadman.takeAnswer()).toBeNull()
-  expect(deadman.control(sessionId, go, 1_002)).toBe(true)
+  expect(deadman.control(go)).toBe(true)
 
   const latched = drivingPilot()
   latched.stop({ reason: 'emergency', latched: true })
-  expect(latched.control(sessionId, go, 1_002)).toBe(false)
+  expect(latched.control(go)).toBe(false)
   expect(latched.takeAnswer()).toBe('emergency')
   latched.stopCleared()
-  expect(latched.command(1_003)).toBeNull()
-  expect(latched.control(sessionId, go, 1_004)).toBe(true)
+  expect(latched.command).toBeNull()
+  expect(latched.control(go)).toBe(true)
 })

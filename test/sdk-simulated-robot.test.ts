@@ -1,5 +1,6 @@
 import { once } from 'node:events'
 import type { AddressInfo } from 'node:net'
+import { BINARY_CONTROL, encodeBinaryFrame } from '@wheelhouse/protocol'
 import { afterEach, expect, test, vi } from 'vitest'
 import { type WebSocket, WebSocketServer } from 'ws'
 import { SimulatedRobot } from '../sdk/simulated-robot.ts'
@@ -54,7 +55,7 @@ async function createStage(deadmanMs = 60_000) {
   const drive = (linear: number, angular = 0) => {
     stage.seq += 1
     const data = { linear_mps: linear, angular_radps: angular }
-    send({ type: 'control', session_id: sessionId, seq: stage.seq, t: 1, ttl_ms: 250, data })
+    send({ type: 'control', session_id: sessionId, seq: stage.seq, t: performance.now(), ttl_ms: 250, data })
   }
   const speed = () => Math.abs(robot.state.leftMps) + Math.abs(robot.state.rightMps)
   const moving = () => vi.waitFor(() => expect(speed()).toBeGreaterThan(0.2), { timeout: 5_000 })
@@ -117,7 +118,10 @@ test('it brakes by itself when control falls silent, the session pauses, or the 
     { timeout: 5_000 },
   )
   await silent.still()
-  expect(silent.received('stopped')).toEqual([])
+  // The stand-in sends no stop: this one is the robot's own, told once it stands.
+  await vi.waitFor(() =>
+    expect(silent.received('stopped').at(-1)).toEqual({ type: 'stopped', reason: 'watchdog' }),
+  )
 
   const paused = await createStage()
   paused.drive(0.5)
@@ -146,10 +150,47 @@ test('control it cannot read brakes it and is not acknowledged', async () => {
   const { drive, moving, still, send, received } = await createStage()
   drive(0.5)
   await moving()
-  send({ type: 'control', session_id: sessionId, seq: 2, t: 1, ttl_ms: 250, data: { linear_mps: 'fast' } })
+  send({
+    type: 'control',
+    ...{ session_id: sessionId, seq: 2, t: performance.now(), ttl_ms: 250 },
+    data: { linear_mps: 'fast' },
+  })
   await still()
   await vi.waitFor(() => expect(received('log')).toHaveLength(1))
   expect(received('ack')).toHaveLength(1)
+})
+
+test('it drives by binary control too, and not by any that is late', async () => {
+  const { stage, moving, still, send, received } = await createStage()
+  const payload = new Uint8Array(8)
+  new DataView(payload.buffer).setFloat32(0, 0.5)
+  const binary = (seq: number, t: number) =>
+    stage.socket?.send(encodeBinaryFrame({ kind: BINARY_CONTROL, flags: 0, ttlMs: 250, seq, t }, payload))
+  binary(1, performance.now())
+  await moving()
+  await vi.waitFor(() => expect(received('ack')).toEqual([{ type: 'ack', seq: 1 }]))
+  send({ type: 'stop', reason: 'deadman', latched: false })
+  binary(2, performance.now() - 1_000)
+  await vi.waitFor(() => expect(received('log')).toMatchObject([{ level: 'warn' }]))
+  await still()
+  expect(received('ack')).toHaveLength(1)
+})
+
+test('it tells its pose while it is in a session', async () => {
+  const { send, received } = await createStage()
+  await vi.waitFor(() => expect(received('telemetry').length).toBeGreaterThan(3))
+  send({ type: 'session', ...active, status: 'COMPLETED' })
+  // Five samples would be due while ten heartbeats of 50 ms pass.
+  const beats = (count: number) => {
+    const before = received('heartbeat').length
+    return vi.waitFor(() => expect(received('heartbeat').length).toBeGreaterThan(before + count), {
+      timeout: 5_000,
+    })
+  }
+  await beats(2)
+  const samples = received('telemetry').length
+  await beats(10)
+  expect(received('telemetry')).toHaveLength(samples)
 })
 
 test('what it does while it is driven is reported as an episode when its session leaves it', async () => {

@@ -1,5 +1,5 @@
 import { connect, type Socket } from 'node:net'
-import { ackTimeMs, type FrameKind, upgradeRequest, walkFrames } from './wire.ts'
+import { ackTimeMs, type FrameKind, kindOf, upgradeRequest, walkFrames } from './wire.ts'
 
 export interface RobotIdentity {
   readonly id: string
@@ -60,7 +60,9 @@ export class RobotSocket {
     const { port, localAddress } = to
     this.socket = connect({ host: '127.0.0.1', port, ...(localAddress && { localAddress }), onread })
     this.socket.setNoDelay(true)
-    this.socket.on('connect', () => this.socket.write(upgradeRequest(identity)))
+    this.socket.on('connect', () =>
+      this.socket.write(upgradeRequest(`/robots/${identity.id}/control`, identity.token)),
+    )
     this.socket.on('error', (cause) => this.settle?.(cause.message))
     this.socket.on('close', () => {
       this.open = false
@@ -116,7 +118,8 @@ export class RobotSocket {
     return data.length
   }
 
-  private readonly see = (kind: FrameKind, data: Buffer, end: number): void => {
+  private readonly see = (opcode: number, data: Buffer, start: number, end: number): void => {
+    const kind = kindOf(opcode, data, start)
     if (kind === 'ack') {
       const ackedMs = ackTimeMs(data, end)
       this.lastAckedMs = ackedMs

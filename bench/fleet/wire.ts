@@ -1,37 +1,50 @@
 import { randomBytes } from 'node:crypto'
 
-const TEXT = 0x81
-const PING = 0x89
+export const OPCODE_TEXT = 1
+export const OPCODE_BINARY = 2
+export const OPCODE_CLOSE = 8
+export const OPCODE_PING = 9
+export const OPCODE_PONG = 10
+const FIN = 0x80
 const MASKED = 0x80
 /** Any key does; WebSocket clients must mask, servers must unmask. */
 const MASK = Buffer.from([0x37, 0xfa, 0x21, 0x3d])
+const SHORT_LENGTH = 125
+const MEDIUM_LENGTH = 126
 
-/** Bytes a client sends for a frame of under 126 bytes. */
-function maskedFrame(opcode: number, payload: string): Buffer {
-  const bytes = Buffer.from(payload)
-  if (bytes.length > 125) throw new RangeError('a frame of the benchmark has at most 125 bytes')
-  const masked = bytes.map((byte, index) => byte ^ (MASK[index % 4] as number))
-  return Buffer.concat([Buffer.from([opcode, MASKED | bytes.length]), MASK, masked])
+/** The bytes a client sends for a frame; its payload has at most 65,535 bytes. */
+export function maskedFrame(opcode: number, payload: Uint8Array): Buffer {
+  const { length } = payload
+  if (length > 0xff_ff) throw new RangeError('a frame of the benchmark has at most 65,535 bytes')
+  const header = length > SHORT_LENGTH ? 4 : 2
+  const frame = Buffer.allocUnsafe(header + MASK.length + length)
+  frame[0] = FIN | opcode
+  frame[1] = MASKED | (length > SHORT_LENGTH ? MEDIUM_LENGTH : length)
+  if (header === 4) frame.writeUInt16BE(length, 2)
+  frame.set(MASK, header)
+  const start = header + MASK.length
+  for (let at = 0; at < length; at++) frame[start + at] = (payload[at] as number) ^ (MASK[at & 3] as number)
+  return frame
 }
 
 /** Heartbeats are built once: what the generator computes per beat would be taken from the server it measures. */
-export const heartbeatFrame = maskedFrame(TEXT, '{"type":"heartbeat","seq":1}')
-export const pingFrame = maskedFrame(PING, '')
+export const heartbeatFrame = maskedFrame(OPCODE_TEXT, Buffer.from('{"type":"heartbeat","seq":1}'))
+export const pingFrame = maskedFrame(OPCODE_PING, Buffer.alloc(0))
 
 /** Several heartbeats in one piece, as one write sends them. */
 export const heartbeatsFrame = (count: number): Buffer =>
   Buffer.concat(Array.from({ length: count }, () => heartbeatFrame))
 
-/** The request that opens a robot's connection. */
-export function upgradeRequest(robot: { id: string; token: string }): string {
+/** The request that opens a WebSocket, with a credential if there is one. */
+export function upgradeRequest(path: string, token?: string): string {
   return [
-    `GET /robots/${robot.id}/control HTTP/1.1`,
+    `GET ${path} HTTP/1.1`,
     'Host: 127.0.0.1',
     'Upgrade: websocket',
     'Connection: Upgrade',
     `Sec-WebSocket-Key: ${randomBytes(16).toString('base64')}`,
     'Sec-WebSocket-Version: 13',
-    `Authorization: Bearer ${robot.token}`,
+    ...(token === undefined ? [] : [`Authorization: Bearer ${token}`]),
     '\r\n',
   ].join('\r\n')
 }
@@ -39,9 +52,6 @@ export function upgradeRequest(robot: { id: string; token: string }): string {
 /** What the generator tells apart in a server's frames, by a byte rather than by parsing. */
 export type FrameKind = 'ack' | 'welcome' | 'pong' | 'close' | 'other'
 
-const OPCODE_TEXT = 1
-const OPCODE_CLOSE = 8
-const OPCODE_PONG = 10
 /** `{"type":"` comes before the first letter of the type. */
 const TYPE_OFFSET = 9
 const H = 'h'.charCodeAt(0)
@@ -49,12 +59,12 @@ const W = 'w'.charCodeAt(0)
 
 /**
  * Walks over the whole frames in `data` from `at` on, and returns where the first incomplete one begins.
- * `see` gets the kind of each frame and where its payload ends.
+ * `see` gets the opcode of each frame and where its payload begins and ends.
  */
 export function walkFrames(
   data: Buffer,
   at: number,
-  see: (kind: FrameKind, data: Buffer, end: number) => void,
+  see: (opcode: number, data: Buffer, start: number, end: number) => void,
 ): number {
   let position = at
   while (position + 2 <= data.length) {
@@ -69,16 +79,18 @@ export function walkFrames(
           : Number(data.readBigUInt64BE(position + 2))
     const start = position + header
     if (start + length > data.length) break
-    see(kindOf((data[position] as number) & 0x0f, data[start + TYPE_OFFSET]), data, start + length)
+    see((data[position] as number) & 0x0f, data, start, start + length)
     position = start + length
   }
   return position
 }
 
-function kindOf(opcode: number, letter: number | undefined): FrameKind {
+/** What a frame to a robot is. */
+export function kindOf(opcode: number, data: Buffer, start: number): FrameKind {
   if (opcode === OPCODE_PONG) return 'pong'
   if (opcode === OPCODE_CLOSE) return 'close'
   if (opcode !== OPCODE_TEXT) return 'other'
+  const letter = data[start + TYPE_OFFSET]
   return letter === H ? 'ack' : letter === W ? 'welcome' : 'other'
 }
 

@@ -41,7 +41,8 @@ export async function seedRest(db: Client, counts: { pairs: number; sessions: nu
   return { owner: owner as Somebody, pairs }
 }
 
-async function people(db: Client, count: number, role: 'client' | 'operator'): Promise<Somebody[]> {
+/** So many users of one role, each with an API key. */
+export async function people(db: Client, count: number, role: 'client' | 'operator'): Promise<Somebody[]> {
   const made = Array.from({ length: count }, () => ({ id: randomUUID(), apiKey: generateApiKey() }))
   const ids = made.map(({ id }) => id)
   await db.query(
@@ -60,7 +61,7 @@ async function people(db: Client, count: number, role: 'client' | 'operator'): P
 }
 
 /** One robot for each of these owners. */
-async function robotsOf(db: Client, ownerIds: readonly string[], status: string): Promise<string[]> {
+export async function robotsOf(db: Client, ownerIds: readonly string[], status: string): Promise<string[]> {
   const ids = ownerIds.map(() => randomUUID())
   await db.query(
     `insert into robots (id, owner_id, name, robot_type, hardware_id, status, tags)
@@ -106,12 +107,21 @@ async function withoutTriggers(db: Client, work: () => Promise<unknown>): Promis
 /** Frees the robots of all pairs and forgets what was started and said: the same for every contender. */
 export async function resetStarts(db: Client, world: RestWorld): Promise<void> {
   const robotIds = world.pairs.map(({ robotId }) => robotId)
+  await forgetSessionsOf(db, robotIds, 'AVAILABLE')
+}
+
+/** Forgets the sessions of these robots with everything that was recorded of them, and whom was told of it. */
+export async function forgetSessionsOf(
+  db: Client,
+  robotIds: readonly string[],
+  status: 'AVAILABLE' | 'OFFLINE',
+): Promise<void> {
   const ofPairs = 'session_id in (select id from sessions where robot_id = any($1::uuid[]))'
   await db.query('begin')
   await db.query(`delete from messages where ${ofPairs}`, [robotIds])
   await db.query(`delete from session_events where ${ofPairs}`, [robotIds])
   await db.query('delete from sessions where robot_id = any($1::uuid[])', [robotIds])
-  await db.query(`update robots set status = 'AVAILABLE' where id = any($1::uuid[])`, [robotIds])
+  await db.query('update robots set status = $2 where id = any($1::uuid[])', [robotIds, status])
   await db.query('delete from notifications')
   await db.query('delete from outbox')
   await db.query('commit')

@@ -29,7 +29,7 @@ import { Message, Session, SessionEvent } from '../sessions/session.entity.ts'
 import { SessionTotals } from '../site/session-totals.entity.ts'
 import { ContactMessage } from '../support/contact.entity.ts'
 import { RobotRequest } from '../support/robot-request.entity.ts'
-import { learnColumns } from './columns.ts'
+import { learnColumns } from './known-columns.ts'
 import { migrations } from './migrations/index.ts'
 import { PreparingClient } from './prepared.ts'
 

@@ -3,6 +3,7 @@ import { once } from 'node:events'
 import { createInterface } from 'node:readline'
 import { fileURLToPath } from 'node:url'
 import type { TestProject } from 'vitest/node'
+import { installOutsidePrograms } from './outside-programs.ts'
 import { prepareTemplate } from './template.ts'
 
 declare module 'vitest' {
@@ -18,7 +19,10 @@ interface Services {
   error?: string
 }
 
-/** Gives every test file a real PostgreSQL, with the migrated template in it, and a real Redis. */
+/**
+ * Gives every test file a real PostgreSQL, with the migrated template in it, and a real Redis; and the machine the
+ * programs that outside clients run on.
+ */
 export default async function setup(project: TestProject): Promise<() => Promise<void>> {
   const program = fileURLToPath(new URL('services.ts', import.meta.url))
   // Detached, so that Ctrl-C ends the tests first and the services, orderly, after them.
@@ -32,6 +36,7 @@ export default async function setup(project: TestProject): Promise<() => Promise
     const { databaseUrl, redisUrl, error } = await firstLine(child.stdout)
     if (error) throw new Error(`The tests' own PostgreSQL and Redis did not start. ${error}`)
     await prepareTemplate(databaseUrl)
+    await installOutsidePrograms()
     project.provide('databaseUrl', databaseUrl)
     project.provide('redisUrl', redisUrl)
   } catch (error) {

@@ -1,11 +1,11 @@
 import { execFile, spawn } from 'node:child_process'
 import { existsSync } from 'node:fs'
-import { rm, writeFile } from 'node:fs/promises'
 import { connect } from 'node:net'
 import { delimiter, join } from 'node:path'
 import { promisify } from 'node:util'
 import { waitUntil } from '../../src/async.ts'
 import { freePort } from '../../src/db/embedded-postmaster.ts'
+import { installOnDebian } from './debian.ts'
 
 const run = promisify(execFile)
 const START_LIMIT_MS = 15_000
@@ -23,7 +23,7 @@ export interface TestRedis {
 export async function startRedis(): Promise<TestRedis> {
   const given = process.env.REDIS_URL
   if (given) return { url: given, stop: async () => {} }
-  if (!redisServer()) await installOnDebian()
+  if (!redisServer()) await installOnDebian('redis-server')
   const program = redisServer()
   if (program) return startServer(program)
   if (await answers('docker', ['info'])) return startContainer()
@@ -94,28 +94,6 @@ function pings(port: number): Promise<boolean> {
     socket.once('data', (reply) => settle(reply.toString().startsWith('+PONG')))
     socket.once('error', () => settle(false)).setTimeout(1_000, () => settle(false))
   })
-}
-
-/** Installs redis-server when we are root on a Debian, without letting the package start a service of its own. */
-async function installOnDebian(): Promise<void> {
-  if (process.getuid?.() !== 0 || !existsSync('/etc/debian_version')) return
-  console.error('redis-server is missing: installing it with apt-get')
-  const policy = '/usr/sbin/policy-rc.d'
-  const ours = !existsSync(policy)
-  const options = { env: { ...process.env, DEBIAN_FRONTEND: 'noninteractive' } }
-  const apt = (...args: string[]) =>
-    run('apt-get', ['-qq', '-o', 'DPkg::Lock::Timeout=120', ...args], options)
-  try {
-    // Exit code 101 from this file is Debian's way to say: start no services.
-    if (ours) await writeFile(policy, '#!/bin/sh\nexit 101\n', { mode: 0o755 })
-    await apt('update')
-    await apt('install', '--yes', '--no-install-recommends', 'redis-server')
-  } catch (error) {
-    // Not the end: Docker may serve instead.
-    console.error(`apt-get could not install redis-server: ${(error as Error).message}`)
-  } finally {
-    if (ours) await rm(policy, { force: true })
-  }
 }
 
 const answers = (program: string, args: string[]) =>

@@ -1,0 +1,74 @@
+import type { Lab } from '../lab.ts'
+import type { Plan } from '../options.ts'
+import {
+  type Absent,
+  type Relay,
+  startBareRelay,
+  startMosquitto,
+  startNats,
+  startSocketIoRelay,
+  startWsRelay,
+} from '../relay/relays.ts'
+import { startWheelhouseRelay } from '../relay/wheelhouse.ts'
+import type { Row, Section } from '../report.ts'
+import { drillRows } from './relay-drills.ts'
+import { judgedRows, measuredRows, notes } from './relay-rows.ts'
+import { type Carried, carry, withGenerator } from './relay-runs.ts'
+import { complaintsOf } from './saved.ts'
+
+/** Peers of Wheelhouse, the limit last: next to what it is compared with. */
+const peers: readonly ((lab: Lab) => Promise<Relay | Absent>)[] = [
+  startMosquitto,
+  startNats,
+  startSocketIoRelay,
+  startWsRelay,
+  (lab) => startBareRelay(lab),
+]
+
+/** Control from operators to robots, through Wheelhouse and through others. */
+export async function measureRelay(lab: Lab, plan: Plan): Promise<Section> {
+  const measured: Carried[] = []
+  const absent: Absent[] = []
+  for (const start of peers) {
+    const relay = await start(lab)
+    if (typeof relay === 'string') absent.push(relay)
+    else measured.push(await carriedBy(lab, plan, relay))
+  }
+  const { carried, drills, complaints } = await throughWheelhouse(lab, plan)
+  measured.push(carried, await carriedBy(lab, plan, await startBareRelay(lab, true)))
+  return {
+    title: 'Control relay, operator to robot',
+    rows: [...measuredRows(plan.relay, measured), ...judgedRows(plan.relay, measured), ...drills],
+    notes: [
+      ...absent.map((why) => `Not measured: ${why}.`),
+      ...notes(lab, plan.relay, measured),
+      ...complaints,
+    ],
+  }
+}
+
+async function carriedBy(lab: Lab, plan: Plan, relay: Relay): Promise<Carried> {
+  try {
+    return await withGenerator(lab, (tools) => carry(plan.relay, relay, tools))
+  } finally {
+    await relay.stop()
+  }
+}
+
+async function throughWheelhouse(
+  lab: Lab,
+  plan: Plan,
+): Promise<{ carried: Carried; drills: Row[]; complaints: string[] }> {
+  const { floodPairs, presses } = plan.relay
+  const relay = await startWheelhouseRelay(lab, Math.max(floodPairs, presses))
+  try {
+    return await withGenerator(lab, async (tools) => {
+      const carried = await carry(plan.relay, relay, tools)
+      const drills = await drillRows({ lab, plan: plan.relay, relay, tools, connected: floodPairs })
+      return { carried, drills, complaints: complaintsOf(relay.child) }
+    })
+  } finally {
+    await relay.stop()
+    await relay.cleanUp()
+  }
+}

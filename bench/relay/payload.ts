@@ -1,0 +1,61 @@
+import { BINARY_CONTROL, BINARY_HEADER_BYTES } from '@wheelhouse/protocol'
+
+/** How control frames are written: 16 bytes of header and 64 of payload, or JSON around 64 bytes of JSON. */
+export const forms = ['binary', 'JSON'] as const
+export type Form = (typeof forms)[number]
+
+const PAYLOAD_BYTES = 64
+/** Two vectors, as most robots are driven. Every number is written the same by whoever writes it again. */
+const DATA = '{"linear":[0.1251,0.2513,0.3779],"angular":[0.5031,0.6297,0.75]}'
+const payload = Buffer.from(DATA)
+if (payload.length !== PAYLOAD_BYTES) throw new Error(`the payload has ${payload.length} bytes`)
+
+const binary = Buffer.alloc(BINARY_HEADER_BYTES + PAYLOAD_BYTES)
+binary[0] = BINARY_CONTROL
+binary.set(payload, BINARY_HEADER_BYTES)
+
+/** A control frame. The bytes are valid until the next call. `t` is this process's clock, as the protocol wants it. */
+export function controlFrame(form: Form, seq: number, nowMs: number): Buffer {
+  const t = performance.timeOrigin + nowMs
+  if (form === 'JSON')
+    return Buffer.from(`{"type":"control","seq":${seq},"t":${t.toFixed(3)},"data":${DATA}}`)
+  binary.writeUInt32BE(seq, 4)
+  binary.writeDoubleBE(t, 8)
+  return binary
+}
+
+export const ackFrame = (seq: number): Buffer => Buffer.from(`{"type":"ack","seq":${seq}}`)
+
+/** What the generator tells apart without parsing; `other` is JSON that is rare enough to be parsed. */
+export type MessageKind = 'control' | 'ack' | 'other'
+
+const BRACE = '{'.charCodeAt(0)
+/** `{"type":"` comes before the first letter of the type, and no other type begins with these. */
+const TYPE_OFFSET = 9
+const A = 'a'.charCodeAt(0)
+const C = 'c'.charCodeAt(0)
+
+export function kindOf(data: Buffer, start: number): MessageKind {
+  const first = data[start]
+  if (first === BINARY_CONTROL) return 'control'
+  if (first !== BRACE) return 'other'
+  const letter = data[start + TYPE_OFFSET]
+  return letter === C ? 'control' : letter === A ? 'ack' : 'other'
+}
+
+const SEQ_KEY = Buffer.from('"seq":')
+const ZERO = '0'.charCodeAt(0)
+
+/** The `seq` of a control frame or an ack, wherever it stands in the JSON; NaN when there is none. */
+export function seqOf(data: Buffer, start: number, end: number): number {
+  if (data[start] === BINARY_CONTROL) return data.readUInt32BE(start + 4)
+  const key = data.indexOf(SEQ_KEY, start)
+  if (key < 0 || key >= end) return Number.NaN
+  let value = 0
+  for (let at = key + SEQ_KEY.length; at < end; at++) {
+    const digit = (data[at] as number) - ZERO
+    if (digit < 0 || digit > 9) break
+    value = value * 10 + digit
+  }
+  return value
+}

@@ -1,0 +1,43 @@
+import { App, us_socket_local_port, type WebSocket } from 'uWebSockets.js'
+import { sayReady } from '../rpc.ts'
+
+// The limit: uWebSockets.js that passes every message on to the other end of its pair, and nothing else.
+
+interface End {
+  readonly pair: string
+  readonly side: 'operator' | 'robot'
+}
+
+const ends = { operator: new Map<string, WebSocket<End>>(), robot: new Map<string, WebSocket<End>>() }
+
+App()
+  .ws<End>('/:side/:pair', {
+    idleTimeout: 0,
+    sendPingsAutomatically: false,
+    upgrade(res, req, context) {
+      const side = req.getParameter(0) === 'robot' ? 'robot' : 'operator'
+      res.upgrade(
+        { pair: req.getParameter(1) ?? '', side },
+        req.getHeader('sec-websocket-key'),
+        req.getHeader('sec-websocket-protocol'),
+        req.getHeader('sec-websocket-extensions'),
+        context,
+      )
+    },
+    open(socket) {
+      const { side, pair } = socket.getUserData()
+      ends[side].set(pair, socket)
+    },
+    message(socket, data, isBinary) {
+      const { side, pair } = socket.getUserData()
+      // What the other end cannot take is dropped by uWebSockets.js and missing at the generator.
+      ends[side === 'robot' ? 'operator' : 'robot'].get(pair)?.send(data, isBinary)
+    },
+    close(socket) {
+      const { side, pair } = socket.getUserData()
+      if (ends[side].get(pair) === socket) ends[side].delete(pair)
+    },
+  })
+  .listen('127.0.0.1', 0, (socket) => {
+    if (socket) sayReady(us_socket_local_port(socket))
+  })

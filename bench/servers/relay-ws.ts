@@ -1,0 +1,20 @@
+import { type WebSocket, WebSocketServer } from 'ws'
+import { sayReady } from '../rpc.ts'
+
+// The peer: `ws` that passes every message on to the other end of its pair, and nothing else.
+
+const ends = { operator: new Map<string, WebSocket>(), robot: new Map<string, WebSocket>() }
+
+const server = new WebSocketServer({ host: '127.0.0.1', port: 0, perMessageDeflate: false, backlog: 4_096 })
+server.on('connection', (socket, request) => {
+  const [, role, pair = ''] = (request.url ?? '').split('/')
+  const side = role === 'robot' ? 'robot' : 'operator'
+  const others = ends[side === 'robot' ? 'operator' : 'robot']
+  ends[side].set(pair, socket)
+  socket.on('message', (data, binary) => others.get(pair)?.send(data, { binary }))
+  socket.on('close', () => ends[side].delete(pair))
+})
+server.on('listening', () => {
+  const address = server.address()
+  if (typeof address === 'object' && address) sayReady(address.port)
+})

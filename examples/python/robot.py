@@ -1,0 +1,252 @@
+#!/usr/bin/env python3
+"""A whole robot for Wheelhouse in one file, to copy and to change. Replace `Motors` with your own.
+
+Needs Python 3.9 and `websockets` 10 or newer (Debian: apt-get install python3-websockets).
+Takes CONTROL_URL and ROBOT_TOKEN from the environment. docs/protocol.md describes every frame.
+"""
+import asyncio
+import json
+import math
+import os
+import random
+import signal
+import struct
+import sys
+import time
+
+import websockets
+
+COME_BACK = {1006, 4008, 4009, 4503}  # close codes after which a new connection makes sense
+NEVER = {401, 403, 404}  # refusals that another attempt would not change
+WATCHDOG_MARGIN_MS = 100  # beyond the gateway's own deadman, which is given the first word
+CLOCK_CREEP = 0.0002  # clocks drift: the smallest offset seen may grow by 0.2 ms a second
+FULL_BYTES = 32 * 1024  # above so many unsent bytes, samples and acknowledgements are dropped
+STEP_S, TELEMETRY_S = 0.02, 0.1
+MAX_LINEAR_MPS, MAX_ANGULAR_RADPS, MAX_CHANGE_PER_S = 1.0, 2.0, 4.0
+
+
+def now_ms():
+    """A clock that never jumps; Python's time.time() may."""
+    return time.monotonic() * 1000
+
+
+def clamp(value, most):
+    return max(-most, min(most, value))
+
+
+class Motors:
+    """Stands in for hardware: two speeds that follow what is wanted, and the pose that comes of it."""
+
+    def __init__(self):
+        self.x = self.y = self.heading = self.linear = self.angular = 0.0
+
+    def step(self, linear, angular, seconds):
+        most = MAX_CHANGE_PER_S * seconds
+        self.linear += clamp(linear - self.linear, most)
+        self.angular += clamp(angular - self.angular, most)
+        self.heading += self.angular * seconds
+        self.x += math.cos(self.heading) * self.linear * seconds
+        self.y += math.sin(self.heading) * self.linear * seconds
+
+    @property
+    def standing(self):
+        return abs(self.linear) < 0.001 and abs(self.angular) < 0.001
+
+    def sample(self):
+        x, y, heading, linear, angular = (
+            round(value, 4) for value in (self.x, self.y, self.heading, self.linear, self.angular))
+        return {"pose": {"x_m": x, "y_m": y, "heading_rad": heading},
+                "velocity": {"linear_mps": linear, "angular_radps": angular}, "standing": self.standing}
+
+
+class Freshness:
+    """How much later than usual a frame arrives. The sender's clock need not agree with ours, only run as fast."""
+
+    def __init__(self):
+        self.usual, self.seen_at, self.seq = math.inf, 0.0, -1
+
+    def age_ms(self, seq, t):
+        if seq <= self.seq:  # numbers begin again: a new link of the operator's, perhaps another clock
+            self.usual = math.inf
+        now, self.seq = now_ms(), seq
+        self.usual = min(self.usual + (now - self.seen_at) * CLOCK_CREEP, now - t)
+        self.seen_at = now
+        return now - t - self.usual
+
+
+class Pilot:
+    """Decides what the motors may do: they move on a fresh command of an ACTIVE session over a living link."""
+
+    def __init__(self):
+        self.session, self.latched, self.unanswered = None, False, None
+        self.command, self.commanded_at, self.deadman_ms = (0.0, 0.0), -math.inf, 0
+        self.freshness = Freshness()
+
+    def brake(self):
+        self.command, self.commanded_at = (0.0, 0.0), -math.inf
+
+    def wanted(self):
+        # The watchdog: the gateway's stop may be the very frame that the network has lost.
+        if now_ms() - self.commanded_at > self.deadman_ms + WATCHDOG_MARGIN_MS:
+            self.brake()
+        return self.command
+
+    def on_session(self, session):
+        if (session or {}).get("session_id") != (self.session or {}).get("session_id"):
+            self.freshness = Freshness()
+        self.session = session
+        if not session or session["status"] != "ACTIVE":
+            self.brake()
+
+    def on_stop(self, reason, latched):
+        self.brake()
+        self.latched = self.latched or latched
+        self.unanswered = reason
+
+    def on_control(self, seq, t, ttl_ms, linear, angular):
+        """Whether the command is obeyed."""
+        age = self.freshness.age_ms(seq, t)
+        if self.latched or not self.session or self.session["status"] != "ACTIVE":
+            return False
+        if age > (ttl_ms or self.deadman_ms):
+            return False  # it was held up on its way: what it says may no longer be true
+        if not (math.isfinite(linear) and math.isfinite(angular)):
+            self.brake()
+            return False
+        self.command = clamp(linear, MAX_LINEAR_MPS), clamp(angular, MAX_ANGULAR_RADPS)
+        self.commanded_at, self.unanswered = now_ms(), None
+        return True
+
+
+motors, pilot = Motors(), Pilot()
+
+
+async def drive():
+    """Steps the motors for as long as the program lives. It never waits for the network."""
+    last = now_ms()
+    while True:
+        await asyncio.sleep(STEP_S)
+        now = now_ms()
+        motors.step(*pilot.wanted(), (now - last) / 1000)
+        last = now
+
+
+async def send(socket, frame, droppable=False):
+    if droppable and socket.transport.get_write_buffer_size() > FULL_BYTES:
+        return  # latest wins: there will be another one
+    await socket.send(json.dumps(frame))
+
+
+async def talk(socket, heartbeat_s):
+    """Heartbeats, telemetry, and the answer to a stop once the motors stand."""
+    seq, next_beat = 0, 0.0
+    while True:
+        if time.monotonic() >= next_beat:
+            seq, next_beat = seq + 1, time.monotonic() + heartbeat_s
+            await send(socket, {"type": "heartbeat", "seq": seq, "battery": 0.9})
+        if pilot.unanswered is not None and motors.standing:
+            reason, pilot.unanswered = pilot.unanswered, None
+            await send(socket, {"type": "stopped", "reason": reason[:500]})
+        await send(socket, {"type": "telemetry", "data": motors.sample()}, droppable=True)
+        await asyncio.sleep(TELEMETRY_S)
+
+
+async def on_frame(socket, message):
+    if isinstance(message, bytes):
+        # kind, flags, ttl_ms, seq, t; then our own payload: two floats. Anything else is not for us.
+        if len(message) != 24 or message[0] != 1:
+            return
+        _, _, ttl_ms, seq, t, linear, angular = struct.unpack(">BBHIdff", message)
+        if pilot.on_control(seq, t, ttl_ms, linear, angular):
+            await send(socket, {"type": "ack", "seq": seq}, droppable=True)
+        return
+    frame = json.loads(message)
+    kind = frame.get("type")
+    if kind == "control":
+        if frame["session_id"] != (pilot.session or {}).get("session_id"):
+            return
+        data = frame["data"] if isinstance(frame["data"], dict) else {}
+        speeds = [data.get(name, 0) for name in ("linear_mps", "angular_radps")]
+        # What cannot be read must not keep the last motion alive, so it counts as "not a number".
+        linear, angular = [float(v) if type(v) in (int, float) else math.nan for v in speeds]
+        if pilot.on_control(frame["seq"], frame["t"], frame["ttl_ms"], linear, angular):
+            await send(socket, {"type": "ack", "seq": frame["seq"]}, droppable=True)
+    elif kind == "session":
+        pilot.on_session(frame)
+    elif kind == "stop":
+        pilot.on_stop(frame["reason"], frame["latched"])
+    elif kind == "stop_cleared":
+        pilot.latched = False  # and stand on, until the next control frame
+    elif kind == "error":
+        print("gateway:", frame["message"], flush=True)
+
+
+async def connection(url, token):
+    """One connection, from the handshake to its end. Raises what ended it."""
+    # The token as a subprotocol, as in a browser: how headers are set has changed between versions of the library.
+    protocols = ["wheelhouse.v1", f"bearer.{token}"]
+    async with websockets.connect(url, subprotocols=protocols, compression=None, max_size=2**18) as socket:
+        def hang_up_after(seconds):
+            return asyncio.get_running_loop().call_later(seconds, socket.transport.abort)
+
+        silence = hang_up_after(10)
+        welcome = json.loads(await socket.recv())
+        pilot.deadman_ms, stop = welcome["deadman_ms"], welcome["stop"]
+        pilot.latched = False  # a welcome without a stop: it was cleared while we were away
+        pilot.freshness = Freshness()  # another way through the network
+        pilot.on_session(welcome["session"])
+        if stop:
+            pilot.on_stop(stop["reason"], stop["latched"])
+        print("online, connection", welcome["epoch"], flush=True)
+        talker = asyncio.create_task(talk(socket, welcome["heartbeat_interval_ms"] / 1000))
+        try:
+            while True:
+                # Heartbeats are acknowledged: a gateway that is silent for so long is gone.
+                silence.cancel()
+                silence = hang_up_after(welcome["heartbeat_timeout_ms"] / 1000)
+                message = await socket.recv()
+                try:
+                    await on_frame(socket, message)
+                except (ValueError, KeyError, TypeError, AttributeError) as error:
+                    pilot.brake()  # it may have been a stop
+                    print("unreadable frame:", error, flush=True)
+        finally:
+            silence.cancel()
+            pilot.brake()
+            pilot.unanswered = None  # a stop that still matters comes again
+            talker.cancel()
+            await asyncio.gather(talker, return_exceptions=True)
+
+
+async def main():
+    driving = asyncio.create_task(drive())
+    for name in (signal.SIGINT, signal.SIGTERM):
+        asyncio.get_running_loop().add_signal_handler(name, asyncio.current_task().cancel)
+    failures = 0
+    while not driving.done():
+        began = time.monotonic()
+        try:
+            await connection(os.environ["CONTROL_URL"], os.environ["ROBOT_TOKEN"])
+        except websockets.ConnectionClosed as closed:
+            code = closed.rcvd.code if closed.rcvd else 1006
+            print("closed", code, flush=True)
+            if code not in COME_BACK:
+                return code
+        except websockets.InvalidHandshake as refused:  # the status is found elsewhere in newer versions
+            status = getattr(refused, "status_code", getattr(getattr(refused, "response", None), "status_code", 0))
+            print("refused", status, flush=True)
+            if status in NEVER:
+                return status
+        except (OSError, asyncio.TimeoutError) as error:
+            print("lost:", error, flush=True)
+        failures = 0 if time.monotonic() - began > 10 else failures + 1
+        # Full jitter, so that a fleet that lost its gateway does not come back all at once.
+        await asyncio.sleep(random.uniform(0, min(10, 0.25 * 2 ** min(failures, 10))))
+
+
+if __name__ == "__main__":
+    try:
+        final = asyncio.run(main())
+        sys.exit(f"given up after {final}" if final else 0)
+    except asyncio.CancelledError:
+        pass  # asked to end

@@ -1,0 +1,99 @@
+import type { OpId, SubscribeOp } from './ops.ts'
+
+/** Messages that may wait for a throttled subscriber; with more, the oldest goes. */
+const MAX_QUEUE_LENGTH = 10
+
+interface Wish {
+  readonly throttleMs: number
+  readonly queueLength: number
+}
+
+/**
+ * One topic for one client. A client may subscribe to a topic several times, under an id each; as the protocol
+ * says, the lowest throttle rate and the longest queue of them then hold for all.
+ */
+export class TopicFeed {
+  readonly #send: (text: string) => void
+  readonly #wishes = new Map<OpId, Wish>()
+  readonly #queue: string[] = []
+  #throttleMs = 0
+  #queueLength = 0
+  #sentAtMs = Number.NEGATIVE_INFINITY
+  #timer: NodeJS.Timeout | undefined
+
+  constructor(send: (text: string) => void) {
+    this.#send = send
+  }
+
+  /** Subscriptions, each under its id. */
+  get size(): number {
+    return this.#wishes.size
+  }
+
+  has(id: OpId): boolean {
+    return this.#wishes.has(id)
+  }
+
+  subscribe({ id, throttle_rate = 0, queue_length = 0 }: SubscribeOp): void {
+    this.#wishes.set(id, { throttleMs: throttle_rate, queueLength: queue_length })
+    this.#settle()
+  }
+
+  /** Ends the subscription with this id; without an id, all of them. Returns whether there was one. */
+  unsubscribe(id: OpId): boolean {
+    const known = id === undefined ? this.#wishes.size > 0 : this.#wishes.delete(id)
+    if (id === undefined) this.#wishes.clear()
+    this.#settle()
+    return known
+  }
+
+  /** Hands on a message now, later, or, when it comes too early and there is no queue, never. */
+  offer(text: string): void {
+    if (this.#wishes.size === 0) return
+    if (this.#queue.length === 0 && this.#waitMs() <= 0) return this.#deliver(text)
+    if (this.#queueLength === 0) return
+    if (this.#queue.length >= this.#queueLength) this.#queue.shift()
+    this.#queue.push(text)
+    this.#arm()
+  }
+
+  close(): void {
+    this.#wishes.clear()
+    this.#settle()
+  }
+
+  #settle(): void {
+    const wishes = [...this.#wishes.values()]
+    this.#throttleMs = Math.min(...wishes.map(({ throttleMs }) => throttleMs))
+    this.#queueLength = Math.min(
+      MAX_QUEUE_LENGTH,
+      Math.max(0, ...wishes.map(({ queueLength }) => queueLength)),
+    )
+    this.#queue.splice(0, this.#queue.length - (wishes.length === 0 ? 0 : this.#queueLength))
+    clearTimeout(this.#timer)
+    this.#timer = undefined
+    this.#arm()
+  }
+
+  #arm(): void {
+    if (this.#timer || this.#queue.length === 0) return
+    this.#timer = setTimeout(
+      () => {
+        this.#timer = undefined
+        const text = this.#queue.shift()
+        if (text !== undefined) this.#deliver(text)
+        this.#arm()
+      },
+      Math.max(0, this.#waitMs()),
+    )
+  }
+
+  #waitMs(): number {
+    return this.#sentAtMs + this.#throttleMs - performance.now()
+  }
+
+  #deliver(text: string): void {
+    this.#sentAtMs = performance.now()
+    this.#send(text)
+  }
+}

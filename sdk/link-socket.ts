@@ -1,0 +1,186 @@
+/** The part of the standard WebSocket that links use, and two extras of `ws` that they use when they are there. */
+export interface WebSocketLike {
+  binaryType: string
+  readonly bufferedAmount: number
+  readonly readyState: number
+  send(data: string | Uint8Array<ArrayBuffer>): void
+  close(code?: number): void
+  addEventListener(type: 'message', listener: (event: { readonly data: unknown }) => void): void
+  addEventListener(
+    type: 'close',
+    listener: (event: { readonly code: number; readonly reason: string }) => void,
+  ): void
+  addEventListener(type: 'error', listener: (event: { readonly message?: string }) => void): void
+  /** Breaks the connection at once. Without it, a dead connection is closed and left to itself. */
+  terminate?(): void
+  on?(
+    event: 'unexpected-response',
+    listener: (request: unknown, response: { readonly statusCode?: number | undefined }) => void,
+  ): unknown
+}
+
+/** How one connection ended. */
+export interface SocketEnd {
+  /** WebSocket close code; 1006 when there was no closing handshake. */
+  readonly closeCode: number
+  /** Status of a refused upgrade; browsers do not tell. */
+  readonly httpStatus?: number
+  readonly reason: string
+}
+
+export interface LinkSocketOptions<Frame> {
+  readonly dial: () => WebSocketLike
+  /** From dialling to the first `keepAlive`, in milliseconds. */
+  readonly connectTimeoutMs: number
+  /** Reads one text frame; null for one to be ignored. Throws for one that cannot be read. */
+  readonly read: (text: string) => Frame | null
+  readonly onFrame: (frame: Frame) => void
+  readonly onBinary: (frame: Uint8Array) => void
+  /** A frame that could not be read; it was dropped. */
+  readonly onBadFrame: (problem: Error) => void
+  /** Called exactly once, last. */
+  readonly onEnd: (end: SocketEnd) => void
+}
+
+/** One connection attempt of a link and, if it succeeds, the connection. */
+export interface LinkSocket {
+  /** Bytes accepted by `send` that the network has not taken yet. */
+  readonly bufferedBytes: number
+  /** Whether frames can be sent right now. */
+  readonly open: boolean
+  /** Hands one frame to the socket; errors surface as the end of the connection. */
+  send(frame: string | Uint8Array<ArrayBuffer>): void
+  /** From now on, `timeoutMs` without any frame means that the link is dead. */
+  keepAlive(timeoutMs: number): void
+  /** Closes with a handshake, and without one if the peer does not answer within a second. */
+  close(): void
+}
+
+const CLOSE_HANDSHAKE_MS = 1_000
+const OPEN = 1
+const BROKEN = 1006
+
+/**
+ * Dials once.
+ * @throws never; whatever goes wrong arrives at `onEnd`
+ */
+export function openLinkSocket<Frame>(options: LinkSocketOptions<Frame>): LinkSocket {
+  let socket: WebSocketLike
+  try {
+    socket = options.dial()
+  } catch (cause) {
+    // An address or a credential that no connection can be made with. Told later, as every other end is.
+    const reason = cause instanceof Error ? cause.message : 'could not dial'
+    queueMicrotask(() => options.onEnd({ closeCode: BROKEN, reason }))
+    return deadSocket
+  }
+  return attend(socket, options)
+}
+
+const deadSocket: LinkSocket = {
+  bufferedBytes: 0,
+  open: false,
+  send() {},
+  keepAlive() {},
+  close() {},
+}
+
+function attend<Frame>(socket: WebSocketLike, options: LinkSocketOptions<Frame>): LinkSocket {
+  const deadline = createDeadline()
+  let httpStatus: number | undefined
+  let failure: string | undefined
+  let ended = false
+
+  const end = (closeCode: number, reason: string) => {
+    if (ended) return
+    ended = true
+    deadline.cancel()
+    const fallback = httpStatus === undefined ? failure : `upgrade refused with ${httpStatus}`
+    const status = httpStatus === undefined ? {} : { httpStatus }
+    options.onEnd({ closeCode, ...status, reason: reason || fallback || 'connection lost' })
+  }
+  const breakOff = (why: string) => {
+    failure ??= why
+    if (socket.terminate) return socket.terminate()
+    // Browsers wait long for a dead peer's farewell; nothing more of this socket is listened to.
+    socket.close()
+    end(BROKEN, '')
+  }
+
+  socket.binaryType = 'arraybuffer'
+  socket.on?.('unexpected-response', (_request, response) => {
+    httpStatus = response.statusCode
+    // With this listener in place, ending the attempt is up to us.
+    breakOff('upgrade refused')
+  })
+  socket.addEventListener('error', ({ message }) => {
+    failure ??= message || undefined
+  })
+  socket.addEventListener('message', ({ data }) => {
+    if (ended) return
+    deadline.heard()
+    receive(data, options)
+  })
+  socket.addEventListener('close', ({ code, reason }) => end(code, reason))
+  deadline.set(options.connectTimeoutMs, () => breakOff('no welcome in time'))
+
+  return {
+    get bufferedBytes() {
+      return socket.bufferedAmount
+    },
+    get open() {
+      return !ended && socket.readyState === OPEN
+    },
+    send: (frame) => socket.send(frame),
+    keepAlive: (timeoutMs) => deadline.setSilence(timeoutMs, () => breakOff(`no frame for ${timeoutMs} ms`)),
+    close() {
+      deadline.set(CLOSE_HANDSHAKE_MS, () => breakOff('no answer to the closing handshake'))
+      socket.close(1000)
+    },
+  }
+}
+
+function receive<Frame>(data: unknown, options: LinkSocketOptions<Frame>): void {
+  if (typeof data !== 'string') {
+    if (data instanceof ArrayBuffer) options.onBinary(new Uint8Array(data))
+    return
+  }
+  let frame: Frame | null
+  try {
+    frame = options.read(data)
+  } catch (cause) {
+    options.onBadFrame(new Error('unreadable frame from the gateway', { cause }))
+    return
+  }
+  if (frame) options.onFrame(frame)
+}
+
+/** One timer: either a plain deadline, or one that every frame puts off. No timer is touched per frame. */
+function createDeadline() {
+  let timer: ReturnType<typeof setTimeout> | undefined
+  let heardMs = 0
+  return {
+    /** Runs `late` after `delayMs`, whatever is heard. */
+    set(delayMs: number, late: () => void): void {
+      clearTimeout(timer)
+      timer = setTimeout(late, delayMs)
+    },
+    /** Runs `late` once nothing has been heard for `silenceMs`. */
+    setSilence(silenceMs: number, late: () => void): void {
+      const check = () => {
+        const leftMs = heardMs + silenceMs - performance.now()
+        if (leftMs > 0) timer = setTimeout(check, leftMs)
+        else late()
+      }
+      clearTimeout(timer)
+      heardMs = performance.now()
+      timer = setTimeout(check, silenceMs)
+    },
+    heard(): void {
+      heardMs = performance.now()
+    },
+    cancel(): void {
+      clearTimeout(timer)
+    },
+  }
+}

@@ -1,0 +1,79 @@
+import {
+  BINARY_CONTROL,
+  encodeBinaryFrame,
+  MAX_BINARY_SEQ,
+  MAX_TTL_MS,
+  type ToDriverFrame,
+} from '@wheelhouse/protocol'
+import { checkBinarySize, frameText } from './frames.ts'
+import { linkClockMs } from './link-clock.ts'
+import { RoundTrips } from './round-trips.ts'
+import { SessionLink } from './session-link.ts'
+import type { OperatorLinkOptions } from './session-link-options.ts'
+
+export interface ControlOptions {
+  /** The frame is dropped when it is older than this on arrival: 1 to 65,535 ms. Default: the gateway's deadman. */
+  readonly ttlMs?: number
+}
+
+/**
+ * Drives the robot of a session. Send control all the time while the robot shall move: silence stops it. Nothing
+ * is queued: what cannot be sent now is dropped, and the next frame is newer anyway.
+ */
+export class OperatorLink extends SessionLink {
+  readonly #options: OperatorLinkOptions
+  readonly #roundTrips = new RoundTrips()
+  #seq = 0
+
+  constructor(options: OperatorLinkOptions) {
+    super(options)
+    this.#options = options
+  }
+
+  /**
+   * Sends control data of any JSON value.
+   * @returns the frame's number, for `onAck` and `onDropped`; null if it was not sent: not online, too many unsent
+   * bytes, a stop of this link's is pending, or larger than a frame may be (told to `onError`)
+   * @throws RangeError for a `ttlMs` out of range
+   */
+  control(data: unknown, { ttlMs }: ControlOptions = {}): number | null {
+    checkTtl(ttlMs)
+    const ttl = ttlMs === undefined ? {} : { ttl_ms: ttlMs }
+    return this.#drive((seq) => frameText({ type: 'control', seq, t: linkClockMs(), ...ttl, data }))
+  }
+
+  /** The same for opaque bytes, which nobody on the way looks into: `onBinaryControl` of the robot gets them. */
+  controlBinary(payload: Uint8Array, { ttlMs }: ControlOptions = {}): number | null {
+    checkTtl(ttlMs)
+    return this.#drive((seq) => {
+      if (seq > MAX_BINARY_SEQ) throw new RangeError('out of sequence numbers: make a new link')
+      const header = { kind: BINARY_CONTROL, flags: 0, ttlMs: ttlMs ?? 0, seq, t: linkClockMs() }
+      return checkBinarySize(encodeBinaryFrame(header, payload))
+    })
+  }
+
+  protected override handle(frame: ToDriverFrame): void {
+    if (frame.type === 'ack') {
+      const roundTripMs = this.#roundTrips.heard(frame.seq, performance.now())
+      this.life.tell(() => this.#options.onAck?.(frame.seq, roundTripMs))
+    } else if (frame.type === 'dropped') {
+      this.#roundTrips.heard(frame.seq, performance.now())
+      this.life.tell(() => this.#options.onDropped?.(frame.seq, frame.why))
+    } else super.handle(frame)
+  }
+
+  #drive(encode: (seq: number) => string | Uint8Array<ArrayBuffer>): number | null {
+    // Who has pressed the stop does not drive on, even where the stop has not arrived yet.
+    if (this.stopPending) return null
+    const seq = this.#seq + 1
+    if (!this.life.transmit('droppable', () => encode(seq))) return null
+    this.#seq = seq
+    this.#roundTrips.sent(seq, performance.now())
+    return seq
+  }
+}
+
+function checkTtl(ttlMs: number | undefined): void {
+  if (ttlMs === undefined || (Number.isInteger(ttlMs) && ttlMs >= 1 && ttlMs <= MAX_TTL_MS)) return
+  throw new RangeError(`ttlMs must be a whole number from 1 to ${MAX_TTL_MS}`)
+}

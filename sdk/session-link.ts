@@ -1,0 +1,183 @@
+import {
+  BINARY_HEADER_BYTES,
+  BINARY_TELEMETRY,
+  type DriveState,
+  decodeBinaryHeader,
+  MAX_STOP_REASON,
+  type ToDriverFrame,
+} from '@wheelhouse/protocol'
+import { defaultWebSocket, dialDriverSocket, readDriverFrame } from './driver-socket.ts'
+import { frameText } from './frames.ts'
+import { LatencyMeter, type LinkLatency } from './link-latency.ts'
+import { LinkLife, type LinkPhase } from './link-life.ts'
+import type { WebSocketLike } from './link-socket.ts'
+import { ReturnPolicy } from './return-policy.ts'
+import type { SessionLinkOptions } from './session-link-options.ts'
+import { StopWish } from './stop-wish.ts'
+import { TicketDesk } from './ticket-desk.ts'
+
+const PING_MS = 1_000
+
+/**
+ * A person's or program's connection to the robot of one session, through the gateway that holds it: state,
+ * telemetry, the stop, latency, dead-link detection, and coming back with a fresh ticket. What operators and
+ * watchers have in common; after `closed`, make a new one.
+ */
+export class SessionLink {
+  readonly #options: SessionLinkOptions
+  readonly #desk: TicketDesk
+  readonly #policy: ReturnPolicy
+  readonly #meter = new LatencyMeter()
+  readonly #wish = new StopWish((reason) => this.#sendStop(reason))
+  /** For the links that are made of this one. */
+  protected readonly life: LinkLife<DriveState, ToDriverFrame>
+  #state: DriveState | null = null
+  #pingTimer: ReturnType<typeof setInterval> | undefined
+
+  constructor(options: SessionLinkOptions) {
+    const { connectTimeoutMs = 10_000, offlinePatienceMs = 300_000, maxBufferedBytes = 16_000 } = options
+    this.#options = options
+    this.#desk = new TicketDesk(options.getTicket, {
+      timeoutMs: connectTimeoutMs,
+      patienceMs: offlinePatienceMs,
+    })
+    this.#policy = new ReturnPolicy(this.#desk, options.reconnect)
+    this.life = new LinkLife({
+      callbacks: options,
+      prepare: () => this.#prepare(connectTimeoutMs),
+      connectTimeoutMs,
+      maxBufferedBytes,
+      read: readDriverFrame,
+      onFrame: (frame) => this.#onFrame(frame),
+      onBinary: (frame) => this.#onBinary(frame),
+      onOffline: () => this.#onOffline(),
+      onFinished: (error) => this.#wish.end(error),
+      verdict: (failure) => this.#policy.verdict(failure),
+    })
+  }
+
+  get connection(): LinkPhase {
+    return this.life.phase
+  }
+
+  /** Session, robot and stop as last heard, which counts while the link is online; null before the first. */
+  get state(): DriveState | null {
+    return this.#state
+  }
+
+  /** Round trip to the gateway and offset of its clock, by this link's own pings; null while not measured. */
+  get latency(): LinkLatency | null {
+    return this.#meter.latency
+  }
+
+  /** Whether a stop has been pressed that is not known to be recorded yet. */
+  get stopPending(): boolean {
+    return this.#wish.pending
+  }
+
+  /**
+   * Starts connecting and goes on until `close()` or a refusal that is final.
+   * @returns the first state; rejects if the link is closed or gives up before it
+   */
+  connect(): Promise<DriveState> {
+    return this.life.connect()
+  }
+
+  /** Closes the link for good; resolves once the socket is gone. A stop that is still pending is given up. */
+  close(): Promise<void> {
+    return this.life.close()
+  }
+
+  /**
+   * Stops the robot and keeps it stopped until somebody clears the stop. Sent at once if the link is online and
+   * otherwise as soon as it is, again and again, also over new connections, until the platform has recorded it;
+   * then forgotten, so that it can be cleared. To ignore the promise is safe.
+   * @param reason up to 500 characters; the rest is cut off
+   * @returns resolves once the stop is recorded; rejects only when the link ends for good
+   */
+  stop(reason?: string): Promise<void> {
+    if (this.life.phase === 'closed') {
+      const refusal = Promise.reject(new Error('this link is closed'))
+      refusal.catch(() => {})
+      return refusal
+    }
+    return this.#wish.press(reason?.slice(0, MAX_STOP_REASON))
+  }
+
+  /** Handles any frame after the first state. */
+  protected handle(frame: ToDriverFrame): void {
+    if (frame.type === 'telemetry') this.life.tell(() => this.#options.onTelemetry?.(frame.data))
+    else if (frame.type === 'state') this.#onState(frame)
+    else if (frame.type === 'latency') this.life.tell(() => this.#options.onLatency?.(frame))
+    else if (frame.type === 'pong') {
+      this.#meter.pong(frame.t, frame.server_t)
+      this.#wish.pong(frame.t)
+    } else if (frame.type === 'error') this.life.report(new Error(`gateway: ${frame.message}`))
+  }
+
+  async #prepare(connectTimeoutMs: number): Promise<() => WebSocketLike> {
+    try {
+      const ticket = await this.#desk.next()
+      return () => {
+        this.#wish.dialling()
+        return dialDriverSocket(ticket, connectTimeoutMs, this.#options.WebSocket ?? defaultWebSocket)
+      }
+    } catch (cause) {
+      this.life.report(cause)
+      throw cause
+    }
+  }
+
+  #onFrame(frame: ToDriverFrame): void {
+    if (this.life.isOnline) this.handle(frame)
+    // The first frame is a state; nothing else counts before it, nor anything after close().
+    else if (this.life.phase === 'connecting' && frame.type === 'state') this.#onFirstState(frame)
+  }
+
+  #onFirstState(state: DriveState): void {
+    this.#policy.online()
+    this.#pingTimer = setInterval(() => this.#tick(), PING_MS)
+    this.#state = state
+    this.life.online(state, this.#options.silenceMs ?? 5_000)
+    // A callback may have closed the link.
+    if (!this.life.isOnline) return
+    // Before the user hears of the state and sends something: the stop goes first.
+    this.#wish.state(state)
+    this.#ping('droppable')
+    this.life.tell(() => this.#options.onState?.(state))
+  }
+
+  #onState(state: DriveState): void {
+    this.#state = state
+    this.#wish.state(state)
+    this.life.tell(() => this.#options.onState?.(state))
+  }
+
+  #onBinary(frame: Uint8Array): void {
+    const header = decodeBinaryHeader(frame)
+    if (header === undefined) throw new Error('malformed binary frame')
+    if (header.kind !== BINARY_TELEMETRY) return
+    this.life.tell(() => this.#options.onBinaryTelemetry?.(frame.subarray(BINARY_HEADER_BYTES), header))
+  }
+
+  #onOffline(): void {
+    clearInterval(this.#pingTimer)
+    this.#meter.forget()
+    this.#wish.offline()
+  }
+
+  #tick(): void {
+    this.#wish.tick()
+    this.#ping('droppable')
+  }
+
+  #ping(kind: 'droppable' | 'vital'): number | null {
+    const t = this.#meter.ping()
+    return this.life.transmit(kind, () => frameText({ type: 'ping', t })) ? t : null
+  }
+
+  #sendStop(reason: string | undefined): number | null {
+    const stop = { type: 'stop', ...(reason === undefined ? {} : { reason }) }
+    return this.life.transmit('vital', () => frameText(stop)) ? this.#ping('vital') : null
+  }
+}

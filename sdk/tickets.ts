@@ -1,0 +1,91 @@
+/** Where a session's gateway is, and what admits to it: once, within a minute. */
+export interface SessionTicket {
+  readonly url: string
+  readonly ticket: string
+}
+
+/** Gets a fresh ticket; called before the first connection and before every other. */
+export type GetTicket = () => Promise<SessionTicket>
+
+/** No ticket was to be had. */
+export class TicketRefusedError extends Error {
+  override readonly name = 'TicketRefusedError'
+  /** What the platform answered: 401, 403, 404, 409, 429, 5xx … */
+  readonly status: number
+  /** Asking again cannot help, so that the link ends. */
+  readonly final: boolean
+  /** The platform's own word on when to ask again, if it gave one. */
+  readonly retryAfterMs: number
+
+  constructor(
+    status: number,
+    message: string,
+    { final = false, retryAfterMs = 0 }: { final?: boolean; retryAfterMs?: number } = {},
+  ) {
+    super(message)
+    this.status = status
+    this.final = final
+    this.retryAfterMs = retryAfterMs
+  }
+}
+
+export interface TicketsOfOptions {
+  /** Origin of the platform's REST API, such as `https://hub.example`. */
+  readonly baseUrl: string
+  /** A session token or API key, or a function that gets a fresh one before every request. */
+  readonly token: string | (() => Promise<string>)
+  readonly sessionId: string
+  readonly part: 'control' | 'watch'
+}
+
+const REQUEST_TIMEOUT_MS = 10_000
+const MAX_RETRY_AFTER_MS = 60_000
+/** Refusals of the platform that pass: the robot is away, the request was too slow, too early, one too many. */
+const PASSING_STATUSES: ReadonlySet<number> = new Set([408, 409, 425, 429])
+const OPEN_STATUSES: ReadonlySet<unknown> = new Set(['ACTIVE', 'PAUSED'])
+
+/** Gets tickets for one part of one session from the REST API. */
+export function ticketsOf({ baseUrl, token, sessionId, part }: TicketsOfOptions): GetTicket {
+  const session = new URL(`/api/sessions/${encodeURIComponent(sessionId)}`, baseUrl)
+
+  async function ask(method: 'GET' | 'POST', url: string, body?: object): Promise<Response> {
+    const credential = typeof token === 'string' ? token : await token()
+    return fetch(url, {
+      method,
+      headers: { authorization: `Bearer ${credential}`, 'content-type': 'application/json' },
+      ...(body ? { body: JSON.stringify(body) } : {}),
+      signal: AbortSignal.timeout(REQUEST_TIMEOUT_MS),
+    })
+  }
+
+  /** A conflict is either a robot that is away or a session that is over: the session knows which. */
+  async function isOpen(): Promise<boolean> {
+    const answer = await ask('GET', session.href)
+    if (!answer.ok) return true
+    const { status } = await fieldsOf(answer)
+    return status === undefined || OPEN_STATUSES.has(status)
+  }
+
+  return async () => {
+    const answer = await ask('POST', `${session.href}/ticket`, { part })
+    const { url, ticket, error } = await fieldsOf(answer)
+    const { status } = answer
+    if (!answer.ok) {
+      const passing = status >= 500 || (PASSING_STATUSES.has(status) && (status !== 409 || (await isOpen())))
+      const message = typeof error === 'string' ? error : `the ticket was refused with ${status}`
+      throw new TicketRefusedError(status, message, { final: !passing, retryAfterMs: retryAfterMs(answer) })
+    }
+    if (typeof url !== 'string' || typeof ticket !== 'string') throw new Error('malformed ticket')
+    return { url, ticket }
+  }
+}
+
+async function fieldsOf(answer: Response): Promise<Record<string, unknown>> {
+  const body: unknown = await answer.json().catch(() => null)
+  return typeof body === 'object' && body !== null ? { ...body } : {}
+}
+
+function retryAfterMs(answer: Response): number {
+  const seconds = Number(answer.headers.get('retry-after') ?? 0)
+  return seconds > 0 ? Math.min(seconds * 1_000, MAX_RETRY_AFTER_MS) : 0
+}

@@ -1,0 +1,341 @@
+import { fileURLToPath } from 'node:url'
+import type { DriveState, DropReason } from '@wheelhouse/protocol'
+import { OperatorLink, SimulatedRobot, ticketsOf, WatcherLink } from '@wheelhouse/sdk'
+import type { Browser, Page } from 'playwright-core'
+import { afterEach, describe, expect, test, vi } from 'vitest'
+import { RobotBridge } from '../examples/rosbridge/robot-bridge.ts'
+import { bridgeSession } from '../examples/rosbridge/session-bridge.ts'
+import { act, start } from './support/cast.ts'
+import { launchChromium, serveFolder } from './support/chromium.ts'
+import { exampleRobots } from './support/example-robots.ts'
+import { FakeRosbridge } from './support/fake-rosbridge.ts'
+import type { Person } from './support/person.ts'
+import type { Sample } from './support/robots-gateway.ts'
+import { connectRoslib, Topic } from './support/roslib.ts'
+import { createWorld, type World } from './support/world.ts'
+
+// Robots and consoles that know nothing of ours but the protocol, at a real platform.
+
+const forward = { linear_mps: 0.5, angular_radps: 0 }
+const quick = { baseMs: 20, maxMs: 100 }
+
+// Starting Python or a browser takes its time on a busy machine.
+vi.setConfig({ testTimeout: 60_000 })
+
+const cleanups: (() => unknown)[] = []
+afterEach(async () => {
+  for (const cleanup of cleanups.splice(0).reverse()) await cleanup()
+})
+
+const soon = <T>(check: () => T | Promise<T>) => vi.waitFor(check, { timeout: 10_000, interval: 10 })
+
+async function openWorld(origin?: string): Promise<World> {
+  const world = await createWorld({ env: { DEADMAN_MS: '250', ...(origin && { CORS_ORIGINS: origin }) } })
+  cleanups.push(() => world[Symbol.asyncDispose]())
+  return world
+}
+
+/** An owner, an operator, and a registered robot that is not there yet. */
+async function cast(world: World) {
+  const [owner, operator] = [await world.client(), await world.operator()]
+  const robot = await world.robot(owner)
+  const place = { url: `${world.gatewayUrl}/robots/${robot.id}/control`, token: robot.token }
+  return { world, owner, operator, robotId: robot.id, place }
+}
+
+/** Starts a session once the robot is there. */
+async function begin({ owner, operator, robotId }: Awaited<ReturnType<typeof cast>>): Promise<string> {
+  await soon(async () => expect((await owner.get('/api/client/robots')).body[0].status).toBe('AVAILABLE'))
+  return start(operator, robotId)
+}
+
+const ticketOf = (world: World, person: Person, sessionId: string, part: 'control' | 'watch') =>
+  ticketsOf({ baseUrl: world.baseUrl, token: person.token, sessionId, part })
+
+async function simulatedRobot(place: { url: string; token: string }): Promise<SimulatedRobot> {
+  // A plain without end: how far it gets depends on how busy the machine is.
+  const world = { widthM: 10_000, heightM: 10_000, obstacles: [] }
+  const robot = new SimulatedRobot({ ...place, reconnect: quick, world, start: { xM: 5_000, yM: 5_000 } })
+  cleanups.push(() => robot.close())
+  await robot.start()
+  return robot
+}
+
+/** The sdk's console: drives while `data` is set, and remembers what it hears. */
+async function sdkOperator(world: World, person: Person, sessionId: string) {
+  const heard = {
+    ...{ state: null as DriveState | null, sample: null as Sample | null, acks: 0 },
+    dropped: [] as DropReason[],
+  }
+  const link = new OperatorLink({
+    getTicket: ticketOf(world, person, sessionId, 'control'),
+    onState: (state) => {
+      heard.state = state
+    },
+    onTelemetry: (data) => {
+      heard.sample = data as Sample
+    },
+    onAck: () => {
+      heard.acks++
+    },
+    onDropped: (_seq, why) => heard.dropped.push(why),
+  })
+  const wheel = { data: null as object | null }
+  const timer = setInterval(() => wheel.data && link.control(wheel.data), 40)
+  const close = () => {
+    clearInterval(timer)
+    return link.close()
+  }
+  cleanups.push(close)
+  await link.connect()
+  return { heard, wheel, close }
+}
+
+const moves = (sample: Sample | null) => expect(sample?.velocity.linear_mps).toBeGreaterThan(0.3)
+const stands = (sample: Sample | null) => expect(sample?.standing).toBe(true)
+
+describe.each(Object.entries(exampleRobots))('%s', (_name, startRobot) => {
+  test('is driven, let go, stopped, cleared, and driven again by the operator of the sdk', async () => {
+    const ready = Promise.withResolvers<Awaited<ReturnType<typeof cast>>>()
+    const robot = await startRobot(async (origin) => {
+      ready.resolve(await cast(await openWorld(origin)))
+      return (await ready.promise).place
+    })
+    cleanups.push(() => robot[Symbol.asyncDispose]())
+    const scene = await ready.promise
+    const { world, owner, operator } = scene
+    const id = await begin(scene)
+    const { heard, wheel, close } = await sdkOperator(world, operator, id)
+
+    wheel.data = forward
+    await soon(() => moves(heard.sample))
+    await soon(() => expect(heard.sample?.pose.x_m).toBeGreaterThan(0.1))
+    expect(heard.acks).toBeGreaterThan(0)
+    wheel.data = null
+    await soon(() => expect(heard.state?.stop).toMatchObject({ reason: 'deadman', latched: false }))
+    await soon(() => stands(heard.sample))
+
+    wheel.data = forward
+    await soon(() => moves(heard.sample))
+    const watched = { sample: null as Sample | null, state: null as DriveState | null }
+    const watcher = new WatcherLink({
+      getTicket: ticketOf(world, owner, id, 'watch'),
+      onTelemetry: (data) => {
+        watched.sample = data as Sample
+      },
+      onState: (state) => {
+        watched.state = state
+      },
+    })
+    cleanups.push(() => watcher.close())
+    await watcher.connect()
+    await watcher.stop('smoke')
+    await soon(() => stands(heard.sample))
+    expect(heard.state?.stop).toEqual({ reason: 'smoke', latched: true, recorded: true })
+    await soon(() => expect(heard.dropped).toContain('stopped'))
+
+    await act(owner, id, 'clear_stop')
+    await soon(() => expect(heard.state?.stop).toMatchObject({ latched: false }))
+    stands(heard.sample)
+    await act(operator, id, 'resume')
+    await soon(() => moves(heard.sample))
+
+    await close()
+    // Between the last command and the end of the connection the deadman may be quicker.
+    await soon(() => expect(watched.state?.stop?.reason).toMatch(/operator_lost|deadman/))
+    await soon(() => stands(watched.sample))
+    await act(operator, id, 'end')
+    await soon(() => expect(watcher.connection).toBe('closed'))
+  })
+})
+
+describe('examples/browser/drive.html', () => {
+  async function openPage() {
+    const pages = await serveFolder(fileURLToPath(new URL('../examples/browser', import.meta.url)))
+    cleanups.push(() => pages[Symbol.asyncDispose]())
+    const scene = await cast(await openWorld(pages.origin))
+    const robot = await simulatedRobot(scene.place)
+    const id = await begin(scene)
+    const browser: Browser = await launchChromium()
+    cleanups.push(() => browser.close())
+    const problems: string[] = []
+    const open = async (): Promise<Page> => {
+      const page = await browser.newPage()
+      page.on('pageerror', (error: Error) => problems.push(error.message))
+      await page.goto(`${pages.origin}/drive.html`)
+      return page
+    }
+    cleanups.push(() => expect(problems).toEqual([]))
+    return { ...scene, id, robot, open }
+  }
+
+  const shows = (page: Page, place: string, text: string | RegExp) =>
+    soon(async () => expect(await page.textContent(place)).toMatch(text))
+
+  async function connect(page: Page, world: World, id: string, credential: string, part: string) {
+    await page.fill('#api', world.baseUrl)
+    await page.fill('#session', id)
+    await page.fill('#credential', credential)
+    await page.check(`[name=part][value=${part}]`)
+    await page.click('text=Connect >> nth=0')
+    await shows(page, '#connection', 'connected')
+    await shows(page, '#status', 'ACTIVE')
+  }
+
+  test('drives with the keyboard, stops, clears and resumes', async () => {
+    const { world, operator, id, robot, open } = await openPage()
+    const page = await open()
+    await connect(page, world, id, (await operator.key()).key, 'control')
+    await shows(page, '#robot', 'connected')
+    await page.keyboard.down('ArrowUp')
+    await soon(() => expect(robot.state.leftMps).toBeGreaterThan(0.3))
+    await shows(page, '#pose', /^x [\d.]+ m/)
+    await shows(page, '#commands', /obeyed [1-9]/)
+    await shows(page, '#latency', /you \d+ ms, robot \d+ ms, own ping \d+ ms/)
+    await page.keyboard.down('KeyA') // to the left: the right wheel is the faster
+    await soon(() => expect(robot.state.rightMps - robot.state.leftMps).toBeGreaterThan(0.1))
+    await page.keyboard.up('KeyA')
+    await page.keyboard.up('ArrowUp')
+    await soon(() => expect([robot.state.leftMps, robot.state.rightMps]).toEqual([0, 0]))
+    await shows(page, '#in-force', 'none') // zeros are commands too
+
+    await page.keyboard.down('ArrowUp')
+    await soon(() => expect(robot.state.leftMps).toBeGreaterThan(0.3))
+    await page.click('#stop')
+    await shows(page, '#in-force', 'stopped from the page (latched, until it is cleared)')
+    await soon(() => expect(robot.state.leftMps).toBe(0))
+    await page.keyboard.up('ArrowUp')
+    await page.click('#clear')
+    await shows(page, '#in-force', 'session_paused')
+    await page.click('#resume')
+    await shows(page, '#in-force', 'none')
+    await page.keyboard.down('ArrowUp')
+    await soon(() => expect(robot.state.leftMps).toBeGreaterThan(0.3))
+    await page.evaluate(() => window.dispatchEvent(new Event('blur')))
+    await shows(page, '#in-force', 'deadman')
+    await soon(() => expect(robot.state.leftMps).toBe(0))
+  })
+
+  test('watches, and stops from there; what others wrote is shown as text', async () => {
+    const { world, owner, operator, id, robot, open } = await openPage()
+    const { heard, wheel } = await sdkOperator(world, operator, id)
+    wheel.data = forward
+    await soon(() => expect(robot.state.leftMps).toBeGreaterThan(0.3))
+    const page = await open()
+    await connect(page, world, id, owner.token, 'watch')
+    await shows(page, '#pose', /^x [\d.]+ m/)
+    await page.focus('#connect button')
+    await page.keyboard.press('Escape')
+    await soon(() =>
+      expect(heard.state?.stop).toMatchObject({ reason: 'stopped from the page', latched: true }),
+    )
+    await soon(() => expect(robot.state.leftMps).toBe(0))
+    await act(owner, id, 'clear_stop')
+    await shows(page, '#in-force', 'session_paused')
+    const reason = '<img src=x onerror="document.title=1"><b>smoke</b>'
+    await act(operator, id, 'emergency_stop', reason)
+    await shows(page, '#in-force', '<img src=x')
+    expect(await page.locator('dl img, dl b').count()).toBe(0)
+  })
+
+  test('stops over the API when it has no connection', async () => {
+    const { world, owner, id, open } = await openPage()
+    const page = await open()
+    await page.fill('#api', world.baseUrl)
+    await page.fill('#session', id)
+    await page.fill('#credential', owner.token)
+    await page.click('#stop')
+    await soon(async () =>
+      expect((await owner.get(`/api/sessions/${id}`)).body.control.stop).toMatchObject({
+        reason: 'stopped from the page',
+      }),
+    )
+  })
+
+  test('connects with a ticket that was pasted, once', async () => {
+    const { operator, id, open } = await openPage()
+    const { body } = await operator.post(`/api/sessions/${id}/ticket`, { part: 'control' })
+    const page = await open()
+    await page.fill('#url', body.url)
+    await page.fill('#ticket', body.ticket)
+    await page.click('text=Connect >> nth=0')
+    await shows(page, '#status', 'ACTIVE')
+    // It admits nobody else, and throws nobody out.
+    const second = await open()
+    await second.fill('#url', body.url)
+    await second.fill('#ticket', body.ticket)
+    await second.click('text=Connect >> nth=0')
+    await shows(second, '#connection', 'ended: a new ticket is needed')
+    await shows(page, '#connection', 'connected')
+  })
+})
+
+describe('examples/rosbridge', () => {
+  async function bridged(world: World, operator: Person, id: string) {
+    const bridge = await bridgeSession({ port: 0, getTicket: ticketOf(world, operator, id, 'control') })
+    cleanups.push(() => bridge.close())
+    const ros = await connectRoslib(bridge.port)
+    cleanups.push(() => ros.close())
+    const topic = (name: string, messageType: string) => new Topic({ ros, name, messageType })
+    const heard = { x: Number.NaN, state: {} as Record<string, unknown> }
+    topic('/odom', 'nav_msgs/Odometry').subscribe((message) => {
+      heard.x = (message as { pose: { pose: { position: { x: number } } } }).pose.pose.position.x
+    })
+    topic('/state', 'std_msgs/String').subscribe(({ data }) => {
+      heard.state = JSON.parse(data as string)
+    })
+    await soon(() => expect(heard.state).toMatchObject({ status: 'ACTIVE', robot_connected: true }))
+    const cmdVel = topic('/cmd_vel', 'geometry_msgs/Twist')
+    const wheel = { on: true }
+    const twist = { linear: { x: 0.5, y: 0, z: 0 }, angular: { x: 0, y: 0, z: 0 } }
+    const timer = setInterval(() => wheel.on && cmdVel.publish(twist), 40)
+    cleanups.push(() => clearInterval(timer))
+    return { ros, heard, wheel, topic }
+  }
+
+  test('roslib drives a robot of the sdk, and stops it', async () => {
+    const scene = await cast(await openWorld())
+    const robot = await simulatedRobot(scene.place)
+    const id = await begin(scene)
+    const { heard, wheel, topic } = await bridged(scene.world, scene.operator, id)
+    await soon(() => expect(robot.state.leftMps).toBeGreaterThan(0.3))
+    const [fromX] = [heard.x]
+    await soon(() => expect(heard.x).toBeGreaterThan(fromX + 0.05))
+    wheel.on = false
+    await soon(() => expect(heard.state.stop).toMatchObject({ reason: 'deadman' }))
+    wheel.on = true
+    await soon(() => expect(robot.state.leftMps).toBeGreaterThan(0.3))
+    topic('/stop', 'std_msgs/String').publish({ data: 'smoke' })
+    await soon(() => expect(heard.state.stop).toEqual({ reason: 'smoke', latched: true, recorded: true }))
+    await soon(() => expect(robot.state.leftMps).toBe(0))
+  })
+
+  test('roslib drives a robot that runs rosbridge_server; who leaves has it stand', async () => {
+    const scene = await cast(await openWorld())
+    const base = await FakeRosbridge.start()
+    cleanups.push(() => base[Symbol.asyncDispose]())
+    const robot = new RobotBridge({ ...scene.place, rosbridgeUrl: base.url, reconnect: quick })
+    cleanups.push(() => robot.close())
+    const id = await begin(scene)
+    const { ros, heard } = await bridged(scene.world, scene.operator, id)
+    await soon(() => expect(base.twists.at(-1)?.linear.x).toBe(0.5))
+    await soon(() => expect(heard.x).toBeGreaterThan(0.05))
+    ros.close()
+    await soon(() => expect(base.twists.at(-1)?.linear.x).toBe(0))
+  })
+
+  test('a robot whose rosbridge is gone is offline, and comes back with it', async () => {
+    const scene = await cast(await openWorld())
+    let base = await FakeRosbridge.start()
+    cleanups.push(() => base[Symbol.asyncDispose]())
+    const robot = new RobotBridge({ ...scene.place, rosbridgeUrl: base.url, reconnect: quick })
+    cleanups.push(() => robot.close())
+    const status = async () => (await scene.owner.get('/api/client/robots')).body[0].status
+    await soon(async () => expect(await status()).toBe('AVAILABLE'))
+    const { port } = base
+    await base[Symbol.asyncDispose]()
+    await soon(async () => expect(await status()).toBe('OFFLINE'))
+    base = await FakeRosbridge.start(port)
+    await soon(async () => expect(await status()).toBe('AVAILABLE'))
+  })
+})

@@ -1,0 +1,106 @@
+import { spawn } from 'node:child_process'
+import { fileURLToPath } from 'node:url'
+import { vi } from 'vitest'
+import { RobotBridge } from '../../examples/rosbridge/robot-bridge.ts'
+import { launchChromium, serveFolder } from './chromium.ts'
+import { FakeRosbridge } from './fake-rosbridge.ts'
+import { python } from './outside-programs.ts'
+
+const folder = (name: string) => fileURLToPath(new URL(`../../examples/${name}`, import.meta.url))
+
+export interface ExampleRobot extends AsyncDisposable {
+  /** Settles when the robot has given up for good, with what it says about it. */
+  gaveUp(): Promise<string>
+}
+
+/** Where its gateway is: given once the robot's own origin, if it has one, is known. */
+type Place = (origin?: string) => Promise<{ url: string; token: string }>
+export type StartRobot = (place: Place) => Promise<ExampleRobot>
+
+/** The robots of `examples/`, each in its own surroundings, by name. */
+export const exampleRobots: Record<string, StartRobot> = {
+  'examples/python/robot.py': startPythonRobot,
+  'examples/browser/robot.html': startPageRobot,
+  'examples/rosbridge/robot-bridge.ts': startBridgedRobot,
+}
+
+export async function startPythonRobot(place: Place): Promise<ExampleRobot> {
+  const { url, token } = await place()
+  const child = spawn(await python(), [`${folder('python')}/robot.py`], {
+    env: { CONTROL_URL: url, ROBOT_TOKEN: token },
+    stdio: ['ignore', 'pipe', 'pipe'],
+  })
+  const killAtExit = () => void child.kill('SIGKILL')
+  process.once('exit', killAtExit)
+  let output = ''
+  for (const stream of [child.stdout, child.stderr]) {
+    stream.on('data', (chunk) => {
+      output += chunk
+    })
+  }
+  const exited = new Promise<number | null>((resolve) => child.once('close', resolve))
+  return {
+    async gaveUp() {
+      const code = await exited
+      if (code !== 1) throw new Error(`robot.py ended with ${code}:\n${output}`)
+      return output
+    },
+    async [Symbol.asyncDispose]() {
+      const alive = child.exitCode === null
+      child.kill('SIGTERM')
+      const code = await exited
+      process.off('exit', killAtExit)
+      if (alive && code !== 0) throw new Error(`robot.py did not end well (${code}):\n${output}`)
+    },
+  }
+}
+
+async function startPageRobot(place: Place): Promise<ExampleRobot> {
+  const pages = await serveFolder(folder('browser'))
+  const browser = await launchChromium()
+  const { url, token } = await place(pages.origin)
+  const page = await browser.newPage()
+  const problems: string[] = []
+  page.on('pageerror', (error) => problems.push(error.message))
+  await page.goto(`${pages.origin}/robot.html`)
+  await page.fill('#url', url)
+  await page.fill('#token', token)
+  await page.click('text=Connect >> nth=0')
+  return {
+    gaveUp: () =>
+      vi.waitFor(
+        async () => {
+          const said = (await page.textContent('#connection')) ?? ''
+          if (said.startsWith('ended')) return said
+          throw new Error(`the page has not given up: ${said}`)
+        },
+        { timeout: 10_000, interval: 20 },
+      ),
+    async [Symbol.asyncDispose]() {
+      await browser.close()
+      await pages[Symbol.asyncDispose]()
+      if (problems.length > 0) throw new Error(`robot.html has thrown: ${problems.join('; ')}`)
+    },
+  }
+}
+
+async function startBridgedRobot(place: Place): Promise<ExampleRobot> {
+  const { url, token } = await place()
+  const ros = await FakeRosbridge.start()
+  const ended = Promise.withResolvers<string>()
+  const bridge = new RobotBridge({
+    url,
+    token,
+    rosbridgeUrl: ros.url,
+    telemetryHz: 25,
+    reconnect: { baseMs: 20, maxMs: 100 },
+    onClosed: (end) => ended.resolve(end.reason),
+  })
+  return {
+    gaveUp: () => ended.promise,
+    async [Symbol.asyncDispose]() {
+      await bridge.close()
+      await ros[Symbol.asyncDispose]()
+    },
+  }
+}
