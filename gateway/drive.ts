@@ -56,7 +56,9 @@ export class Drive implements Gate {
   /** When the robot was last told of its latched stop; 0 once it has said that it stands, or while none is latched. */
   stopSentMs = 0
   pressed: PressedStop | null = null
-  /** Another one, pressed while that one was on its way: it might be cleared before this one came. */
+  /** It is on its way to the database. */
+  recording = false
+  /** Another one, pressed since that one set out: that one may be cleared already, for all we know. */
   pressedAgain: PressedStop | null = null
   /** When the database was last told of one as soon as it was pressed. */
   pressedMs = 0

@@ -1,6 +1,6 @@
 import type { Driving } from '../src/control/driving.service.ts'
 import type { Log } from '../src/log.ts'
-import type { Drive } from './drive.ts'
+import type { Drive, PressedStop } from './drive.ts'
 import type { Drives } from './drives.ts'
 
 /** How often what was driven is added to the session's summary. */
@@ -31,31 +31,51 @@ export function createRecords(parts: {
   const running = new Set<Promise<void>>()
   let failing = false
 
+  /** Has the database know of a stop that was pressed here. */
+  async function record(drive: Drive, { userId, reason }: PressedStop): Promise<number | 'over'> {
+    drive.recording = true
+    try {
+      return await driving.recordStop({ sessionId: drive.session.id, userId }, reason)
+    } catch (cause) {
+      drive.pressedAgain = null // it is tried again, and then comes after all that was pressed by now
+      throw cause
+    } finally {
+      drive.recording = false
+    }
+  }
+
   async function stop(drive: Drive): Promise<void> {
-    const { pressed } = drive
-    if (!pressed) return
-    const sessionId = drive.session.id
-    const eventSeq = await driving.recordStop({ sessionId, userId: pressed.userId }, pressed.reason)
-    drive.pressed = drive.pressedAgain
-    drive.pressedAgain = null
-    const nowMs = clockMs()
+    if (!drive.pressed) return
     const wasShown = drive.stateFrame()
-    if (eventSeq === 'over') {
-      // Nothing to latch: the session is over, which is about to be found, or its stop was not theirs to press. That
-      // takes no stop away which somebody else has pressed.
-      if (drive.pressed === null && drive.session.stopReason === null && drive.stopLatched) {
-        drive.unlatch(nowMs)
-        drive.stand('stop_refused', nowMs)
+    // Whoever pressed meanwhile had it pressed before anybody could clear what is recorded now, so theirs follows at
+    // once; of those who go on pressing, the next turn of the clock takes care.
+    try {
+      for (let round = 0; round < 2 && drive.pressed; round++) {
+        const eventSeq = await record(drive, drive.pressed)
+        drive.pressed = drive.pressedAgain
+        drive.pressedAgain = null
+        recorded(drive, eventSeq)
       }
-    } else {
+    } finally {
+      if (drive.stateFrame() !== wasShown) drive.tellState(clockMs())
+    }
+    lookUp([drive.robotId])
+    drives.deserted(drive)
+  }
+
+  function recorded(drive: Drive, eventSeq: number | 'over'): void {
+    if (eventSeq !== 'over') {
       if (drive.stop) drive.stop = { ...drive.stop, recorded: true }
       const stopReason = drive.stop?.reason ?? null
       const newest = Math.max(eventSeq, drive.session.eventSeq)
       drive.session = { ...drive.session, eventSeq: newest, stopReason }
+      return
     }
-    if (drive.stateFrame() !== wasShown) drive.tellState(nowMs)
-    lookUp([drive.robotId])
-    drives.deserted(drive)
+    // Nothing to latch: the session is over, which is about to be found, or the stop was not theirs to press. That
+    // takes no stop away which somebody else has pressed.
+    if (drive.pressed !== null || drive.session.stopReason !== null || !drive.stopLatched) return
+    drive.unlatch(clockMs())
+    drive.stand('stop_refused', clockMs())
   }
 
   async function driven(drive: Drive): Promise<void> {
@@ -92,7 +112,7 @@ export function createRecords(parts: {
     busyUntilMs.set(drive, Number.POSITIVE_INFINITY)
     const last = ended.has(drive)
     try {
-      for (const record of [stop, driven, operatorLost, latency]) await record(drive)
+      for (const job of [stop, driven, operatorLost, latency]) await job(drive)
       if (last && !drive.pressed) ended.delete(drive) // if somebody pressed again, that is still to be written
       busyUntilMs.delete(drive)
       failing = false
