@@ -98,15 +98,18 @@ export async function createWorld(options: WorldOptions = {}) {
       return link
     },
 
-    /** A person's connection to a session at the gateway, with a ticket of their own. */
+    /** A person's connection to a session at the gateway, with a ticket of their own; `via` a proxy in front of it. */
     async drive(
       person: Person,
       sessionId: string,
       part: 'control' | 'watch' = 'control',
+      via?: string,
     ): Promise<TestDriver> {
       const reply = await person.post(`/api/sessions/${sessionId}/ticket`, { part })
       expect(reply.status, JSON.stringify(reply.body)).toBe(201)
-      const link = new TestDriver(reply.body.url, reply.body.ticket)
+      const url = new URL(reply.body.url)
+      if (via) url.host = new URL(via).host
+      const link = new TestDriver(url.href, reply.body.ticket)
       closers.push(() => link.close())
       return link
     },
