@@ -61,6 +61,12 @@ export function createDriveRoom(parts: {
       if (link.drive?.operator === link) link.drive.tally.operatorAnswered(preciseMs())
     },
 
+    /** Somebody slow has read some of what waits, which no dead connection does. No pings go to the slow. */
+    personDrained(link: PersonLink): void {
+      link.lastSignMs = clockMs()
+      relay.personDrained(link)
+    },
+
     /** Stops that came another way, and credentials that ended; returns how to stop listening. */
     listen(): () => void {
       const ends = [
@@ -86,13 +92,15 @@ export function createDriveRoom(parts: {
       records.tick()
     },
 
-    /** Asks everybody for a pong, and tells those who take part how long the last ones took. Once a second. */
+    /** Asks everybody for a pong, and tells those who take part how long the last ones took. Call it again and again. */
     measure(): void {
       for (const drive of drives.all()) {
         if (drive.deserted) continue
-        const due = drive.tally.begin(preciseMs())
-        if (due.robot) drive.robot?.ping()
-        if (due.operator) drive.operator?.ping()
+        const { robot, operator } = drive
+        drive.tally.measure(preciseMs(), {
+          robot: () => robot?.ping() ?? false,
+          operator: () => operator?.ping() ?? false,
+        })
         const frame = drive.tally.frame(preciseMs())
         for (const person of drive.people()) {
           if (person !== drive.operator) person.ping()

@@ -14,6 +14,8 @@ export interface RobotMember extends Link {
 /** An operator's connection, or a watcher's. */
 export interface PersonMember extends Link {
   drive: Drive | null
+  /** The higher, the newer. */
+  readonly number: number
   /** The newest sample of telemetry that it has not been sent yet, because it does not read. */
   heldTelemetry: string | ArrayBuffer | null
 }
@@ -22,7 +24,8 @@ export interface PersonMember extends Link {
 export interface HeldControl {
   readonly frame: string | ArrayBuffer
   readonly seq: number
-  /** In the relay's clock: from then on it is too old. */
+  /** When it was made, as far as its age tells, and until when it may pass; both in the relay's clock. */
+  readonly bornMs: number
   readonly goodUntilMs: number
 }
 
@@ -43,6 +46,8 @@ export class Drive implements Gate {
   session: OpenSession
   robot: RobotMember | null = null
   operator: PersonMember | null = null
+  /** An operator's socket was here, whether or not the database knows. */
+  driven = false
   readonly watchers = new Set<PersonMember>()
   /** The status that the robot was told last; null when it was told of no session yet. */
   toldStatus: SessionStatus | null = null
@@ -51,6 +56,8 @@ export class Drive implements Gate {
   /** When the robot was last told of its latched stop; 0 once it has said that it stands, or while none is latched. */
   stopSentMs = 0
   pressed: PressedStop | null = null
+  /** Another one, pressed while that one was on its way: it might be cleared before this one came. */
+  pressedAgain: PressedStop | null = null
   /** A control frame has passed since the robot was last told to stand. */
   moving = false
   /** When a control frame last passed, and on the operator's link the fastest one; in the relay's clock. */
@@ -102,6 +109,7 @@ export class Drive implements Gate {
   /** Forgets what it knew of an operator's link: the next one counts and keeps time anew. */
   newOperator(link: PersonMember | null): void {
     this.operator = link
+    this.held = null
     this.lastSeq = -1
     this.offsetMs = Number.POSITIVE_INFINITY
     this.tooLate = false
@@ -115,9 +123,8 @@ export class Drive implements Gate {
 
   /** Tells everybody who takes part how things stand. */
   tellState(nowMs: number): void {
-    if (this.deserted) return
-    const frame = this.stateFrame()
-    for (const person of this.people()) person.send(frame, nowMs)
+    // Made anew for each: who is too slow for it is closed, and that changes how things stand.
+    for (const person of this.people()) person.send(this.stateFrame(), nowMs)
   }
 
   /** Tells the robot to stand until control comes. It may be told twice; that is the caller's to avoid. */

@@ -29,6 +29,7 @@ export function createDrives(parts: {
     bySession.delete(drive.session.id)
     if (orphans.get(drive.robotId) === drive) orphans.delete(drive.robotId)
     if (drive.robot) drive.robot.drive = null
+    drive.robot = null // what is still written of it is not the robot's business any more
     onEnd(drive)
   }
 
@@ -50,7 +51,7 @@ export function createDrives(parts: {
     const before = drive.toldStatus
     const { status } = session
     const wasShown = drive.stateFrame()
-    drive.session = { ...session, driven: session.driven || drive.session.driven } // it never ends
+    drive.session = session
     const cleared = applyStop(drive, session.stopReason)
     if (status !== 'ACTIVE') drive.still()
     if (drive.robot && before !== status) {
@@ -61,7 +62,8 @@ export function createDrives(parts: {
     const mayNotMove = status === 'PAUSED' && !drive.stopLatched
     if (mayNotMove && (cleared || (before !== null && before !== status)))
       drive.stand('session_paused', nowMs)
-    if (status === 'ACTIVE' && drive.stop?.reason === 'session_paused') drive.stop = null
+    const byPause = drive.stop?.reason === 'session_paused' && !drive.stopLatched // people write what they like
+    if (status === 'ACTIVE' && byPause) drive.stop = null
     attendance(drive)
     if (drive.stateFrame() !== wasShown) drive.tellState(nowMs)
   }
@@ -69,7 +71,6 @@ export function createDrives(parts: {
   /** Latches or takes away a stop as the database says; answers whether one ended. */
   function applyStop(drive: Drive, reason: string | null): boolean {
     if (reason !== null) {
-      drive.pressed = null // whoever pressed: a stop is in force, and recorded
       drive.latch(reason, true, clockMs())
       return false
     }
@@ -81,7 +82,8 @@ export function createDrives(parts: {
 
   /** Notes since when a session that needs an operator's socket has none. */
   function attendance(drive: Drive): void {
-    const needed = drive.active && drive.session.driven && drive.operator === null && drive.robot !== null
+    const driven = drive.driven || drive.session.driven
+    const needed = drive.active && driven && drive.operator === null && drive.robot !== null
     if (!needed) drive.unattendedSinceMs = 0
     else if (drive.unattendedSinceMs === 0) drive.unattendedSinceMs = clockMs()
   }
@@ -96,15 +98,19 @@ export function createDrives(parts: {
     orphanedRobots: (): Iterable<string> => orphans.keys(),
     attendance,
 
-    /** A robot was let in, with the session that it is in. The caller tells it by its welcome. */
-    robotCame(link: RobotLink, session: OpenSession | null): Drive | null {
-      const left = orphans.get(link.robotId)
+    /**
+     * A robot was let in, with the session that it is in, in place of the connection before, if that is still open.
+     * The caller tells it by its welcome.
+     */
+    robotCame(link: RobotLink, session: OpenSession | null, before?: RobotLink): Drive | null {
+      const left = before?.drive ?? orphans.get(link.robotId)
       if (left && left.session.id !== session?.id) over(left)
       orphans.delete(link.robotId)
       if (!session) return null
       const drive = bySession.get(session.id) ?? begin(link.robotId, session)
       if (session.eventSeq >= drive.session.eventSeq) drive.session = session
       if (drive.robot) drive.robot.drive = null // the connection before this one, on its way out
+      drive.still() // this one has been told nothing yet
       drive.robot = link
       link.drive = drive
       drive.toldStatus = drive.session.status
@@ -134,6 +140,7 @@ export function createDrives(parts: {
 
     /** The last of those who took part has left. */
     deserted(drive: Drive): void {
+      if (bySession.get(drive.session.id) !== drive) return // gone already; the robot may be back with another
       if (drive.robot === null && drive.deserted && !drive.pressed) forget(drive)
     },
 

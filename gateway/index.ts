@@ -24,6 +24,9 @@ const WHEEL_TICK_MS = 50
 const STALL_MS = 200
 const HOUSEKEEPING_MS = 1_000
 const LOOK_AFTER_MS = 250
+const MEASURE_MS = 1_000
+/** Who only looks on gives no other sign of life than pongs; a late one is no loss. */
+const PINGS_PER_TIMEOUT = 3
 /** A peer that has not read for so long is closed. */
 const BLOCKED_LIMIT_MS = 10_000
 const RECONCILE_MS = 10_000
@@ -117,7 +120,7 @@ export async function startGateway(parts: GatewayParts, host: string, port: numb
     {
       admission,
       robots: { ...robots, drained: relay.robotDrained, pong: room.robotAnswered },
-      people: { ...people, drained: relay.personDrained, pong: room.personAnswered },
+      people: { ...people, drained: room.personDrained, pong: room.personAnswered },
       metricsPage: parts.metricsPage,
       isReady: () => databaseOk && !draining,
     },
@@ -168,7 +171,7 @@ export async function startGateway(parts: GatewayParts, host: string, port: numb
     setInterval(turnWheel(wheel, clockMs), WHEEL_TICK_MS),
     setInterval(() => heartbeats.tick(), heartbeats.sliceMs),
     setInterval(lookAfterLinks, LOOK_AFTER_MS), // by itself: housekeeping waits for the database
-    setInterval(room.measure, HOUSEKEEPING_MS),
+    setInterval(room.measure, Math.min(MEASURE_MS, settings.heartbeatTimeoutMs / PINGS_PER_TIMEOUT)),
     setInterval(housekeep, HOUSEKEEPING_MS),
     setInterval(reconcile, RECONCILE_MS),
   ]
@@ -191,7 +194,6 @@ export async function startGateway(parts: GatewayParts, host: string, port: numb
     async drain() {
       draining = true
       server.stopListening()
-      room.standStill('gateway_draining')
       // First what the robots have sent, while the connections that own it still stand.
       await Promise.all([
         heartbeats.flush().catch((cause) => log.error({ err: cause }, 'heartbeats not written at shutdown')),
@@ -200,6 +202,7 @@ export async function startGateway(parts: GatewayParts, host: string, port: numb
           .catch((cause) => log.warn({ err: cause }, 'episodes left to their robots at shutdown')),
         room.flush(),
       ])
+      room.standStill('gateway_draining') // now, since until here driving went on
       await closeAll(links, 'draining')
       await Promise.all([presence.idle(), room.flush()])
     },
@@ -209,6 +212,7 @@ export async function startGateway(parts: GatewayParts, host: string, port: numb
       episodes.stop()
       await housekeep() // joins a run in hand, which would bring the row of this node back
       for (const stop of stopListening) stop()
+      room.standStill('gateway_draining') // if the drain took too long
       server.close()
       await store.forgetNode(nodeId).catch(() => {}) // the sweep finds the row otherwise
     },

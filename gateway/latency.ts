@@ -8,10 +8,9 @@ class RoundTrip {
   /** Undefined before the first. */
   lastMs: number | undefined
 
-  begin(nowMs: number): boolean {
-    if (this.sentMs !== 0) return false
-    this.sentMs = nowMs
-    return true
+  /** Begins one unless one is under way; without its ping it would never end. */
+  begin(nowMs: number, ping: () => boolean): void {
+    if (this.sentMs === 0 && ping()) this.sentMs = nowMs
   }
 
   end(nowMs: number): void {
@@ -51,10 +50,11 @@ export function createLatencyTally() {
     /** What a command takes at the least, as last measured. */
     pathMs: () => pathMs,
 
-    /** Begins a measurement on either side unless one is under way; answers which pings to send. */
-    begin(nowMs: number): { operator: boolean; robot: boolean } {
+    /** Begins a measurement on either side, unless one is under way or no ping can be sent. */
+    measure(nowMs: number, pings: { operator: () => boolean; robot: () => boolean }): void {
       measurePath(nowMs)
-      return { operator: operator.begin(nowMs), robot: robot.begin(nowMs) }
+      operator.begin(nowMs, pings.operator)
+      robot.begin(nowMs, pings.robot)
     },
     operatorAnswered(nowMs: number): void {
       operator.end(nowMs)

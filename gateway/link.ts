@@ -60,9 +60,11 @@ export class Link {
     return true
   }
 
-  /** Asks the peer's library for a pong. */
-  ping(): void {
-    if (this.blockedSinceMs === 0) this.socket?.ping()
+  /** Asks the peer's library for a pong, unless it would wait behind what the peer has not read. */
+  ping(): boolean {
+    if (this.blockedSinceMs !== 0 || this.socket === undefined) return false
+    this.socket.ping()
+    return true
   }
 
   drained(): void {

@@ -22,6 +22,7 @@ export function createPeople(parts: {
 }) {
   const { drives, frames, lookAround, log, clockMs, silenceLimitMs } = parts
   const links = new Set<PersonLink>()
+  let count = 0
 
   /** The session of a ticket. One that has just begun may not have been heard of yet. */
   async function find(sessionId: string): Promise<Drive | undefined> {
@@ -47,7 +48,9 @@ export function createPeople(parts: {
     if (link.isOperator) {
       if (link.admission.userId !== drive.session.operatorId) return link.close('notAllowed')
       const before = drive.operator
+      if (before && before.number > link.number) return link.close('replaced') // it took longer to be let in
       drive.newOperator(link)
+      drive.driven = true
       if (before) {
         before.drive = null
         before.close('replaced')
@@ -74,6 +77,7 @@ export function createPeople(parts: {
     all: (): Iterable<PersonLink> => links,
 
     opened(link: PersonLink): void {
+      link.number = ++count
       links.add(link)
       letIn(link).catch((cause) => {
         log.error({ err: cause }, 'somebody not let in')

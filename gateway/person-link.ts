@@ -8,6 +8,7 @@ export class PersonLink extends Link implements PersonMember {
   readonly admission: Admission
   /** The session it takes part in; null before the gateway has found it, and once it has left. */
   drive: Drive | null = null
+  number = 0
   heldTelemetry: string | ArrayBuffer | null = null
   /** A stop that came before the session was found. */
   earlyStop: { readonly reason: string | undefined } | null = null

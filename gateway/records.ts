@@ -36,13 +36,16 @@ export function createRecords(parts: {
     if (!pressed) return
     const sessionId = drive.session.id
     const eventSeq = await driving.recordStop({ sessionId, userId: pressed.userId }, pressed.reason)
-    if (drive.pressed !== pressed) return drives.deserted(drive) // told of it on another way meanwhile
-    drive.pressed = null
+    drive.pressed = drive.pressedAgain
+    drive.pressedAgain = null
     const nowMs = clockMs()
     if (eventSeq === 'over') {
-      // Nothing to latch: the session is over, which is about to be found, or its stop was not theirs to press.
-      if (drive.stopLatched) drive.unlatch(nowMs)
-      drive.stand('stop_refused', nowMs)
+      // Nothing to latch: the session is over, which is about to be found, or its stop was not theirs to press. That
+      // takes no stop away which somebody else has pressed.
+      if (drive.pressed === null && drive.session.stopReason === null && drive.stopLatched) {
+        drive.unlatch(nowMs)
+        drive.stand('stop_refused', nowMs)
+      }
     } else {
       if (drive.stop) drive.stop = { ...drive.stop, recorded: true }
       const stopReason = drive.stop?.reason ?? null
@@ -55,7 +58,7 @@ export function createRecords(parts: {
   }
 
   async function driven(drive: Drive): Promise<void> {
-    if (!drive.operator || drive.session.driven) return
+    if (!drive.driven || drive.session.driven) return
     await driving.markDriven(drive.session.id)
     drive.session = { ...drive.session, driven: true }
   }
@@ -81,14 +84,15 @@ export function createRecords(parts: {
       }
     }
     latencySavedMs.set(drive, nowMs)
-    ended.delete(drive)
   }
 
   /** Writes all there is to write of one session, the stop first. */
   async function write(drive: Drive): Promise<void> {
     busyUntilMs.set(drive, Number.POSITIVE_INFINITY)
+    const last = ended.has(drive)
     try {
       for (const record of [stop, driven, operatorLost, latency]) await record(drive)
+      if (last && !drive.pressed) ended.delete(drive) // if somebody pressed again, that is still to be written
       busyUntilMs.delete(drive)
       failing = false
     } catch (cause) {
@@ -108,7 +112,7 @@ export function createRecords(parts: {
     const nowMs = clockMs()
     return (
       drive.pressed !== null ||
-      (drive.operator !== null && !drive.session.driven) ||
+      (drive.driven && !drive.session.driven) ||
       (drive.unattendedSinceMs !== 0 && nowMs - drive.unattendedSinceMs >= operatorGraceMs) ||
       nowMs - (latencySavedMs.get(drive) ?? 0) >= LATENCY_EVERY_MS
     )
@@ -129,6 +133,10 @@ export function createRecords(parts: {
       ended.add(drive)
       const oldest = ended.values().next().value
       if (ended.size > MAX_ENDED && oldest) ended.delete(oldest)
+      // Its robot may be driven elsewhere already, where nobody knows of the stop; and who says so is the database.
+      if (!drive.pressed || busyUntilMs.get(drive) === Number.POSITIVE_INFINITY) return
+      busyUntilMs.delete(drive)
+      begin(drive)
     },
 
     /** Begins everything, due or not, and waits for all that is under way. */

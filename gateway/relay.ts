@@ -19,29 +19,22 @@ export function createRelay(parts: { deadmanMs: number; preciseMs: () => number;
     if (drive.standIfMoving('latency', clockMs())) drive.tellState(clockMs())
   }
 
-  /** Hands a control frame to the robot; to one that does not read, the newest only, once it reads again. */
-  function handOver(
-    drive: Drive,
-    robot: RobotMember,
-    stamp: Stamp,
-    frame: string | ArrayBuffer,
-    ageMs: number,
-  ) {
-    if (robot.sendIfFlowing(frame, clockMs())) return
+  /** Keeps a control frame for a robot that does not read: the newest only, and as long as it would pass. */
+  function hold(drive: Drive, { seq, ttlMs }: Stamp, frame: string | ArrayBuffer, bornMs: number): void {
     const overtaken = drive.held
     const kept = typeof frame === 'string' ? frame : frame.slice(0) // uWebSockets takes the memory back
-    drive.held = { frame: kept, seq: stamp.seq, goodUntilMs: preciseMs() + stamp.ttlMs - ageMs }
+    const goodForMs = Math.min(ttlMs, drive.latencyLimitMs - drive.pathMs)
+    drive.held = { frame: kept, seq, bornMs, goodUntilMs: bornMs + goodForMs }
     if (overtaken && drive.operator) drop(drive, drive.operator, overtaken.seq, 'robot_slow')
   }
 
-  /** The robot may move from now on, for as long as control keeps coming. */
-  function moved(drive: Drive, nowMs: number): void {
-    drive.lastPassMs = nowMs
-    drive.moving = true
-    drive.tooLate = false
-    drive.deadman ??= setTimeout(watch, deadmanMs, drive)
-    if (drive.stop === null) return
-    drive.stop = null // one that is not latched: it ended with this frame
+  /** A control frame has gone to the robot: it may move from now on, for as long as control keeps coming. */
+  function moved(drive: Drive, ageMs: number): void {
+    counts.passed++
+    drive.tally.passed(ageMs)
+    drive.moving = drive.robotConnected // which it is not if it was too slow for the frame
+    if (drive.stop === null || drive.stopLatched) return
+    drive.stop = null // it ended with this frame
     drive.tellState(clockMs())
   }
 
@@ -53,6 +46,7 @@ export function createRelay(parts: { deadmanMs: number; preciseMs: () => number;
       return
     }
     drive.deadman = undefined
+    drive.held = null
     if (!drive.standIfMoving('deadman', clockMs())) return
     counts.deadman++
     drive.tellState(clockMs())
@@ -76,20 +70,26 @@ export function createRelay(parts: { deadmanMs: number; preciseMs: () => number;
       }
       const ageMs = ageOf(drive, stamp.t, nowMs)
       drive.lastSeq = stamp.seq
-      drive.tally.passed(ageMs)
-      counts.passed++
-      handOver(drive, drive.robot, stamp, frame, ageMs)
-      moved(drive, nowMs)
+      drive.lastPassMs = nowMs
+      drive.tooLate = false
+      drive.deadman ??= setTimeout(watch, deadmanMs, drive)
+      if (drive.robot.sendIfFlowing(frame, clockMs())) moved(drive, ageMs)
+      else hold(drive, stamp, frame, nowMs - ageMs)
     },
 
     /** The robot reads again: it gets the newest frame that waited, unless that has become too old. */
     robotDrained(robot: RobotMember): void {
       const drive = robot.drive
       if (!drive?.held || robot.blockedSinceMs !== 0) return
-      const { frame, seq, goodUntilMs } = drive.held
+      const { frame, seq, bornMs, goodUntilMs } = drive.held
       drive.held = null
-      if (preciseMs() <= goodUntilMs) robot.send(frame, clockMs())
-      else if (drive.operator) drop(drive, drive.operator, seq, 'expired')
+      const nowMs = preciseMs()
+      if (nowMs > goodUntilMs) {
+        if (drive.operator) drop(drive, drive.operator, seq, 'expired')
+        return
+      }
+      robot.send(frame, clockMs())
+      moved(drive, nowMs - bornMs)
     },
 
     /** The robot obeyed a control frame. */

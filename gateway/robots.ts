@@ -52,13 +52,13 @@ export function createRobotConnections(parts: {
     // Answers may come in another order than sockets opened; the higher epoch is the newer connection.
     if (before && before.epoch > link.epoch) return link.close('replaced')
     current.set(link.robotId, link)
+    welcome(link, connected.session, before) // takes over what is known of the session, which may be newer
     before?.close('replaced')
-    welcome(link, connected.session)
   }
 
-  function welcome(link: RobotLink, open: Connected['session']): void {
+  function welcome(link: RobotLink, open: Connected['session'], before: RobotLink | undefined): void {
     link.lastSignMs = clockMs() // what it owes, it owes from here on
-    const drive = drives.robotCame(link, open)
+    const drive = drives.robotCame(link, open, before)
     const frame = {
       type: 'welcome',
       robot_id: link.robotId,

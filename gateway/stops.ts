@@ -11,7 +11,13 @@ export function createStops(parts: { drives: Drives; records: Records; clockMs: 
   const counts = { stops: 0 }
 
   function press(drive: Drive, by: PressedStop): void {
-    if (drive.stopLatched) return // it stands already; the first reason stays
+    if (drive.stopLatched) {
+      // It stands already and the first reason stays. But somebody may just have cleared that stop, and we are yet to
+      // hear of it: the database decides whether this one stands upon another. The turn of the clock is soon enough.
+      if (drive.pressed === null) drive.pressed = by
+      else drive.pressedAgain = by
+      return
+    }
     counts.stops++
     drive.pressed = by
     drive.latch(by.reason?.trim() || DEFAULT_REASON, false, clockMs())
@@ -37,7 +43,6 @@ export function createStops(parts: { drives: Drives; records: Records; clockMs: 
       if (eventSeq <= drive.session.eventSeq) return // looked up already, and perhaps cleared since
       drive.session = { ...drive.session, eventSeq, stopReason: reason }
       if (!drive.stopLatched) counts.stops++
-      drive.pressed = null
       drive.latch(reason, true, clockMs())
       drive.tellState(clockMs())
     },
