@@ -58,6 +58,8 @@ export class Drive implements Gate {
   pressed: PressedStop | null = null
   /** Another one, pressed while that one was on its way: it might be cleared before this one came. */
   pressedAgain: PressedStop | null = null
+  /** When the database was last told of one as soon as it was pressed. */
+  pressedMs = 0
   /** A control frame has passed since the robot was last told to stand. */
   moving = false
   /** When a control frame last passed, and on the operator's link the fastest one; in the relay's clock. */

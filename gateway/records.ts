@@ -39,6 +39,7 @@ export function createRecords(parts: {
     drive.pressed = drive.pressedAgain
     drive.pressedAgain = null
     const nowMs = clockMs()
+    const wasShown = drive.stateFrame()
     if (eventSeq === 'over') {
       // Nothing to latch: the session is over, which is about to be found, or its stop was not theirs to press. That
       // takes no stop away which somebody else has pressed.
@@ -52,7 +53,7 @@ export function createRecords(parts: {
       const newest = Math.max(eventSeq, drive.session.eventSeq)
       drive.session = { ...drive.session, eventSeq: newest, stopReason }
     }
-    drive.tellState(nowMs)
+    if (drive.stateFrame() !== wasShown) drive.tellState(nowMs)
     lookUp([drive.robotId])
     drives.deserted(drive)
   }

@@ -4,6 +4,8 @@ import type { Drives } from './drives.ts'
 import type { Records } from './records.ts'
 
 const DEFAULT_REASON = 'emergency_stop'
+/** However often somebody presses, the database is asked no more often. */
+const AGAIN_MS = 250
 
 /** The latched stop, whoever presses it and wherever: first the robot hears of it, then everything else. */
 export function createStops(parts: { drives: Drives; records: Records; clockMs: () => number }) {
@@ -11,17 +13,20 @@ export function createStops(parts: { drives: Drives; records: Records; clockMs: 
   const counts = { stops: 0 }
 
   function press(drive: Drive, by: PressedStop): void {
+    const nowMs = clockMs()
     if (drive.stopLatched) {
       // It stands already and the first reason stays. But somebody may just have cleared that stop, and we are yet to
-      // hear of it: the database decides whether this one stands upon another. The turn of the clock is soon enough.
+      // hear of it: the database decides whether this one stands upon another.
       if (drive.pressed === null) drive.pressed = by
       else drive.pressedAgain = by
-      return
+      if (nowMs - drive.pressedMs < AGAIN_MS) return // the next turn of the clock writes it
+    } else {
+      counts.stops++
+      drive.pressed = by
+      drive.latch(by.reason?.trim() || DEFAULT_REASON, false, nowMs)
+      drive.tellState(nowMs)
     }
-    counts.stops++
-    drive.pressed = by
-    drive.latch(by.reason?.trim() || DEFAULT_REASON, false, clockMs())
-    drive.tellState(clockMs())
+    drive.pressedMs = nowMs
     records.begin(drive)
   }
 
