@@ -60,9 +60,10 @@ describe('connections that look alive', () => {
     await vi.waitFor(() => expect(performance.now()).toBeGreaterThan(lateBy), patience)
     proxy.heal()
     for (const seq of stale) expect(await console.next('dropped')).toMatchObject({ seq, why: 'expired' })
-    const fresh = console.control({ fresh: true })
-    expect(await link.next('control')).toMatchObject({ seq: fresh, data: { fresh: true } })
-    expect(ofType(link, 'control')).toEqual([])
+    // Perhaps not the first: a round trip that was measured across the stall counts until there is a better one.
+    const fresh = keepDriving({ control: () => console.control({ fresh: true }) })
+    expect(await link.next('control')).toMatchObject({ data: { fresh: true } })
+    fresh()
   })
 
   test('a robot that does not read: the newest command only waits for it, and no stop is lost', async () => {
