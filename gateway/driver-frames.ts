@@ -35,12 +35,12 @@ export function createDriverFrames(parts: {
   }
 
   function control(link: PersonLink, seq: number, t: number, ttlMs: number, data: unknown): void {
-    link.malformedFrames = 0
     if (!link.drive) return // what comes before the first state counts for nothing
     const { id } = link.drive.session
     const payload = JSON.stringify(data) ?? 'null'
     const frame = `{"type":"control","session_id":"${id}","seq":${seq},"t":${t},"ttl_ms":${ttlMs},"data":${payload}}`
     if (frame.length > MAX_FRAME_BYTES) return malformed(link, 'The frame is too large to be passed on')
+    link.malformedFrames = 0
     relay.control(link, { seq, t, ttlMs }, frame)
   }
 
@@ -68,10 +68,12 @@ export function createDriverFrames(parts: {
     }
     const parsed = (link.isOperator ? OperatorFrame : WatcherFrame).safeParse(value)
     if (!parsed.success) return malformed(link, z.prettifyError(parsed.error))
-    link.malformedFrames = 0
     const frame = parsed.data
-    if (frame.type === 'control') control(link, frame.seq, frame.t, frame.ttl_ms ?? deadmanMs, frame.data)
-    else if (frame.type === 'ping') {
+    if (frame.type === 'control') {
+      return control(link, frame.seq, frame.t, frame.ttl_ms ?? deadmanMs, frame.data)
+    }
+    link.malformedFrames = 0
+    if (frame.type === 'ping') {
       link.sendIfFlowing(`{"type":"pong","t":${frame.t},"server_t":${Date.now()}}`, clockMs())
     } else if (link.drive) press(link, frame.reason)
     else link.earlyStop = { reason: frame.reason }

@@ -1,199 +1,249 @@
-import { afterAll, beforeAll, describe, expect, inject, test, vi } from 'vitest'
-import { act, openScene, start } from './support/cast.ts'
-import type { FrameSocket } from './support/frame-socket.ts'
+import { encodeBinaryFrame } from '@wheelhouse/protocol'
+import { afterAll, beforeAll, describe, expect, type TestContext, test, vi } from 'vitest'
+import { openScene } from './support/cast.ts'
+import { TestDriver, TestRobot } from './support/frame-socket.ts'
+import type { Person } from './support/person.ts'
 import { createTcpProxy } from './support/tcp-proxy.ts'
 import { createWorld, type World } from './support/world.ts'
 
+const DEADMAN_MS = 250
+const TIMEOUT_MS = 1_000
 const GRACE_MS = 1_000
-const env = { OPERATOR_GRACE_MS: String(GRACE_MS) }
-const patience = { timeout: 15_000, interval: 20 }
+/** Time for a busy machine; none of the promises is about it. */
+const BUSY_MS = 3_000
+const patience = { timeout: 10_000, interval: 10 }
 
-const ofType = (link: FrameSocket, type: string) => link.frames.filter((frame) => frame.type === type)
+/** Two platforms: one that finds dead connections soon, and one that waits, for what only stalls. */
+let world: World
+let patient: World
+beforeAll(async () => {
+  const env = { DEADMAN_MS: String(DEADMAN_MS), OPERATOR_GRACE_MS: String(GRACE_MS) }
+  ;[world, patient] = await Promise.all([
+    createWorld({ env: { ...env, HEARTBEAT_TIMEOUT_MS: String(TIMEOUT_MS) } }),
+    createWorld({ env: { ...env, HEARTBEAT_TIMEOUT_MS: '30000' } }),
+  ])
+})
+afterAll(() => Promise.all([world[Symbol.asyncDispose](), patient[Symbol.asyncDispose]()]))
 
-/** A session that is driven; the operator's connection goes through a proxy. */
-async function drivenScene(world: World) {
-  const scene = await openScene(world)
-  const proxy = await createTcpProxy(world.gatewayUrl)
-  const console = await world.drive(scene.operator, scene.id, 'control', proxy.url)
-  const watcher = await world.drive(scene.client, scene.id, 'watch')
-  await console.state()
-  await watcher.state()
-  console.control()
-  await scene.link.next('control')
-  return { ...scene, proxy, console, watcher }
+/** A proxy in front of a gateway, so that a link can be taken away without a word. */
+async function proxied({ onTestFinished }: TestContext, gatewayUrl: string) {
+  const proxy = await createTcpProxy(gatewayUrl)
+  onTestFinished(() => proxy[Symbol.asyncDispose]())
+  return { proxy, through: (url: string) => url.replace(/^ws:\/\/[^/]+/, proxy.url.replace(/\/$/, '')) }
 }
 
-/** Drives until it is told to stop. */
-function keepDriving(console: { control(): number }, everyMs = 20) {
-  const timer = setInterval(() => console.control(), everyMs)
-  return () => clearInterval(timer)
+async function drive(
+  { onTestFinished }: TestContext,
+  person: Person,
+  id: string,
+  through: (url: string) => string = (url) => url,
+) {
+  const { url, ticket } = (await person.post(`/api/sessions/${id}/ticket`, { part: 'control' })).body
+  const link = new TestDriver(through(url), ticket)
+  onTestFinished(() => link.destroy())
+  await link.state()
+  return link
 }
 
-describe('connections that look alive', () => {
-  let world: World
-  beforeAll(async () => {
-    world = await createWorld({ env })
+interface Arrived {
+  readonly seq: number
+  readonly atMs: number
+}
+/** Notes which control frames, text or binary, reach a robot, and when. */
+function arrivals(link: TestRobot): Arrived[] {
+  const seen: Arrived[] = []
+  link.socket.on('message', (data: Buffer, isBinary) => {
+    const seq = isBinary ? data.readUInt32BE(4) : JSON.parse(String(data)).seq
+    if (isBinary || String(data).includes('"type":"control"')) seen.push({ seq, atMs: performance.now() })
   })
-  afterAll(() => world[Symbol.asyncDispose]())
+  return seen
+}
 
-  test('an operator whose packets are lost: deadman, then cut off, then PAUSED after the grace', async () => {
-    const { proxy, console, link, watcher, log } = await drivenScene(world)
-    await using _ = proxy
-    const stop = keepDriving(console)
-    await link.next('control')
-    proxy.silence()
-    expect((await link.next('stop')).reason).toBe('deadman')
-    const paused = await watcher.state(({ status }) => status === 'PAUSED')
-    stop()
-    expect(paused.robot_connected).toBe(true)
-    expect((await log()).at(-1)).toMatchObject({ data: { reason: 'operator_lost' } })
-    expect(ofType(link, 'stop').filter(({ reason }) => reason === 'deadman')).toEqual([])
-  })
+/** Sends control all the time; the made times by number. */
+function keepDriving({ onTestFinished }: TestContext, console: TestDriver) {
+  const made = new Map<number, number>()
+  const timer = setInterval(() => {
+    if (console.socket.readyState === console.socket.OPEN) made.set(console.control(), performance.now())
+  }, 20)
+  onTestFinished(() => clearInterval(timer))
+  return { made, stop: () => clearInterval(timer) }
+}
 
-  test('a stall of the network, then everything at once: nothing of it moves the robot, what is fresh does', async () => {
-    const { proxy, console, link } = await drivenScene(world)
-    await using _ = proxy
-    proxy.silence()
-    const stale = Array.from({ length: 100 }, () => console.control({ stale: true }))
-    expect((await link.next('stop')).reason).toBe('deadman')
-    const lateBy = performance.now() + 600 // longer than what any of them is good for
-    await vi.waitFor(() => expect(performance.now()).toBeGreaterThan(lateBy), patience)
-    proxy.heal()
-    for (const seq of stale) expect(await console.next('dropped')).toMatchObject({ seq, why: 'expired' })
-    // Perhaps not the first: a round trip that was measured across the stall counts until there is a better one.
-    const fresh = keepDriving({ control: () => console.control({ fresh: true }) })
-    expect(await link.next('control')).toMatchObject({ data: { fresh: true } })
-    fresh()
-  })
+/** A robot whose commands may take as long as they like. */
+async function unhurried(place: World) {
+  const scene = await openScene(place)
+  const path = `/api/client/robots/${scene.robotId}`
+  expect((await scene.client.patch(path, { latency_limit_ms: 10_000 })).status).toBe(200)
+  await scene.link.next('session')
+  return scene
+}
 
-  test('a robot that does not read: the newest command only waits for it, and no stop is lost', async () => {
-    const { proxy, console, link, watcher } = await drivenScene(world)
-    await using _ = proxy
-    link.socket.pause()
-    const filler = 'x'.repeat(30_000)
-    let dropped = 0
-    await vi.waitFor(() => {
-      for (let n = 0; n < 20; n++) console.control(filler)
-      dropped = console.frames.filter(({ why }) => why === 'robot_slow').length
-      expect(dropped).toBeGreaterThan(100)
-    }, patience)
-    watcher.send({ type: 'stop', reason: 'enough' })
-    await console.state(({ stop }) => stop?.latched)
-    link.socket.resume()
-    await vi.waitFor(() => {
-      expect(link.frames.some(({ type, reason }) => type === 'stop' && reason === 'enough')).toBe(true)
-    }, patience)
-    const frames = link.frames.map(({ type, latched }) => (latched ? 'latched' : type))
-    expect(frames.lastIndexOf('control')).toBeLessThan(frames.indexOf('latched'))
-  })
-
-  test('a watcher that does not read misses telemetry, not the state, and goes on with the newest', async () => {
-    const { proxy, link, watcher, operator, id } = await drivenScene(world)
-    await using _ = proxy
-    watcher.socket.pause()
-    const filler = 'x'.repeat(50_000)
-    const count = 600 // 30 MB: more than the kernel's buffers hold
-    for (let n = 1; n <= count; n++) link.send({ type: 'telemetry', data: { n, filler } })
-    link.send({ type: 'heartbeat', seq: 1_000_000 })
-    await vi.waitFor(() => expect(link.frames.some(({ seq }) => seq === 1_000_000)).toBe(true), patience)
-    await act(operator, id, 'pause')
-    watcher.socket.resume()
-    await watcher.state(({ status }) => status === 'PAUSED')
-    await vi.waitFor(() => {
-      const seen = ofType(watcher, 'telemetry').map(
-        (frame) => (frame as unknown as { data: { n: number } }).data.n,
-      )
-      expect(seen.at(-1)).toBe(count)
-      expect(seen.length).toBeLessThan(count)
-    }, patience)
-  })
-})
-
-describe('robots that move to another gateway', () => {
-  test('people are sent there by a new ticket, and drive on', { timeout: 30_000 }, async () => {
-    await using world = await createWorld({ bus: 'redis', env })
-    const other = await world.addNode('gateway')
-    const { console, watcher, robot, operator, id, proxy } = await drivenScene(world)
-    await using _ = proxy
-    const moved = (await world.connect(robot, other.gatewayUrl)).beat()
-    expect(await console.closed).toBe(4009)
-    expect(await watcher.closed).toBe(4009)
-    const again = await world.drive(operator, id)
-    expect(new URL(again.socket.url).port).toBe(new URL(other.gatewayUrl).port)
-    await again.state(({ robot_connected }) => robot_connected)
-    await vi.waitFor(async () => {
-      // Moving may have taken so long that the robot was lost in between.
-      if (again.frames.some(({ why }) => why === 'session_paused')) await act(operator, id, 'resume')
-      again.control()
-      await moved.next('control', 300)
-    }, patience)
-  })
-})
-
-describe('PostgreSQL and Redis away', () => {
-  test('driving goes on; a stop holds at once and is recorded when the database is back', {
-    timeout: 60_000,
-  }, async () => {
-    await using database = await createTcpProxy(inject('databaseUrl'))
-    await using redis = await createTcpProxy(inject('redisUrl'))
-    await using world = await createWorld({ bus: 'redis', env })
-    const url = new URL(world.database.url)
-    url.host = new URL(database.url).host
-    const gateway = await world.addNode('gateway', { DATABASE_URL: url.href, REDIS_URL: redis.url })
-    const [client, operator] = [await world.client(), await world.operator()]
-    const robot = await world.robot(client)
-    const link = (await world.connect(robot, gateway.gatewayUrl)).beat()
-    const id = await start(operator, robot.id)
-    const console = await world.drive(operator, id)
+describe.concurrent('a link dies in silence', { timeout: 30_000 }, () => {
+  test('the operator’s: the robot stands, the socket is cut, the session pauses after the grace', async (context) => {
+    const { proxy, through } = await proxied(context, world.gatewayUrl)
+    const { link, operator, client, id, log } = await openScene(world)
     const watcher = await world.drive(client, id, 'watch')
-    await console.state()
     await watcher.state()
-
-    database.cut()
-    redis.cut()
-    for (let n = 0; n < 20; n++) {
-      const seq = console.control()
-      link.send({ type: 'ack', seq: (await link.next('control')).seq })
-      expect(await console.next('ack')).toMatchObject({ seq })
-    }
-    expect((await link.next('stop')).reason).toBe('deadman')
-    console.control()
+    const console = await drive(context, operator, id, through)
+    const driving = keepDriving(context, console)
     await link.next('control')
-    watcher.send({ type: 'stop', reason: 'a dog' })
-    const stop = await link.next('stop')
-    expect(stop).toEqual({ type: 'stop', reason: 'a dog', latched: true })
-    expect((await console.state(({ stop }) => stop?.latched)).stop.recorded).toBe(false)
-    const seq = console.control()
-    expect(await console.next('dropped')).toMatchObject({ seq, why: 'stopped' })
-    const read = async () => (await client.get(`/api/sessions/${id}`)).body
-    expect((await read()).control.stop).toBeNull()
+    await watcher.next('latency') // the database knows by now that the session is driven
 
-    database.heal()
-    redis.heal()
-    await console.state(({ stop, status }) => stop?.recorded && status === 'PAUSED')
-    expect((await read()).control.stop.reason).toBe('a dog')
-    const { events } = (await client.get(`/api/sessions/${id}/events`)).body
-    const stops = events.filter(({ type }: { type: string }) => type === 'session.stopped')
-    expect(stops).toMatchObject([{ data: { actor_id: expect.any(String), reason: 'a dog' } }])
+    const silentMs = performance.now()
+    proxy.silence()
+    expect((await link.next('stop')).reason).toBe('deadman')
+    expect(link.frames.filter(({ reason }) => reason === 'operator_lost')).toEqual([])
+    await watcher.state(({ status }) => status === 'PAUSED')
+    const pausedMs = performance.now() - silentMs
+    expect(pausedMs).toBeGreaterThan(GRACE_MS)
+    expect(pausedMs).toBeLessThan(TIMEOUT_MS + 1_000 + GRACE_MS + BUSY_MS)
+    expect((await log()).at(-1)).toMatchObject({ type: 'session.paused', data: { reason: 'operator_lost' } })
+    driving.stop()
+  })
+
+  test('the robot’s: the operator is told, and drives on once it is back and the session resumed', async (context) => {
+    const { operator, client, robot, id, link: first, act } = await openScene(world)
+    // The same robot again, now behind a proxy: it takes the place of the first connection.
+    const { proxy, through } = await proxied(context, world.gatewayUrl)
+    const url = through(`${world.gatewayUrl}/robots/${robot.id}/control`)
+    const link = new TestRobot(url, robot.token).beat()
+    context.onTestFinished(() => link.destroy())
+    await link.next('welcome')
+    expect(await first.closed).toBe(4000)
+    const console = await drive(context, operator, id)
+    const driving = keepDriving(context, console)
+    await link.next('control')
+
+    proxy.silence()
+    await console.state(({ robot_connected }) => !robot_connected)
+    expect(await console.next('dropped')).toMatchObject({
+      why: expect.stringMatching(/robot_offline|latency/),
+    })
+    await console.state(({ status }) => status === 'PAUSED')
+    const back = (await world.connect(robot)).beat()
+    await console.state(({ robot_connected }) => robot_connected)
+    expect(back.frames.filter(({ type }) => type === 'control')).toEqual([])
+    await vi.waitFor(async () => expect((await act(operator, 'resume')).status).toBe(200), patience)
+    await back.next('control')
+    driving.stop()
+    await act(client, 'end')
+  })
+})
+
+describe.concurrent('a link stalls', { timeout: 40_000 }, () => {
+  test('for five seconds: of the burst that follows nothing old reaches the robot, and what is fresh does', async (context) => {
+    const { proxy, through } = await proxied(context, patient.gatewayUrl)
+    const { link, operator, id } = await unhurried(patient)
+    const console = await drive(context, operator, id, through)
+    const seen = arrivals(link)
+    const driving = keepDriving(context, console)
+    await vi.waitFor(() => expect(seen.length).toBeGreaterThan(20), patience)
+
+    proxy.silence()
+    const stalledMs = performance.now()
+    expect((await link.next('stop')).reason).toBe('deadman')
+    await vi.waitFor(() => expect(performance.now() - stalledMs).toBeGreaterThan(5_000), patience)
+    const before = seen.length
+    const healedMs = performance.now()
+    proxy.heal()
+    await vi.waitFor(() => expect(seen.length).toBeGreaterThan(before + 20), patience)
+    driving.stop()
+
+    const madeMs = (one: Arrived) => driving.made.get(one.seq) as number
+    const late = seen.slice(before).filter((one) => madeMs(one) < healedMs - DEADMAN_MS)
+    expect(late).toEqual([])
+    const stale = [...driving.made].filter(
+      ([, ms]) => ms > stalledMs + 100 && ms < healedMs - DEADMAN_MS - 100,
+    )
+    expect(stale.length).toBeGreaterThan(100)
+    await vi.waitFor(() => {
+      const dropped = console.frames.filter(({ why }) => why === 'expired').map(({ seq }) => seq)
+      expect(dropped).toEqual(expect.arrayContaining(stale.map(([seq]) => seq)))
+    }, patience)
+    expect(seen.map(({ seq }) => seq)).toEqual(seen.map(({ seq }) => seq).toSorted((a, b) => a - b))
+  })
+})
+
+describe.concurrent('somebody does not read', { timeout: 60_000 }, () => {
+  /** Larger than what the kernel's buffers hold for long. */
+  const payload = new Uint8Array(60_000)
+  const tick = () => new Promise((resolve) => setTimeout(resolve, 5))
+
+  test('a robot: control is latest-wins, and the operator is told; after ten seconds it is closed', async (context) => {
+    const { link, operator, id } = await unhurried(patient)
+    const console = await drive(context, operator, id)
+    const seen = arrivals(link)
+    let seq = 0
+    const send = (bytes: Uint8Array) => {
+      const header = { kind: 1, flags: 0, ttlMs: 60_000, seq: ++seq, t: performance.now() }
+      console.send(encodeBinaryFrame(header, bytes))
+      return seq
+    }
+    const slow = () =>
+      console.frames.filter(({ why }) => why === 'robot_slow').map((frame) => frame.seq as number)
+    link.socket.pause()
+    while (slow().length === 0) {
+      send(payload)
+      await tick()
+    }
+    for (let n = 0; n < 50; n++) {
+      send(new Uint8Array(1))
+      await tick()
+    }
+    await vi.waitFor(() => expect(slow().length).toBeGreaterThanOrEqual(50), patience)
+    link.socket.resume()
+    let last = 0
+    await vi.waitFor(() => {
+      last = send(new Uint8Array(1))
+      expect(seen.some((one) => one.seq > last - 3)).toBe(true)
+    }, patience)
+    // What the buffers held, in order; and of all that came meanwhile the newest alone.
+    const got = seen.map((one) => one.seq)
+    expect(got).toEqual(got.toSorted((a, b) => a - b))
+    expect(got.filter((one) => slow().includes(one))).toEqual([])
+    const [firstSlow = 0, lastSlow = 0] = [Math.min(...slow()), Math.max(...slow())]
+    expect(got.filter((one) => one > firstSlow && one < lastSlow)).toEqual([])
+
+    link.socket.pause()
+    const filling = setInterval(() => send(payload), 20)
+    context.onTestFinished(() => clearInterval(filling))
+    const isGone = () => console.frames.some(({ robot_connected }) => robot_connected === false)
+    await vi.waitFor(() => expect(isGone()).toBe(true), { timeout: 20_000, interval: 50 })
+    clearInterval(filling)
+    link.socket.resume()
+    expect(await link.closed).toBe(4008)
+  })
+
+  test('a watcher: telemetry is latest-wins, states are not lost, and nobody else waits', async (context) => {
+    const { link, operator, client, id, act } = await openScene(patient)
+    const watcher = await patient.drive(client, id, 'watch')
+    await watcher.state()
+    const console = await drive(context, operator, id)
+    watcher.socket.pause()
+    const header = { kind: 2, flags: 0, ttlMs: 0, t: 1 }
+    const count = 300
+    for (let seq = 1; seq <= count; seq++) {
+      link.send(encodeBinaryFrame({ ...header, seq }, payload))
+      await tick()
+    }
+    await vi.waitFor(() => {
+      expect(console.frames.filter(({ type }) => type === 'binary')).toHaveLength(count)
+    }, patience)
+    for (const action of ['pause', 'resume', 'pause', 'resume', 'pause']) {
+      expect((await act(operator, action)).status).toBe(200)
+      await console.state(({ status }) => status === (action === 'pause' ? 'PAUSED' : 'ACTIVE'))
+    }
+    watcher.socket.resume()
+    const seqs = () =>
+      watcher.frames
+        .filter(({ type }) => type === 'binary')
+        .map(({ data }) => (data as Buffer).readUInt32BE(4))
+    await vi.waitFor(() => expect(seqs().at(-1)).toBe(count), patience)
+    expect(seqs().length).toBeLessThan(count)
+    const statuses = () => watcher.frames.filter(({ type }) => type === 'state').map(({ status }) => status)
     await vi.waitFor(
-      async () => expect(await world.node.platform.db.selectFrom('outbox').selectAll().execute()).toEqual([]),
+      () => expect(statuses()).toEqual(['PAUSED', 'ACTIVE', 'PAUSED', 'ACTIVE', 'PAUSED']),
       patience,
     )
-    world.errors.length = 0 // what the node said of its stores while they were away
-  })
-
-  test('a stop through the API finds its way without Redis', { timeout: 30_000 }, async () => {
-    await using redis = await createTcpProxy(inject('redisUrl'))
-    await using world = await createWorld({ bus: 'redis', env })
-    const gateway = await world.addNode('gateway', { REDIS_URL: redis.url })
-    const [client, operator] = [await world.client(), await world.operator()]
-    const robot = await world.robot(client)
-    const link = (await world.connect(robot, gateway.gatewayUrl)).beat()
-    const id = await start(operator, robot.id)
-    await link.next('session')
-    redis.cut()
-    await act(client, id, 'emergency_stop', 'smoke')
-    expect(await link.next('stop')).toMatchObject({ reason: 'smoke', latched: true })
-    redis.heal()
   })
 })

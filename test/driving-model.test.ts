@@ -168,20 +168,17 @@ async function createPlay(
       link.destroy()
       await console.state(({ robot_connected }) => !robot_connected)
       model.status = 'PAUSED'
-      model.log.push('robot.lost', 'robot.back')
-      await vi.waitFor(async () => {
-        expect((await owner.get(`/api/sessions/${id}`)).body.status).toBe('PAUSED')
-      }, patience)
+      model.log.push('robot.lost')
+      await inLog()
     }
     const old = link
     link = await connect()
     if (before === 'open') expect(await old.closed).toBe(4000)
-    if (before === 'lost')
-      await vi.waitFor(async () => expect(await logged()).toContain('robot.back'), patience)
+    if (before === 'lost') model.log.push('robot.back')
+    await inLog()
     const probe = await world.drive(owner, id, 'watch')
     await probe.state(({ status, robot_connected }) => status === model.status && robot_connected)
     await probe.close()
-    await vi.waitFor(async () => expect(await logged()).toEqual(model.log), patience)
     console.frames.length = 0
   }
 
@@ -189,6 +186,8 @@ async function createPlay(
     (await owner.get(`/api/sessions/${id}/events?limit=200`)).body.events.map(
       ({ type }: { type: string }) => type,
     )
+
+  const inLog = () => vi.waitFor(async () => expect(await logged()).toEqual(model.log), patience)
 
   return {
     async perform(one: Step): Promise<void> {

@@ -1,8 +1,7 @@
 import { randomUUID } from 'node:crypto'
-import type { IncomingMessage } from 'node:http'
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
-import WebSocket from 'ws'
 import { TestRobot } from './support/frame-socket.ts'
+import { type Attempt, attempt } from './support/upgrade.ts'
 import { createWorld, type World } from './support/world.ts'
 
 let world: World
@@ -17,32 +16,6 @@ const bearer = (token: string) => ({ Authorization: `Bearer ${token}` })
 async function newRobot() {
   const owner = await world.client()
   return { owner, robot: await world.robot(owner) }
-}
-
-interface Attempt {
-  readonly headers?: Record<string, string>
-  readonly protocols?: string[]
-}
-
-/** Tries to connect and settles with the answer to the upgrade; 101 means that it was accepted. */
-async function attempt(url: string, { headers = {}, protocols = [] }: Attempt) {
-  const socket = new WebSocket(url, protocols, { headers })
-  try {
-    return await new Promise<{ status: number; headers: IncomingMessage['headers']; body: string }>(
-      (resolve, reject) => {
-        socket.on('error', reject)
-        socket.on('open', () => resolve({ status: 101, headers: {}, body: '' }))
-        socket.on('unexpected-response', async (_request, response) => {
-          let body = ''
-          for await (const chunk of response) body += chunk
-          resolve({ status: response.statusCode ?? 0, headers: response.headers, body })
-        })
-      },
-    )
-  } finally {
-    socket.on('error', () => {})
-    socket.terminate()
-  }
 }
 
 describe('a robot is let in', () => {

@@ -24,9 +24,7 @@ export async function stallPair(pair: Pair, rounds: number, form: Form): Promise
   const stalls: Stall[] = []
   for (let round = 0; round < rounds; round++) {
     const untilMs = performance.now() + DRIVE_MS.least + Math.random() * (DRIVE_MS.most - DRIVE_MS.least)
-    let lastSentMs = 0
     while (performance.now() < untilMs) {
-      lastSentMs = performance.now()
       pair.control(form)
       await delay(CONTROL_EVERY_MS)
     }
@@ -37,7 +35,7 @@ export async function stallPair(pair: Pair, rounds: number, form: Form): Promise
     await delay(AFTERWARDS_MS)
     pair.onStop = () => {}
     stalls.push({
-      afterMs: heard[0] && heard[0].atMs - lastSentMs,
+      afterMs: heard[0] && heard[0].atMs - pair.writtenAtMs,
       stops: heard.length,
       reasons: heard.map((stop) => stop.reason),
     })
