@@ -11,8 +11,6 @@ import type { Generator, Tools } from './relay-runs.ts'
 
 const DEADMAN_MS = 250
 const MOST_SILENCE_MS = 270
-/** Less than the deadman time by more than what a frame takes to the robot: the stop came too early. */
-const LEAST_SILENCE_MS = DEADMAN_MS - 5
 const MOST_PRESS_MS = 5
 /** Outage: the latency may differ by so much, as two runs do. */
 const SAME_P50_US = 30
@@ -20,7 +18,8 @@ const SAME_P99_RATIO = 1.5
 /** After the stores answer again, the gateway writes what has waited. */
 const RECOVERY_MS = 3_000
 const PRESS_HZ = 10
-const PRESS_EVERY_MS = 20
+/** People press one stop at a time; what one leaves to be recorded does not hold up the next. */
+const PRESS_EVERY_MS = 60
 
 interface Drill {
   readonly lab: Lab
@@ -90,12 +89,12 @@ function stallRows(stalls: readonly Stall[]): Row[] {
   const once = stalls.filter(({ stops, reasons }) => stops === 1 && reasons[0] === 'deadman').length
   const worstMs = Math.max(...afterMs)
   const shares = [0.5, 0.99].map((share) => figure(percentile(afterMs, share)))
-  const inTime = worstMs <= MOST_SILENCE_MS && Math.min(...afterMs) >= LEAST_SILENCE_MS
+  const inTime = worstMs <= MOST_SILENCE_MS && Math.min(...afterMs) >= DEADMAN_MS
   const otherwise = stalls.filter(({ stops, reasons }) => stops !== 1 || reasons[0] !== 'deadman')
   const told = otherwise.slice(0, 3).map(({ reasons }) => `[${reasons.join(', ')}]`)
   return [
     {
-      what: 'operator silent: last control frame → stop, at the robot, p50 / p99 / max',
+      what: 'operator silent: its last control frame → stop at the robot, p50 / p99 / max',
       measured: `${[...shares, figure(worstMs)].join(' / ')} ms`,
       goal: `≤ ${MOST_SILENCE_MS} ms, never early`,
       met: afterMs.length === stalls.length && inTime,

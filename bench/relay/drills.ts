@@ -13,7 +13,7 @@ const AFTERWARDS_MS = 500
 const STOP_REASON = 'pressed'
 
 export interface Stall {
-  /** From the last control frame the robot read to the stop it read; undefined when none came. */
+  /** From the write of the operator's last control frame to the stop the robot read; undefined when none came. */
   readonly afterMs: number | undefined
   readonly stops: number
   readonly reasons: readonly string[]
@@ -35,7 +35,7 @@ export async function stallPair(pair: Pair, rounds: number, form: Form): Promise
     await delay(AFTERWARDS_MS)
     pair.onStop = () => {}
     stalls.push({
-      afterMs: heard[0] && heard[0].atMs - pair.lastControlMs,
+      afterMs: heard[0] && heard[0].atMs - pair.writtenAtMs,
       stops: heard.length,
       reasons: heard.map((stop) => stop.reason),
     })

@@ -30,8 +30,6 @@ export class Pair {
   outstanding = 0
   /** When its operator wrote the last control frame. */
   writtenAtMs = 0
-  /** When the robot read the last control frame; 0 before the first. */
-  lastControlMs = 0
   /** What the operator was told last of the session, by a relay that knows sessions. */
   state: { status?: unknown; robot_connected?: unknown; stop?: { latched?: unknown } | null } = {}
   /** Control frames that reached the robot while it stood under a latched stop. */
@@ -104,7 +102,6 @@ export class Pair {
     if (this.rememberedSeq[slot] === seq) this.parts.tally.arrived(this.sentMs[slot] as number)
     else this.parts.tally.arrivedStrangely()
     this.rememberedSeq[slot] = NOBODY
-    this.lastControlMs = this.parts.clock.nowMs
     if (this.latched) this.movedUnderStop++
     this.acks.push((this.ends.robot as EndSocket).wrap(ackFrame(seq)))
   }
