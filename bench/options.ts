@@ -6,8 +6,8 @@ export const measurements = [
   'memory',
   'presence',
   'silence',
-  'rest',
   'relay',
+  'rest', // last: what PostgreSQL has to clear away after a million sessions takes its time
 ] as const
 export type Measurement = (typeof measurements)[number]
 
