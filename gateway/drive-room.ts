@@ -36,14 +36,12 @@ export function createDriveRoom(parts: {
   })
   const relay = createRelay({ deadmanMs: settings.deadmanMs, preciseMs, clockMs })
   const stops = createStops({ drives, records, clockMs })
-  const frames = createDriverFrames({
-    ...{ relay, deadmanMs: settings.deadmanMs, clockMs },
-    press: ({ drive, admission }, reason) => {
-      if (drive) stops.press(drive, { userId: admission.userId, reason })
-    },
-  })
+  const press = ({ drive, admission }: PersonLink, reason: string | undefined) => {
+    if (drive) stops.press(drive, { userId: admission.userId, reason })
+  }
+  const frames = createDriverFrames({ relay, press, deadmanMs: settings.deadmanMs, clockMs })
   const people = createPeople({
-    ...{ drives, frames, lookAround, log, clockMs },
+    ...{ drives, frames, press, lookAround, log, clockMs },
     silenceLimitMs: settings.heartbeatTimeoutMs,
   })
 
@@ -115,6 +113,6 @@ export function createDriveRoom(parts: {
     },
 
     /** Writes what is still to be written; settles also when the database does not take it. */
-    flush: () => records.flush(),
+    flush: records.flush,
   }
 }

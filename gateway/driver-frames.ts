@@ -13,11 +13,6 @@ import { parseFrame } from './parse-frame.ts'
 import type { PersonLink } from './person-link.ts'
 import type { Relay } from './relay.ts'
 
-/** Frames an operator or a watcher may send in one second. */
-const MAX_FRAMES_PER_SECOND = 1_000
-/** After so many malformed frames in a row the peer does not speak this protocol. */
-const MAX_MALFORMED_FRAMES = 5
-
 /** Reads what operators and watchers send. */
 export function createDriverFrames(parts: {
   relay: Relay
@@ -28,11 +23,7 @@ export function createDriverFrames(parts: {
 }) {
   const { relay, press, deadmanMs, clockMs } = parts
 
-  function malformed(link: PersonLink, message: string): void {
-    link.malformedFrames++
-    link.sendIfFlowing(JSON.stringify({ type: 'error', message }), clockMs())
-    if (link.malformedFrames >= MAX_MALFORMED_FRAMES) link.close('protocolError')
-  }
+  const malformed = (link: PersonLink, message: string) => link.malformed(message, clockMs())
 
   function control(link: PersonLink, seq: number, t: number, ttlMs: number, data: unknown): void {
     if (!link.drive) return // what comes before the first state counts for nothing
@@ -80,14 +71,9 @@ export function createDriverFrames(parts: {
   }
 
   return {
-    press,
-
     /** Reads one frame; answers the peer itself when it cannot be read. */
     read(link: PersonLink, data: ArrayBuffer, isBinary: boolean): void {
-      if (link.isTooFast(MAX_FRAMES_PER_SECOND, clockMs())) return link.close('tooFast')
-      if (data.byteLength > MAX_FRAME_BYTES) {
-        return malformed(link, `A frame may have at most ${MAX_FRAME_BYTES} bytes`)
-      }
+      if (!link.admit(data.byteLength, clockMs())) return
       if (isBinary) return binary(link, data)
       const value = parseFrame(Buffer.from(data).toString())
       if (value === undefined) return malformed(link, 'A frame must be a JSON object with a type')

@@ -151,7 +151,7 @@ export function createDrives(parts: {
     looked(link: RobotLink, session: OpenSession | null): void {
       if (link.drive && link.drive.session.id !== session?.id) over(link.drive)
       if (!session) return
-      const drive = link.drive ?? begin(link.robotId, session)
+      const drive = link.drive ?? bySession.get(session.id) ?? begin(link.robotId, session)
       drive.robot = link
       link.drive = drive
       if (session.eventSeq < drive.session.eventSeq) return // older than what is known already

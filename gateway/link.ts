@@ -1,9 +1,13 @@
 import type { WebSocket } from 'uWebSockets.js'
-import { type CloseReason, closeCodes } from '@wheelhouse/protocol'
+import { type CloseReason, closeCodes, MAX_FRAME_BYTES } from '@wheelhouse/protocol'
 
 /** Most bytes a peer may leave unread before frames that may be dropped are, and others close it. */
 export const MAX_BUFFERED_BYTES = 256 * 1024
+/** Frames a peer may send in one second: room for control, or its acknowledgements, at 200 Hz and rich telemetry. */
+const MAX_FRAMES_PER_SECOND = 1_000
 const WINDOW_MS = 1_000
+/** After so many malformed frames in a row the peer does not speak this protocol. */
+const MAX_MALFORMED_FRAMES = 5
 
 /** What uWebSockets answers to a send: 0 queued behind unread bytes, 1 sent, 2 not taken at all. */
 const SEND_QUEUED = 0
@@ -63,21 +67,33 @@ export class Link {
   /** Asks the peer's library for a pong, unless it would wait behind what the peer has not read. */
   ping(): boolean {
     if (this.blockedSinceMs !== 0 || this.socket === undefined) return false
-    this.socket.ping()
-    return true
+    return this.socket.ping() !== SEND_DROPPED
   }
 
   drained(): void {
     if (this.socket?.getBufferedAmount() === 0) this.blockedSinceMs = 0
   }
 
-  /** Counts a frame; true when there were more than `limit` of them within a second. */
-  isTooFast(limit: number, nowMs: number): boolean {
+  /** False when a frame must not be read: too many, or too large. Answers the peer itself. */
+  admit(bytes: number, nowMs: number): boolean {
     if (nowMs - this.frameWindowMs >= WINDOW_MS) {
       this.frameWindowMs = nowMs
       this.framesInWindow = 0
     }
-    return ++this.framesInWindow > limit
+    if (++this.framesInWindow > MAX_FRAMES_PER_SECOND) {
+      this.close('tooFast')
+      return false
+    }
+    if (bytes <= MAX_FRAME_BYTES) return true
+    this.malformed(`A frame may have at most ${MAX_FRAME_BYTES} bytes`, nowMs)
+    return false
+  }
+
+  /** Answers a frame that could not be read; a peer that sends nothing else is closed. `about`: what it was about. */
+  malformed(message: string, nowMs: number, about?: { episode_id: string }): void {
+    this.malformedFrames++
+    this.sendIfFlowing(JSON.stringify({ type: 'error', message, ...about }), nowMs)
+    if (this.malformedFrames >= MAX_MALFORMED_FRAMES) this.close('protocolError')
   }
 
   close(reason: CloseReason): void {

@@ -13,6 +13,8 @@ const LOOK_UP_LIMIT_MS = 5_000
 export function createPeople(parts: {
   drives: Drives
   frames: DriverFrames
+  /** Somebody pressed the stop. */
+  press: (link: PersonLink, reason: string | undefined) => void
   /** Looks up the robots that changed lately. Throws when the database is away. */
   lookAround: () => Promise<void>
   log: Log
@@ -20,7 +22,7 @@ export function createPeople(parts: {
   /** From the last sign of life on, a pong of the peer's library included. */
   silenceLimitMs: number
 }) {
-  const { drives, frames, lookAround, log, clockMs, silenceLimitMs } = parts
+  const { drives, frames, press, lookAround, log, clockMs, silenceLimitMs } = parts
   const links = new Set<PersonLink>()
   let count = 0
 
@@ -67,7 +69,7 @@ export function createPeople(parts: {
     link.send(drive.stateFrame(), nowMs)
     const { earlyStop } = link
     link.earlyStop = null
-    if (earlyStop) frames.press(link, earlyStop.reason)
+    if (earlyStop) press(link, earlyStop.reason)
   }
 
   return {

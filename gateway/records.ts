@@ -7,6 +7,8 @@ import type { Drives } from './drives.ts'
 const LATENCY_EVERY_MS = 10_000
 /** How long to wait after the database has failed before asking it again for the same session. */
 const RETRY_MS = 500
+/** Sessions written of at a time, beyond which the summaries of others wait; what is urgent does not. */
+const MAX_AT_ONCE = 50
 /** Summaries of sessions that are over, kept while the database is away; of more than that, the newest. */
 const MAX_ENDED = 1_000
 
@@ -129,15 +131,13 @@ export function createRecords(parts: {
     running.add(job)
   }
 
-  const pending = (drive: Drive): boolean => {
-    const nowMs = clockMs()
-    return (
-      drive.pressed !== null ||
-      (drive.driven && !drive.session.driven) ||
-      (drive.unattendedSinceMs !== 0 && nowMs - drive.unattendedSinceMs >= operatorGraceMs) ||
-      nowMs - (latencySavedMs.get(drive) ?? 0) >= LATENCY_EVERY_MS
-    )
-  }
+  const isUrgent = (drive: Drive): boolean =>
+    drive.pressed !== null ||
+    (drive.driven && !drive.session.driven) ||
+    (drive.unattendedSinceMs !== 0 && clockMs() - drive.unattendedSinceMs >= operatorGraceMs)
+
+  const isDue = (drive: Drive): boolean =>
+    running.size < MAX_AT_ONCE && clockMs() - (latencySavedMs.get(drive) ?? 0) >= LATENCY_EVERY_MS
 
   return {
     /** Writes of one session at once what waits. */
@@ -145,8 +145,8 @@ export function createRecords(parts: {
 
     /** Begins what is due. Call it again and again. */
     tick(): void {
-      for (const drive of drives.all()) if (pending(drive)) begin(drive)
-      for (const drive of ended) begin(drive)
+      for (const drive of drives.all()) if (isUrgent(drive) || isDue(drive)) begin(drive)
+      for (const drive of ended) if (isUrgent(drive) || running.size < MAX_AT_ONCE) begin(drive)
     },
 
     /** A session is gone from here: what was measured of it last is still to be written. */

@@ -3,7 +3,6 @@ import {
   BINARY_TELEMETRY,
   type Episode,
   EpisodeId,
-  MAX_FRAME_BYTES,
   RobotFrame,
   robotFrameTypes,
 } from '@wheelhouse/protocol'
@@ -12,11 +11,6 @@ import type { Log } from '../src/log.ts'
 import { parseFrame } from './parse-frame.ts'
 import type { Relay } from './relay.ts'
 import type { RobotLink } from './robot-link.ts'
-
-/** Frames a robot may send in one second: room for control acknowledgements at 200 Hz and rich telemetry. */
-const MAX_FRAMES_PER_SECOND = 1_000
-/** After so many malformed frames in a row the peer does not speak this protocol. */
-const MAX_MALFORMED_FRAMES = 5
 
 /** Reads what robots send. Every frame is a sign of life; a heartbeat is also noted for the database. */
 export function createRobotFrames(parts: {
@@ -28,12 +22,6 @@ export function createRobotFrames(parts: {
 }) {
   const { noteBeat, takeEpisode, relay, log, startedAtMs } = parts
   const counts = { frames: 0, heartbeats: 0 }
-
-  function malformed(link: RobotLink, why: string, nowMs: number, about?: { episode_id: string }): void {
-    link.malformedFrames++
-    link.sendIfFlowing(JSON.stringify({ type: 'error', message: why, ...about }), nowMs)
-    if (link.malformedFrames >= MAX_MALFORMED_FRAMES) link.close('protocolError')
-  }
 
   function heartbeat(link: RobotLink, seq: unknown, nowMs: number): void {
     counts.heartbeats++
@@ -52,7 +40,7 @@ export function createRobotFrames(parts: {
   function other(link: RobotLink, value: object & { type: string }, nowMs: number): void {
     if (!robotFrameTypes.has(value.type)) return // newer robots may say more than this gateway understands
     const parsed = RobotFrame.safeParse(value)
-    if (!parsed.success) return malformed(link, z.prettifyError(parsed.error), nowMs, namedEpisode(value))
+    if (!parsed.success) return link.malformed(z.prettifyError(parsed.error), nowMs, namedEpisode(value))
     link.malformedFrames = 0
     const frame = parsed.data
     if (frame.type === 'heartbeat') heartbeat(link, frame.seq, nowMs)
@@ -70,7 +58,7 @@ export function createRobotFrames(parts: {
     /** Handles one frame of a connection that the database has let in. */
     read(link: RobotLink, text: string, nowMs: number): void {
       const value = parseFrame(text)
-      if (value === undefined) return malformed(link, 'A frame must be a JSON object with a type', nowMs)
+      if (value === undefined) return link.malformed('A frame must be a JSON object with a type', nowMs)
       // The frame that every robot sends all the time takes the short way; any extra field takes the long one.
       if (value.type === 'heartbeat' && isPlainHeartbeat(value)) return heartbeat(link, value.seq, nowMs)
       if (value.type === 'ack' && isAck(value)) {
@@ -88,24 +76,15 @@ export function createRobotFrames(parts: {
     readBinary(link: RobotLink, data: ArrayBuffer, nowMs: number): void {
       const isTelemetry =
         data.byteLength >= BINARY_HEADER_BYTES && new DataView(data).getUint8(0) === BINARY_TELEMETRY
-      if (!isTelemetry)
-        return malformed(link, 'A binary frame of a robot is of kind 2, after 16 bytes', nowMs)
+      if (!isTelemetry) return link.malformed('A binary frame of a robot is of kind 2, after 16 bytes', nowMs)
       link.malformedFrames = 0
       relay.telemetry(link, data)
     },
 
-    /** False when the frame must not be read: too many, or too large. Answers the peer itself. */
+    /** False when the frame must not be read; its peer has been told. */
     admit(link: RobotLink, bytes: number, nowMs: number): boolean {
       counts.frames++
-      if (link.isTooFast(MAX_FRAMES_PER_SECOND, nowMs)) {
-        link.close('tooFast')
-        return false
-      }
-      if (bytes > MAX_FRAME_BYTES) {
-        malformed(link, `A frame may have at most ${MAX_FRAME_BYTES} bytes`, nowMs)
-        return false
-      }
-      return true
+      return link.admit(bytes, nowMs)
     },
   }
 }

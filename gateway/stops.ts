@@ -1,9 +1,9 @@
 import type { RobotStop } from '../src/events/bus.ts'
+import { reasonOfStop } from '../src/sessions/session.stop.ts'
 import type { Drive, PressedStop } from './drive.ts'
 import type { Drives } from './drives.ts'
 import type { Records } from './records.ts'
 
-const DEFAULT_REASON = 'emergency_stop'
 /** However often somebody presses, the database is asked no more often. */
 const AGAIN_MS = 250
 
@@ -23,7 +23,7 @@ export function createStops(parts: { drives: Drives; records: Records; clockMs: 
     } else {
       counts.stops++
       drive.pressed = by
-      drive.latch(by.reason?.trim() || DEFAULT_REASON, false, nowMs)
+      drive.latch(reasonOfStop(by.reason), false, nowMs)
       drive.tellState(nowMs)
     }
     drive.pressedMs = nowMs
