@@ -1,6 +1,7 @@
 import type { Driving } from '../src/control/driving.service.ts'
 import type { Bus } from '../src/events/bus.ts'
 import type { Log } from '../src/log.ts'
+import type { Drive } from './drive.ts'
 import { createDriverFrames } from './driver-frames.ts'
 import { createDrives } from './drives.ts'
 import { createPeople } from './people.ts'
@@ -9,6 +10,9 @@ import { createRecords } from './records.ts'
 import { createRelay } from './relay.ts'
 import type { RobotLink } from './robot-link.ts'
 import { createStops } from './stops.ts'
+
+/** Parts of a measuring period. In each of them it is the turn of some sessions: a ping is a system call. */
+export const MEASURE_TURNS = 50
 
 /** Everything that has to do with driving, put together. */
 export function createDriveRoom(parts: {
@@ -44,6 +48,21 @@ export function createDriveRoom(parts: {
     ...{ drives, frames, press, lookAround, log, clockMs },
     silenceLimitMs: settings.heartbeatTimeoutMs,
   })
+  let turn = 0
+
+  /** Asks everybody for a pong, and tells those who take part how long the last ones took. */
+  function measure(drive: Drive): void {
+    const { robot, operator } = drive
+    drive.tally.measure(preciseMs(), {
+      robot: () => robot?.ping() ?? false,
+      operator: () => operator?.ping() ?? false,
+    })
+    const frame = drive.tally.frame(preciseMs())
+    for (const person of drive.people()) {
+      if (person !== drive.operator) person.ping()
+      person.sendIfFlowing(frame, clockMs())
+    }
+  }
 
   return {
     drives,
@@ -90,20 +109,11 @@ export function createDriveRoom(parts: {
       records.tick()
     },
 
-    /** Asks everybody for a pong, and tells those who take part how long the last ones took. Call it again and again. */
+    /** Measures the sessions whose turn it is. Call it `MEASURE_TURNS` times in the period of one measurement. */
     measure(): void {
+      turn = (turn + 1) % MEASURE_TURNS
       for (const drive of drives.all()) {
-        if (drive.deserted) continue
-        const { robot, operator } = drive
-        drive.tally.measure(preciseMs(), {
-          robot: () => robot?.ping() ?? false,
-          operator: () => operator?.ping() ?? false,
-        })
-        const frame = drive.tally.frame(preciseMs())
-        for (const person of drive.people()) {
-          if (person !== drive.operator) person.ping()
-          person.sendIfFlowing(frame, clockMs())
-        }
+        if (drive.turn % MEASURE_TURNS === turn && !drive.deserted) measure(drive)
       }
     },
 

@@ -42,6 +42,8 @@ export interface PressedStop {
  */
 export class Drive implements Gate {
   readonly robotId: string
+  /** How many began here before it: what is done for every session now and then is spread by it. */
+  readonly turn: number
   /** As the database had it when it was last looked up. */
   session: OpenSession
   robot: RobotMember | null = null
@@ -76,8 +78,9 @@ export class Drive implements Gate {
   unattendedSinceMs = 0
   readonly tally: LatencyTally = createLatencyTally()
 
-  constructor(robotId: string, session: OpenSession) {
+  constructor(robotId: string, turn: number, session: OpenSession) {
     this.robotId = robotId
+    this.turn = turn
     this.session = session
   }
 

@@ -14,11 +14,12 @@ export function createDrives(parts: {
 }) {
   const { nodeId, clockMs, onEnd } = parts
   const bySession = new Map<string, Drive>()
+  let begun = 0
   /** By robot: those whose robot is away while people still wait for it here. */
   const orphans = new Map<string, Drive>()
 
   function begin(robotId: string, session: OpenSession): Drive {
-    const drive = new Drive(robotId, session)
+    const drive = new Drive(robotId, begun++, session)
     bySession.set(session.id, drive)
     attendance(drive)
     return drive

@@ -9,7 +9,7 @@ import type { Presence } from '../src/presence/presence.service.ts'
 import type { PresenceStore } from '../src/presence/presence.store.ts'
 import type { RobotTokens } from '../src/robots/robot.token.ts'
 import { createAdmission } from './admission.ts'
-import { createDriveRoom } from './drive-room.ts'
+import { createDriveRoom, MEASURE_TURNS } from './drive-room.ts'
 import { createEpisodes } from './episodes.ts'
 import { createHeartbeats } from './heartbeats.ts'
 import { createReconciler } from './reconciler.ts'
@@ -167,11 +167,12 @@ export async function startGateway(parts: GatewayParts, host: string, port: numb
   )
   await housekeep()
   const stopListening = [sync.listen(), room.listen()]
+  const measureMs = Math.min(MEASURE_MS, settings.heartbeatTimeoutMs / PINGS_PER_TIMEOUT)
   const timers = [
     setInterval(turnWheel(wheel, clockMs), WHEEL_TICK_MS),
     setInterval(() => heartbeats.tick(), heartbeats.sliceMs),
     setInterval(lookAfterLinks, LOOK_AFTER_MS), // by itself: housekeeping waits for the database
-    setInterval(room.measure, Math.min(MEASURE_MS, settings.heartbeatTimeoutMs / PINGS_PER_TIMEOUT)),
+    setInterval(room.measure, measureMs / MEASURE_TURNS),
     setInterval(housekeep, HOUSEKEEPING_MS),
     setInterval(reconcile, RECONCILE_MS),
   ]

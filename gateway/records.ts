@@ -3,8 +3,9 @@ import type { Log } from '../src/log.ts'
 import type { Drive, PressedStop } from './drive.ts'
 import type { Drives } from './drives.ts'
 
-/** How often what was driven is added to the session's summary. */
+/** How often what was driven is added to the session's summary: not all sessions' at the same moment. */
 const LATENCY_EVERY_MS = 10_000
+const LATENCY_TURNS = 100
 /** How long to wait after the database has failed before asking it again for the same session. */
 const RETRY_MS = 500
 /** Sessions written of at a time, beyond which the summaries of others wait; what is urgent does not. */
@@ -28,7 +29,8 @@ export function createRecords(parts: {
   const { driving, drives, lookUp, operatorGraceMs, log, clockMs } = parts
   /** Sessions that are being written of, or wait after a failure until a time. */
   const busyUntilMs = new WeakMap<Drive, number>()
-  const latencySavedMs = new WeakMap<Drive, number>()
+  /** In which period a session's summary was last written. */
+  const latencySavedIn = new WeakMap<Drive, number>()
   const ended = new Set<Drive>()
   const running = new Set<Promise<void>>()
   let failing = false
@@ -93,10 +95,13 @@ export function createRecords(parts: {
     lookUp([drive.robotId])
   }
 
+  /** Every session's periods begin at a time of its own. */
+  const periodOf = (drive: Drive): number =>
+    Math.floor(clockMs() / LATENCY_EVERY_MS + (drive.turn % LATENCY_TURNS) / LATENCY_TURNS)
+
   async function latency(drive: Drive): Promise<void> {
-    const nowMs = clockMs()
-    const savedMs = latencySavedMs.get(drive) ?? 0
-    if (nowMs - savedMs < LATENCY_EVERY_MS && !ended.has(drive)) return
+    const period = periodOf(drive)
+    if (latencySavedIn.get(drive) === period && !ended.has(drive)) return
     const stretch = drive.tally.take()
     if (stretch) {
       try {
@@ -106,7 +111,7 @@ export function createRecords(parts: {
         throw cause
       }
     }
-    latencySavedMs.set(drive, nowMs)
+    latencySavedIn.set(drive, period)
   }
 
   /** Writes all there is to write of one session, the stop first. */
@@ -137,7 +142,7 @@ export function createRecords(parts: {
     (drive.unattendedSinceMs !== 0 && clockMs() - drive.unattendedSinceMs >= operatorGraceMs)
 
   const isDue = (drive: Drive): boolean =>
-    running.size < MAX_AT_ONCE && clockMs() - (latencySavedMs.get(drive) ?? 0) >= LATENCY_EVERY_MS
+    running.size < MAX_AT_ONCE && latencySavedIn.get(drive) !== periodOf(drive)
 
   return {
     /** Writes of one session at once what waits. */
