@@ -22,6 +22,8 @@ import { certificationEndpoints } from './operators/certification.routes.ts'
 import { operatorProfileEndpoints } from './operators/operator-profile.routes.ts'
 import { scheduleEndpoints } from './operators/schedule.routes.ts'
 import { operatorStatsEndpoints } from './operators/stats.routes.ts'
+import { onboardingPage } from './payments/onboarding.page.ts'
+import { paymentEndpoints } from './payments/payment.routes.ts'
 import { robotEndpoints } from './robots/robot.routes.ts'
 import { createRobotViews } from './robots/robot.view.ts'
 import { exportEndpoints } from './sessions/export.routes.ts'
@@ -62,6 +64,7 @@ export function apiEndpoints(platform: Platform, gatewayUrl: () => string): Endp
     ...notificationEndpoints({ notifications }),
     ...auditEndpoints({ db }),
     ...billingEndpoints(platform),
+    ...paymentEndpoints(platform),
     ...clientStatsEndpoints(platform),
     ...operatorStatsEndpoints(platform),
     healthEndpoint({ db, now }),
@@ -96,6 +99,7 @@ export function createApi(
       homePage(platform),
       docsPage(),
       limitLogins(platform.rateLimits, platform.report),
+      ...(platform.payments ? [onboardingPage({ auth, payments: platform.payments })] : []),
       loginRoutes({ ...platform, corsOrigins: config.corsOrigins }),
       ...(platform.builtIn ? [platform.builtIn.middleware] : []),
     ],

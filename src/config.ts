@@ -71,6 +71,12 @@ const Env = z.object({
   SMTP_URL: smtpUrl.optional(),
   MAIL_FROM: mailbox.optional(),
   CONTACT_TO: address.optional(),
+  STRIPE_SECRET_KEY: z
+    .string()
+    .regex(/^(sk|rk)_/, 'must be a secret key (sk_…) or a restricted one (rk_…)')
+    .optional(),
+  STRIPE_WEBHOOK_SECRET: list.pipe(z.array(z.string().startsWith('whsec_'))).default([]),
+  STRIPE_API_BASE: origin.optional(),
   CORS_ORIGINS: list.pipe(z.array(origin)).default([]),
   /** How many proxies stand in front; `true` is one. */
   TRUST_PROXY: z
@@ -119,6 +125,9 @@ function crossProblems(env: Env): string[] {
   }
   if (env.SMTP_URL && !env.CONTACT_TO) {
     problems.push('CONTACT_TO is required with SMTP_URL: the address that contact messages are sent to')
+  }
+  if (env.STRIPE_SECRET_KEY && env.STRIPE_WEBHOOK_SECRET.length === 0) {
+    problems.push('STRIPE_WEBHOOK_SECRET is required with STRIPE_SECRET_KEY: payments are known by webhooks')
   }
   if (env.HEARTBEAT_TIMEOUT_MS < 2 * env.HEARTBEAT_INTERVAL_MS) {
     problems.push(
@@ -189,6 +198,13 @@ export function loadConfig(source: Record<string, string | undefined> = environm
       env.SMTP_URL && env.MAIL_FROM && env.CONTACT_TO
         ? { url: env.SMTP_URL, from: env.MAIL_FROM, contactTo: env.CONTACT_TO }
         : undefined,
+    payments: env.STRIPE_SECRET_KEY
+      ? {
+          secretKey: env.STRIPE_SECRET_KEY,
+          webhookSecrets: env.STRIPE_WEBHOOK_SECRET,
+          apiBase: env.STRIPE_API_BASE,
+        }
+      : undefined,
     corsOrigins: env.CORS_ORIGINS,
     trustedProxies: env.TRUST_PROXY,
     rateLimits: { perMinute: env.RATE_LIMIT_PER_MINUTE, publicPerMinute: env.RATE_LIMIT_PUBLIC_PER_MINUTE },

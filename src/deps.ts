@@ -31,6 +31,11 @@ import { type Certifications, createCertifications } from './operators/certifica
 import { createOperatorProfiles } from './operators/operator-profile.service.ts'
 import { createSchedules } from './operators/schedule.service.ts'
 import { createOperatorStats } from './operators/stats.service.ts'
+import { createCustomers } from './payments/customer.service.ts'
+import type { Payments } from './payments/payment.routes.ts'
+import { createProvider } from './payments/provider.ts'
+import { createProviderAccounts } from './payments/provider-accounts.ts'
+import { createRecipients } from './payments/recipient.service.ts'
 import { createRobots } from './robots/robot.service.ts'
 import { createRobotTokens } from './robots/robot.token.ts'
 import { createRobotWatch } from './robots/robot.watch.ts'
@@ -66,13 +71,15 @@ export async function createPlatform(config: Config, surroundings: Surroundings)
     closers.add(() => accounts.apiKeys.settled())
     const sessions = createSessions(base)
     const operators = createOperators(base)
+    const billing = createBilling(base)
     return {
       ...base,
       ...accounts,
       ...sessions,
       ...operators,
       ...createFleet(base, sessions.lifecycle, operators.certifications),
-      ...createBilling(base),
+      ...billing,
+      payments: createPayments({ ...base, ...accounts, ...operators, ...billing }),
       ...createSupport(base),
       driving: createDriving({ ...base, queries: sessions.sessionQueries, users: accounts.users }),
       close: closers.closeAll,
@@ -187,6 +194,22 @@ const createBilling = (base: Base) => ({
   plans: createPlans(base),
   invoices: createInvoices(base),
 })
+
+/** Undefined without a key of the payment provider: nothing else minds. */
+function createPayments(
+  parts: Base &
+    Pick<Parameters<typeof createCustomers>[0], 'users' | 'clientProfiles'> &
+    Pick<Parameters<typeof createRecipients>[0], 'operatorProfiles'>,
+): Payments | undefined {
+  const { payments } = parts.config
+  if (!payments) return undefined
+  const provider = createProvider(payments)
+  const accounts = createProviderAccounts(parts)
+  return {
+    customers: createCustomers({ ...parts, provider, accounts }),
+    recipients: createRecipients({ ...parts, provider, accounts }),
+  }
+}
 
 /** What the public writes to us. Without a mail server it is stored and waits. */
 function createSupport(base: Base) {

@@ -6,6 +6,7 @@ import { generateApiKey } from '../src/accounts/api-key.format.ts'
 import { apiEndpoints } from '../src/api.ts'
 import { datasetsOf, storeEpisode } from './support/episodes.ts'
 import type { Person } from './support/person.ts'
+import { type StripeStandIn, startStripe } from './support/stripe/server.ts'
 import { createWorld, type World } from './support/world.ts'
 
 /**
@@ -35,6 +36,9 @@ const operators = (status: number, foreign = status): Statuses => ({
   ...everybody(403),
   ...{ operator: status, 'operator key': status, 'other operator': foreign },
 })
+/** Of a role, with a session token alone. */
+const clientsInPerson = (status: number): Statuses => ({ ...clients(status), 'client key': 403 })
+const operatorsInPerson = (status: number): Statuses => ({ ...operators(status), 'operator key': 403 })
 const admins = (status: number): Statuses => ({ ...everybody(403), admin: status, 'admin key': status })
 /** Both sides of a session pass, admins look on, everybody else hears that there is no such session. */
 const participants = (status: number, forAdmins = status): Statuses => ({
@@ -55,6 +59,7 @@ interface Rule {
   readonly attempt?: () => Attempt | Promise<Attempt>
 }
 
+let stripe: StripeStandIn
 let world: World
 let client: Person
 let operator: Person
@@ -67,12 +72,16 @@ let people: Record<'other client' | 'other operator' | 'nobody', Person>
 let serial = 0
 
 beforeAll(async () => {
-  world = await createWorld()
+  stripe = await startStripe()
+  world = await createWorld({ env: stripe.env })
   ;[client, operator, admin] = [await world.client(), await world.operator(), await world.admin()]
   people = {
     'other client': await world.client(),
     'other operator': await world.operator(),
     nobody: await world.somebody(),
+  }
+  for (const one of [operator, people['other operator']]) {
+    await one.post('/api/operator/profile', { country: 'DE' })
   }
   tokens = {
     ...{ client: client.token, operator: operator.token, admin: admin.token },
@@ -86,7 +95,10 @@ beforeAll(async () => {
   await decided('approve') // notifies the operator
   avatarPath = await uploadedAvatar()
 })
-afterAll(() => world[Symbol.asyncDispose]())
+afterAll(async () => {
+  await world[Symbol.asyncDispose]()
+  await stripe[Symbol.asyncDispose]()
+})
 
 const inAnHour = () => new Date(Date.now() + 3_600_000).toISOString()
 /** A session of its own between the client and the operator. */
@@ -164,6 +176,12 @@ const rules: Record<string, Rule> = {
     expected: clients(200, 404),
     attempt: async () => ({ path: `/api/client/datasets/${(await datasetsOf(client))[0].id}/episodes` }),
   },
+
+  'POST /api/payments/customer': { expected: clientsInPerson(200) },
+  'POST /api/payments/setup-intent': { expected: clientsInPerson(201) },
+  'POST /api/payments/portal': { expected: clientsInPerson(201) },
+  'GET /api/payments/connect': { expected: operatorsInPerson(200) },
+  'POST /api/payments/connect': { expected: operatorsInPerson(200) },
 
   'GET /api/operator/certifications': { expected: operators(200) },
   'POST /api/operator/certifications': {

@@ -22,6 +22,7 @@ import { Notification } from '../notifications/notification.entity.ts'
 import { Certification } from '../operators/certification.entity.ts'
 import { OperatorProfile } from '../operators/operator-profile.entity.ts'
 import { OperatorSchedule } from '../operators/schedule.entity.ts'
+import { ProviderAccount } from '../payments/provider-account.entity.ts'
 import { GatewayNode, RobotPresence } from '../presence/presence.entity.ts'
 import { Robot } from '../robots/robot.entity.ts'
 import { SessionExtension } from '../sessions/extension.entity.ts'
@@ -63,6 +64,7 @@ export const entities = [
   IdempotencyKey,
   SessionExtension,
   SessionLatency,
+  ProviderAccount,
 ] as const
 
 /** A database that takes no more packets must not hold requests for ever. */

@@ -118,7 +118,8 @@ function answerErrors(log: Log, observe: AppParts['observe']): Middleware {
       ms: Math.round(ms * 10) / 10,
       userId: ctx.state.userId,
     }
-    if (ctx.status >= 500) log.error({ ...line, err: cause }, 'request failed')
+    const isFailure = ctx.status >= 500 && !(cause instanceof AppError && cause.bySetUp)
+    if (isFailure) log.error({ ...line, err: cause }, 'request failed')
     else log.debug(line, 'request')
   }
 }

@@ -6,13 +6,16 @@ const LONGEST_TEXT = 500
 export class AppError extends Error {
   readonly status: number
   readonly headers: Readonly<Record<string, string>>
+  /** The platform answers so because it was set up so: nothing is wrong, and nothing is to be reported. */
+  readonly bySetUp: boolean
 
   constructor(
     status: number,
     message: string,
-    options?: ErrorOptions & { headers?: Record<string, string> },
+    options?: ErrorOptions & { headers?: Record<string, string>; bySetUp?: boolean },
   ) {
     super(message, options)
+    this.bySetUp = options?.bySetUp ?? false
     this.status = status
     this.headers = options?.headers ?? {}
   }

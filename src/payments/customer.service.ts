@@ -1,0 +1,79 @@
+import type { Users } from '../accounts/user.service.ts'
+import type { ClientProfiles } from '../clients/client-profile.service.ts'
+import { asked, isMissing, type Provider } from './provider.ts'
+import type { ProviderAccounts } from './provider-accounts.ts'
+
+/** Clients at the payment provider: who is charged, and with what. */
+export function createCustomers(parts: {
+  provider: Provider
+  accounts: ProviderAccounts
+  users: Users
+  clientProfiles: ClientProfiles
+  baseUrl: string
+}) {
+  const { provider, accounts, users, clientProfiles, baseUrl } = parts
+
+  async function introduce(userId: string) {
+    const [user, profile] = await Promise.all([users.byId(userId), clientProfiles.get(userId)])
+    return {
+      name: profile.company_name ?? user.display_name,
+      ...(profile.contact_email || user.email
+        ? { email: (profile.contact_email ?? user.email) as string }
+        : {}),
+      metadata: { user_id: userId },
+    }
+  }
+
+  const ensure = (userId: string): Promise<string> =>
+    asked(
+      accounts.ensure(
+        'customer',
+        userId,
+        () => introduce(userId),
+        (request, idempotencyKey) => provider.customers.create(request, { idempotencyKey }),
+      ),
+    )
+
+  /** Does something for a customer; if somebody deleted that one at the provider, for a new one. */
+  async function forCustomer<T>(userId: string, work: (customerId: string) => Promise<T>): Promise<T> {
+    const customerId = await ensure(userId)
+    try {
+      return await work(customerId)
+    } catch (cause) {
+      if (!isMissing(cause)) throw cause
+      await accounts.forget('customer', userId, customerId)
+      return await work(await ensure(userId))
+    }
+  }
+
+  return {
+    /** The client's customer, made at first. @throws 502, 503 */
+    ensure,
+
+    /** With its secret the client's browser saves a payment method with the provider; we never see it. */
+    async setUp(userId: string): Promise<{ clientSecret: string }> {
+      const intent = await asked(
+        forCustomer(userId, (customer) =>
+          provider.setupIntents.create({
+            customer,
+            usage: 'off_session',
+            automatic_payment_methods: { enabled: true },
+          }),
+        ),
+      )
+      if (intent.client_secret === null) throw new Error(`setup intent ${intent.id} without a secret`)
+      return { clientSecret: intent.client_secret }
+    },
+
+    /** A page of the provider on which the client manages payment methods and invoices; good for a while. */
+    async portal(userId: string): Promise<{ url: string }> {
+      const { url } = await asked(
+        forCustomer(userId, (customer) =>
+          provider.billingPortal.sessions.create({ customer, return_url: `${baseUrl}/dashboard/settings` }),
+        ),
+      )
+      return { url }
+    },
+  }
+}
+export type Customers = ReturnType<typeof createCustomers>

@@ -1,0 +1,74 @@
+import { type Endpoint, endpoint, type Refusals } from '../http/endpoint.ts'
+import type { Customers } from './customer.service.ts'
+import { ConnectStatus, CustomerView, HostedPage, SetupIntentView } from './payment.schema.ts'
+import { notConfigured } from './provider.ts'
+import type { Recipients } from './recipient.service.ts'
+
+/** What needs the payment provider; undefined on a platform without its key. */
+export interface Payments {
+  readonly customers: Customers
+  readonly recipients: Recipients
+}
+
+const clients = { role: 'client', sessionOnly: true } as const
+const operators = { role: 'operator', sessionOnly: true } as const
+const refusals: Refusals = {
+  502: 'when the payment provider refuses what it is asked',
+  503: 'when payments are not set up here, or the payment provider does not answer',
+}
+
+/** Who pays and who is paid. Card and bank data go from the browser to the provider, and never through here. */
+export function paymentEndpoints({ payments }: { payments: Payments | undefined }): Endpoint[] {
+  /** @throws 503 on a platform without payments */
+  const configured = (): Payments => {
+    if (!payments) throw notConfigured()
+    return payments
+  }
+  return [
+    endpoint({
+      method: 'post',
+      path: '/api/payments/customer',
+      summary: 'Returns your customer at the payment provider, made at first',
+      access: clients,
+      answer: [200, CustomerView],
+      refusals,
+      run: async ({ caller }) => ({ customerId: await configured().customers.ensure(caller.userId) }),
+    }),
+    endpoint({
+      method: 'post',
+      path: '/api/payments/setup-intent',
+      summary: 'Begins to save a payment method',
+      access: clients,
+      answer: [201, SetupIntentView],
+      refusals,
+      run: ({ caller }) => configured().customers.setUp(caller.userId),
+    }),
+    endpoint({
+      method: 'post',
+      path: '/api/payments/portal',
+      summary: 'Opens the provider’s page for your payment methods and invoices',
+      access: clients,
+      answer: [201, HostedPage],
+      refusals,
+      run: ({ caller }) => configured().customers.portal(caller.userId),
+    }),
+    endpoint({
+      method: 'get',
+      path: '/api/payments/connect',
+      summary: 'Returns how your payout account stands',
+      access: operators,
+      answer: [200, ConnectStatus],
+      refusals,
+      run: ({ caller }) => configured().recipients.status(caller.userId),
+    }),
+    endpoint({
+      method: 'post',
+      path: '/api/payments/connect',
+      summary: 'Opens the provider’s page on which you set up your payout account',
+      access: operators,
+      answer: [200, HostedPage],
+      refusals: { ...refusals, 409: 'when your operator profile has no country' },
+      run: ({ caller }) => configured().recipients.onboard(caller.userId),
+    }),
+  ]
+}

@@ -1,0 +1,77 @@
+import Stripe from 'stripe'
+import { AppError, unavailable } from '../http/errors.ts'
+
+/** The payment provider, spoken to through its own library. */
+export type Provider = Stripe
+
+export interface ProviderSettings {
+  readonly secretKey: string
+  /** Where its interface is, if not at its own address: scheme, host and port. */
+  readonly apiBase: string | undefined
+}
+
+/** For one attempt. Somebody waits for the answer: with the second one it is ten seconds at the most. */
+const TIMEOUT_MS = 4_000
+/** After the first attempt; a repeated request carries the same idempotency key. */
+const RETRIES = 1
+
+export function createProvider({ secretKey, apiBase }: ProviderSettings): Provider {
+  const at = apiBase === undefined ? undefined : new URL(apiBase)
+  return new Stripe(secretKey, {
+    timeout: TIMEOUT_MS,
+    maxNetworkRetries: RETRIES,
+    telemetry: false,
+    ...(at && {
+      protocol: at.protocol === 'http:' ? ('http' as const) : ('https' as const),
+      host: at.hostname,
+      port: at.port || (at.protocol === 'http:' ? 80 : 443),
+    }),
+  })
+}
+
+/** Nothing that was named is there any more, at the provider. */
+export const isMissing = (cause: unknown): boolean =>
+  cause instanceof Stripe.errors.StripeInvalidRequestError && cause.code === 'resource_missing'
+
+/** It is unknown whether the provider did what it was asked for: no answer, or one that says so. */
+export const isUnknownOutcome = (cause: unknown): boolean =>
+  cause instanceof Stripe.errors.StripeConnectionError || cause instanceof Stripe.errors.StripeAPIError
+
+/**
+ * Whoever asks with the same idempotency key again is given this same answer, for a day: the provider keeps what it
+ * refused, and even its own failures. Not so while the first request is still being carried out.
+ */
+export const isKeptAnswer = (cause: unknown): boolean =>
+  cause instanceof Stripe.errors.StripeAPIError ||
+  (cause instanceof Stripe.errors.StripeInvalidRequestError && cause.statusCode !== 409)
+
+/**
+ * Asks the provider, and answers for it when it fails.
+ * @throws 503 when it does not answer or does not let us in; 502 when it refuses what it was asked
+ */
+export async function asked<T>(work: Promise<T>): Promise<T> {
+  try {
+    return await work
+  } catch (cause) {
+    throw cause instanceof Stripe.errors.StripeError ? failure(cause) : cause
+  }
+}
+
+function failure(cause: InstanceType<typeof Stripe.errors.StripeError>): AppError {
+  const { errors } = Stripe
+  if (isUnknownOutcome(cause) || cause instanceof errors.StripeRateLimitError) {
+    return unavailable('The payment provider does not answer, try again shortly', cause)
+  }
+  if (cause instanceof errors.StripeAuthenticationError || cause instanceof errors.StripePermissionError) {
+    return new AppError(503, 'The payment provider does not accept the key of this platform', { cause })
+  }
+  // Two requests with the same idempotency key at the same time: the first one is being carried out.
+  if (cause instanceof errors.StripeIdempotencyError || cause.statusCode === 409) {
+    return unavailable('The same is being asked of the payment provider already, try again shortly', cause)
+  }
+  return new AppError(502, 'The payment provider refused the request', { cause })
+}
+
+/** What every payment route answers on a platform without a key of the provider. */
+export const notConfigured = (): AppError =>
+  new AppError(503, 'Payments are not set up on this platform', { bySetUp: true })

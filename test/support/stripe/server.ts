@@ -1,0 +1,155 @@
+import { once } from 'node:events'
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { setTimeout as delay } from 'node:timers/promises'
+import { isDeepStrictEqual } from 'node:util'
+import { StripeBooks } from './books.ts'
+import { invalid, readRequest, StripeRefusal, type StripeRequest } from './wire.ts'
+
+/**
+ * How one request fares: `fails` is answered 500 and nothing is done, `fails after` although it is done; `drops` and
+ * `drops after` break the connection without an answer; a number is a delay in milliseconds, then it is carried out.
+ */
+export type Mishap = 'fails' | 'fails after' | 'drops' | 'drops after' | { readonly lateMs: number }
+
+interface Planned {
+  readonly when: (request: StripeRequest) => boolean
+  readonly mishap: Mishap
+  times: number
+}
+
+interface Kept {
+  readonly params: unknown
+  readonly path: string
+  answer: Promise<Answer> | undefined
+  settled: boolean
+}
+
+interface Answer {
+  readonly status: number
+  readonly body: unknown
+}
+
+const SECRET_KEY = 'sk_test_wheelhouse'
+
+export type StripeStandIn = Awaited<ReturnType<typeof startStripe>>
+
+/**
+ * Stripe's side: a server with a memory, which the platform speaks to through Stripe's own library. It refuses what
+ * Stripe refuses, keeps answers by their idempotency keys, and fares as badly as it is told to.
+ */
+export async function startStripe() {
+  const books = new StripeBooks()
+  const requests: StripeRequest[] = []
+  const kept = new Map<string, Kept>()
+  let planned: Planned[] = []
+
+  function mishapOf(request: StripeRequest): Mishap | undefined {
+    const plan = planned.find(({ when }) => when(request))
+    if (!plan) return undefined
+    if (--plan.times <= 0) planned = planned.filter((one) => one !== plan)
+    return plan.mishap
+  }
+
+  const carryOut = (request: StripeRequest): Answer => {
+    try {
+      return { status: 200, body: books.answer(request) }
+    } catch (cause) {
+      if (!(cause instanceof StripeRefusal)) throw cause
+      return { status: cause.status, body: cause.body }
+    }
+  }
+
+  /** The same key gets the same answer, failures included; with other parameters it is refused. */
+  async function onceByKey(request: StripeRequest, work: () => Promise<Answer>): Promise<Answer> {
+    const { idempotencyKey: key, path, params } = request
+    if (request.method !== 'POST' || key === undefined) return await work()
+    const known = kept.get(key)
+    if (!known) {
+      const fresh: Kept = { params, path, answer: undefined, settled: false }
+      kept.set(key, fresh)
+      fresh.answer = work().finally(() => {
+        fresh.settled = true
+      })
+      return await fresh.answer
+    }
+    if (known.path !== path || !isDeepStrictEqual(known.params, params)) {
+      return {
+        status: 400,
+        body: {
+          error: {
+            type: 'idempotency_error',
+            message: 'Keys for idempotent requests can only be used with the same parameters',
+          },
+        },
+      }
+    }
+    if (!known.settled) {
+      const error = { type: 'invalid_request_error', code: 'idempotency_key_in_use', message: 'in use' }
+      return { status: 409, body: { error } }
+    }
+    return (await known.answer) as Answer
+  }
+
+  const broken: Answer = {
+    status: 500,
+    body: { error: { type: 'api_error', message: 'Something went wrong' } },
+  }
+
+  async function handle(http: IncomingMessage, response: ServerResponse): Promise<void> {
+    const request = await readRequest(http)
+    requests.push(request)
+    const mishap = mishapOf(request)
+    if (mishap === 'drops') return void http.socket.destroy()
+    let answer: Answer
+    if (http.headers.authorization !== `Bearer ${SECRET_KEY}`) {
+      answer = { status: 401, body: invalid('Invalid API Key provided').body }
+    } else {
+      answer = await onceByKey(request, async () => {
+        if (mishap === 'fails') return broken
+        if (typeof mishap === 'object') await delay(mishap.lateMs)
+        const done = carryOut(request)
+        return mishap === 'fails after' ? broken : done
+      })
+    }
+    if (mishap === 'drops after') return void http.socket.destroy()
+    response.writeHead(answer.status, { 'Content-Type': 'application/json' })
+    response.end(JSON.stringify(answer.body))
+  }
+
+  const server = createServer((http, response) => {
+    handle(http, response).catch((cause) => response.destroy(cause as Error))
+  })
+  server.listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
+
+  return {
+    books,
+    /** Everything that was asked, in its order. */
+    requests,
+    /** Environment of a platform that uses this stand-in. */
+    env: {
+      STRIPE_SECRET_KEY: SECRET_KEY,
+      STRIPE_WEBHOOK_SECRET: 'whsec_wheelhouse',
+      STRIPE_API_BASE: url,
+    },
+    asked: (method: string, path: RegExp) =>
+      requests.filter((request) => request.method === method && path.test(request.path)),
+
+    /** The next requests to such a path (`times`, one if not said) fare like this. */
+    plan(mishap: Mishap, path: RegExp, times = 1): void {
+      planned.push({ mishap, times, when: (request) => path.test(request.path) })
+    },
+    /** Everything fares well again. */
+    recover(): void {
+      planned = []
+    },
+
+    async [Symbol.asyncDispose]() {
+      server.close()
+      server.closeAllConnections()
+      await once(server, 'close').catch(() => {})
+    },
+  }
+}
