@@ -70,6 +70,8 @@ export const NotificationType = z.enum([
   'certification.approved',
   'certification.rejected',
   'invoice.issued',
+  'payout.paid',
+  'payout.failed',
 ])
 export type NotificationType = z.infer<typeof NotificationType>
 

@@ -33,6 +33,8 @@ import { createSchedules } from './operators/schedule.service.ts'
 import { createOperatorStats } from './operators/stats.service.ts'
 import { createCustomers } from './payments/customer.service.ts'
 import type { Payments } from './payments/payment.routes.ts'
+import { createPayouts } from './payments/payout.service.ts'
+import { createPayoutTransfers } from './payments/payout.transfers.ts'
 import { createProvider } from './payments/provider.ts'
 import { createProviderAccounts } from './payments/provider-accounts.ts'
 import { createRecipients } from './payments/recipient.service.ts'
@@ -205,9 +207,12 @@ function createPayments(
   if (!payments) return undefined
   const provider = createProvider(payments)
   const accounts = createProviderAccounts(parts)
+  const recipients = createRecipients({ ...parts, provider, accounts })
+  const transfers = createPayoutTransfers({ ...parts, provider })
   return {
+    ...{ recipients, payoutTransfers: transfers },
     customers: createCustomers({ ...parts, provider, accounts }),
-    recipients: createRecipients({ ...parts, provider, accounts }),
+    payouts: createPayouts({ ...parts, recipients, transfers }),
   }
 }
 

@@ -146,7 +146,7 @@ async function runHub(platform: Platform, http: Listener, ending: Ending): Promi
 
 function runWorker(platform: Platform, ending: Ending): void {
   const { config, log, db, now, databaseUrl, transact, sessionPresence, lifecycle, starts } = platform
-  const { contactDelivery, idempotency } = platform
+  const { contactDelivery, idempotency, payments } = platform
   const store = createPresenceStore({ databaseUrl, poolSize: 1 })
   ending.close.push(() => store.close())
   const sweep = createSweep({
@@ -166,6 +166,7 @@ function runWorker(platform: Platform, ending: Ending): void {
       { name: 'presence sweep', everyMs: 500, run: sweep.run },
       { name: 'scheduled starts', everyMs: 1_000, run: schedule.run },
       { name: 'monthly close', everyMs: 10_000, run: monthlyClose.run },
+      ...(payments ? [{ name: 'payouts', everyMs: 5_000, run: payments.payoutTransfers.runDue }] : []),
       ...(contactDelivery ? [{ name: 'mail', everyMs: 1_000, run: contactDelivery.runDue }] : []),
       { name: 'idempotency clean-up', everyMs: 60_000, run: idempotency.removeExpired },
     ],

@@ -182,6 +182,8 @@ const rules: Record<string, Rule> = {
   'POST /api/payments/portal': { expected: clientsInPerson(201) },
   'GET /api/payments/connect': { expected: operatorsInPerson(200) },
   'POST /api/payments/connect': { expected: operatorsInPerson(200) },
+  'GET /api/payments/payout': { expected: operatorsInPerson(200) },
+  'POST /api/payments/payout': { expected: operatorsInPerson(409) }, // nothing was earned yet
 
   'GET /api/operator/certifications': { expected: operators(200) },
   'POST /api/operator/certifications': {

@@ -9,6 +9,8 @@ const routes = [
   ['POST', '/api/payments/portal', 'client'],
   ['GET', '/api/payments/connect', 'operator'],
   ['POST', '/api/payments/connect', 'operator'],
+  ['GET', '/api/payments/payout', 'operator'],
+  ['POST', '/api/payments/payout', 'operator'],
 ] as const
 
 /** A platform with payments, and the provider's side of them. */

@@ -1,6 +1,7 @@
 import { defineEntity, type InferEntity, p } from '@mikro-orm/core'
 import { z } from 'zod'
 import { User } from '../accounts/user.entity.ts'
+import { Payout } from '../payments/payout.entity.ts'
 import { Session } from '../sessions/session.entity.ts'
 import { Invoice } from './invoice.entity.ts'
 
@@ -37,6 +38,11 @@ export const LedgerEntry = defineEntity({
       expression:
         'create index "ledger_entries_by_invoice" on "ledger_entries" ("invoice_id") where "invoice_id" is not null',
     },
+    {
+      name: 'ledger_entries_by_payout',
+      expression:
+        'create index "ledger_entries_by_payout" on "ledger_entries" ("payout_id") where "payout_id" is not null',
+    },
   ],
   checks: [
     { name: 'ledger_entries_amount', expression: '"amount_cents" <> 0' },
@@ -55,6 +61,7 @@ export const LedgerEntry = defineEntity({
     amountCents: p.bigint('number'),
     session: () => p.manyToOne(Session).mapToPk().nullable().deleteRule('restrict'),
     invoice: () => p.manyToOne(Invoice).mapToPk().nullable().deleteRule('restrict'),
+    payout: () => p.manyToOne(Payout).mapToPk().nullable().deleteRule('restrict'),
     /** What happened, e.g. `session_charge`. */
     kind: p.text(),
     at: p.datetime(3).defaultRaw('now()'),

@@ -22,6 +22,7 @@ export interface Posting {
   readonly at: Date
   readonly sessionId?: string
   readonly invoiceId?: string
+  readonly payoutId?: string
   readonly lines: readonly PostingLine[]
 }
 
@@ -48,6 +49,7 @@ export async function post(tx: Pick<Tx, 'db'>, posting: Posting): Promise<void> 
         amount_cents: line.amountCents,
         session_id: posting.sessionId ?? null,
         invoice_id: posting.invoiceId ?? null,
+        payout_id: posting.payoutId ?? null,
         kind: posting.kind,
         at: posting.at,
       })),

@@ -22,6 +22,7 @@ import { Notification } from '../notifications/notification.entity.ts'
 import { Certification } from '../operators/certification.entity.ts'
 import { OperatorProfile } from '../operators/operator-profile.entity.ts'
 import { OperatorSchedule } from '../operators/schedule.entity.ts'
+import { Payout } from '../payments/payout.entity.ts'
 import { ProviderAccount } from '../payments/provider-account.entity.ts'
 import { GatewayNode, RobotPresence } from '../presence/presence.entity.ts'
 import { Robot } from '../robots/robot.entity.ts'
@@ -65,6 +66,7 @@ export const entities = [
   SessionExtension,
   SessionLatency,
   ProviderAccount,
+  Payout,
 ] as const
 
 /** A database that takes no more packets must not hold requests for ever. */

@@ -129,7 +129,7 @@ export function mount(
         caller,
         params: spec.params?.parse(http.params),
         query: spec.query?.parse(http.query),
-        body: spec.body ? spec.body.parse(jsonBody(http)) : undefined,
+        body: spec.body ? spec.body.parse(jsonBody(http, isOptional(spec.body))) : undefined,
         http,
       }
       await around(http, spec, caller, async () => {
@@ -153,8 +153,17 @@ const unchecked: Check = (_spec, handle) => handle
 export const keepsAnswers = ({ method, media, upload }: Endpoint): boolean =>
   method === 'post' && !media && !upload
 
+/** Whether anything was sent behind the headers; `Content-Length: 0` is nothing. */
+export function hasBody({ req }: Context): boolean {
+  return req.headers['transfer-encoding'] !== undefined || Number(req.headers['content-length'] ?? 0) > 0
+}
+
+/** Whether a body may be left out. */
+export const isOptional = (body: z.ZodType): boolean => body.safeParse(undefined).success
+
 /** The parsed JSON body. A body of another type is refused rather than read as an empty object. */
-function jsonBody(http: Context): unknown {
+function jsonBody(http: Context, optional: boolean): unknown {
+  if (optional && !hasBody(http)) return undefined
   const type = http.request.is('json')
   if (type === false) throw new AppError(415, 'Content-Type must be application/json')
   if (type === null) throw badRequest('A JSON body is required')

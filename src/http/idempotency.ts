@@ -5,7 +5,7 @@ import type { Transaction } from 'kysely'
 import type { Db, Tables } from '../db/orm.ts'
 import type { Secrets } from '../secrets.ts'
 import { clientNetwork } from './client-address.ts'
-import { type Around, type Caller, keepsAnswers } from './endpoint.ts'
+import { type Around, type Caller, hasBody, keepsAnswers } from './endpoint.ts'
 import { AppError, badRequest, conflict } from './errors.ts'
 import { type Claim, createIdempotencyStore } from './idempotency.store.ts'
 
@@ -128,10 +128,6 @@ function fingerprint(http: Context): string {
   }
   const request = [http.method, http.path, http.search, rawBody ? canonical(body, rawBody) : '']
   return createHash('sha256').update(JSON.stringify(request)).digest('base64url')
-}
-
-function hasBody({ req }: Context): boolean {
-  return req.headers['transfer-encoding'] !== undefined || Number(req.headers['content-length'] ?? 0) > 0
 }
 
 function canonical(body: unknown, raw: string): string {

@@ -1,5 +1,5 @@
 import type { ZodObjectInput, ZodOpenApiOperationObject, ZodOpenApiRequestBodyObject } from 'zod-openapi'
-import { type Endpoint, keepsAnswers } from '../http/endpoint.ts'
+import { type Endpoint, isOptional, keepsAnswers } from '../http/endpoint.ts'
 import { idempotencyKeyRef } from './components.ts'
 import { callersOf, operationIdOf, tagOf } from './names.ts'
 import { responsesOf } from './responses.ts'
@@ -32,7 +32,7 @@ function securityOf({ access }: Endpoint): Record<string, string[]>[] {
 }
 
 function requestBodyOf({ body, upload }: Endpoint): ZodOpenApiRequestBodyObject | undefined {
-  if (body) return { required: true, content: { 'application/json': { schema: body } } }
+  if (body) return { required: !isOptional(body), content: { 'application/json': { schema: body } } }
   if (!upload) return undefined
   const { field, types, maxBytes } = upload
   const description = `A file of at most ${Math.round((maxBytes / BYTES_PER_MB) * 10) / 10} MB: ${types.join(', ')}`

@@ -1,6 +1,16 @@
 import { type Endpoint, endpoint, type Refusals } from '../http/endpoint.ts'
 import type { Customers } from './customer.service.ts'
-import { ConnectStatus, CustomerView, HostedPage, SetupIntentView } from './payment.schema.ts'
+import {
+  AskForPayout,
+  ConnectStatus,
+  CustomerView,
+  HostedPage,
+  PayoutOverview,
+  PayoutView,
+  SetupIntentView,
+} from './payment.schema.ts'
+import type { Payouts } from './payout.service.ts'
+import type { PayoutTransfers } from './payout.transfers.ts'
 import { notConfigured } from './provider.ts'
 import type { Recipients } from './recipient.service.ts'
 
@@ -8,6 +18,8 @@ import type { Recipients } from './recipient.service.ts'
 export interface Payments {
   readonly customers: Customers
   readonly recipients: Recipients
+  readonly payouts: Payouts
+  readonly payoutTransfers: PayoutTransfers
 }
 
 const clients = { role: 'client', sessionOnly: true } as const
@@ -69,6 +81,28 @@ export function paymentEndpoints({ payments }: { payments: Payments | undefined 
       answer: [200, HostedPage],
       refusals: { ...refusals, 409: 'when your operator profile has no country' },
       run: ({ caller }) => configured().recipients.onboard(caller.userId),
+    }),
+    endpoint({
+      method: 'get',
+      path: '/api/payments/payout',
+      summary: 'Returns what you can be paid, and your payouts',
+      access: operators,
+      answer: [200, PayoutOverview],
+      refusals: { 503: refusals[503] as string },
+      run: ({ caller }) => configured().payouts.overview(caller.userId),
+    }),
+    endpoint({
+      method: 'post',
+      path: '/api/payments/payout',
+      summary: 'Pays out your earnings, all of them or an amount; at least 10.00 EUR',
+      access: operators,
+      body: AskForPayout,
+      answer: [201, PayoutView],
+      refusals: {
+        ...refusals,
+        409: 'when it is below the minimum, above what is available, or while your payout account is not ready',
+      },
+      run: ({ caller, body }) => configured().payouts.request(caller.userId, body.amountCents),
     }),
   ]
 }

@@ -1,4 +1,7 @@
 import { z } from 'zod'
+import { CURRENCY } from '../billing/money.ts'
+import { timestamp } from '../http/fields.ts'
+import { PayoutStatus } from './payout.entity.ts'
 
 const hosted = z.url().meta({ description: 'A page of the payment provider: send the browser there.' })
 
@@ -35,3 +38,44 @@ export const ConnectStatus = z
       .meta({ description: 'What the provider still wants to know, in its words.', examples: [[]] }),
   })
   .meta({ id: 'PayoutAccount', description: 'Your payout account, as the provider says now.' })
+
+const cents = z.int()
+const currency = z.literal(CURRENCY)
+
+export const PayoutView = z
+  .object({
+    id: z.uuid().meta({ examples: ['7d1e1f2a-5a0c-4c52-9c83-5b1f0c2f9a11'] }),
+    amountCents: cents.meta({ examples: [4_250] }),
+    currency,
+    status: PayoutStatus.meta({
+      description: 'PENDING until the provider’s word is known; PAID: transferred; FAILED: available again.',
+    }),
+    failure: z
+      .string()
+      .nullable()
+      .meta({ description: 'Why it failed.', examples: [null] }),
+    createdAt: timestamp,
+    settledAt: timestamp.nullable().meta({ description: 'Null while it is PENDING.' }),
+  })
+  .meta({ id: 'Payout', description: 'Earnings on their way to an operator.' })
+
+export const PayoutOverview = z
+  .object({
+    availableCents: cents.meta({ description: 'Earned, and not asked for yet.', examples: [1_730] }),
+    pendingCents: cents.meta({ description: 'In payouts that are PENDING.', examples: [4_250] }),
+    minimumCents: cents.meta({ description: 'The least one payout may be.', examples: [1_000] }),
+    currency,
+    payouts: z.array(PayoutView).meta({ description: 'The newest hundred, newest first.' }),
+  })
+  .meta({ id: 'PayoutOverview', description: 'What you can be paid, and what you were.' })
+
+export const AskForPayout = z
+  .strictObject({
+    amountCents: z
+      .int()
+      .positive()
+      .max(Number.MAX_SAFE_INTEGER)
+      .optional()
+      .meta({ description: 'Default: all that is available.', examples: [4_250] }),
+  })
+  .default({})

@@ -37,13 +37,21 @@ export const isMissing = (cause: unknown): boolean =>
 export const isUnknownOutcome = (cause: unknown): boolean =>
   cause instanceof Stripe.errors.StripeConnectionError || cause instanceof Stripe.errors.StripeAPIError
 
+/** The provider has understood and said no; nothing was done. */
+export const isRefusal = (cause: unknown): cause is InstanceType<typeof Stripe.errors.StripeError> =>
+  (cause instanceof Stripe.errors.StripeInvalidRequestError && cause.statusCode !== 409) ||
+  cause instanceof Stripe.errors.StripeCardError
+
+/** Why, for whoever asked. */
+export const refusalText = (cause: InstanceType<typeof Stripe.errors.StripeError>): string =>
+  cause.message.slice(0, 500)
+
 /**
  * Whoever asks with the same idempotency key again is given this same answer, for a day: the provider keeps what it
  * refused, and even its own failures. Not so while the first request is still being carried out.
  */
 export const isKeptAnswer = (cause: unknown): boolean =>
-  cause instanceof Stripe.errors.StripeAPIError ||
-  (cause instanceof Stripe.errors.StripeInvalidRequestError && cause.statusCode !== 409)
+  cause instanceof Stripe.errors.StripeAPIError || isRefusal(cause)
 
 /**
  * Asks the provider, and answers for it when it fails.

@@ -8,6 +8,7 @@ import { Migration0007Support } from './0007-support.ts'
 import { Migration0008Idempotency } from './0008-idempotency.ts'
 import { Migration0009Driving } from './0009-driving.ts'
 import { Migration0012Payments } from './0012-payments.ts'
+import { Migration0013Payouts } from './0013-payouts.ts'
 
 /** Every migration in the order in which it is applied. Append; never edit one that has been released. */
 export const migrations = [
@@ -21,4 +22,5 @@ export const migrations = [
   { name: '0008_idempotency', class: Migration0008Idempotency },
   { name: '0009_driving', class: Migration0009Driving },
   { name: '0012_payments', class: Migration0012Payments },
+  { name: '0013_payouts', class: Migration0013Payouts },
 ]

@@ -1,6 +1,6 @@
 import type Stripe from 'stripe'
 import { z } from 'zod'
-import { checked, formBoolean, invalid, metadata, missing, type StripeRequest } from './wire.ts'
+import { checked, formBoolean, formInteger, invalid, metadata, missing, type StripeRequest } from './wire.ts'
 
 type Customer = Pick<
   Stripe.Customer,
@@ -54,10 +54,27 @@ const NewLink = z.strictObject({
   }),
 })
 
+const NewTransfer = z.strictObject({
+  amount: formInteger.pipe(z.int().positive()),
+  currency: z.literal('eur'),
+  destination: z.string(),
+  transfer_group: z.string(),
+  metadata: metadata.optional(),
+})
+const TransferQuery = z.strictObject({ transfer_group: z.string(), limit: formInteger.optional() })
+
+type Transfer = Pick<
+  Stripe.Transfer,
+  'id' | 'object' | 'amount' | 'destination' | 'transfer_group' | 'reversed'
+>
+
 /** What the stand-in remembers, and what it answers. */
 export class StripeBooks {
   readonly customers = new Map<string, Customer>()
   readonly recipients = new Map<string, Recipient>()
+  readonly transfers: Transfer[] = []
+  /** What the platform has at the provider, in cents. */
+  balanceCents = 1_000_000
   private count = 0
 
   answer(request: StripeRequest): unknown {
@@ -76,6 +93,10 @@ export class StripeBooks {
         return this.showRecipient(id)
       case 'POST /v2/core/account_links':
         return this.newLink(checked(NewLink, request.params))
+      case 'POST /v1/transfers':
+        return this.newTransfer(checked(NewTransfer, request.params))
+      case 'GET /v1/transfers':
+        return this.listTransfers(checked(TransferQuery, request.params))
       default:
         throw invalid(`Unrecognized request URL (${route})`)
     }
@@ -160,6 +181,42 @@ export class StripeBooks {
     this.recipient(account)
     const url = `https://connect.stripe.test/setup/${this.id('link')}`
     return { object: 'v2.core.account_link', account, livemode: false, url, use_case }
+  }
+
+  private newTransfer({
+    amount,
+    destination,
+    transfer_group,
+    metadata: about = {},
+  }: z.output<typeof NewTransfer>) {
+    if (this.recipient(destination).transfers !== 'active') {
+      throw invalid('Your destination account needs to have transfers enabled', {
+        code: 'insufficient_capabilities_for_transfer',
+      })
+    }
+    if (amount > this.balanceCents) {
+      throw invalid('You have insufficient available funds in your Stripe account', {
+        code: 'balance_insufficient',
+      })
+    }
+    this.balanceCents -= amount
+    const id = this.id('tr')
+    const transfer = {
+      ...{ id, object: 'transfer' as const, amount, currency: 'eur', destination, transfer_group },
+      ...{ metadata: about, reversed: false, amount_reversed: 0 },
+    }
+    this.transfers.push(transfer)
+    return transfer
+  }
+
+  private listTransfers({ transfer_group, limit = 10 }: z.output<typeof TransferQuery>) {
+    const found = this.transfers.filter((transfer) => transfer.transfer_group === transfer_group)
+    return {
+      object: 'list',
+      url: '/v1/transfers',
+      has_more: found.length > limit,
+      data: found.slice(0, limit),
+    }
   }
 
   private customer(id: string): Customer {

@@ -141,6 +141,8 @@ export async function startStripe() {
     plan(mishap: Mishap, path: RegExp, times = 1): void {
       planned.push({ mishap, times, when: (request) => path.test(request.path) })
     },
+    /** More than a day has passed: no key is known any more. */
+    forgetKeys: () => kept.clear(),
     /** Everything fares well again. */
     recover(): void {
       planned = []
