@@ -72,6 +72,7 @@ export const NotificationType = z.enum([
   'invoice.issued',
   'payout.paid',
   'payout.failed',
+  'payout.reversed',
 ])
 export type NotificationType = z.infer<typeof NotificationType>
 

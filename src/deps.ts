@@ -37,7 +37,9 @@ import { createPayouts } from './payments/payout.service.ts'
 import { createPayoutTransfers } from './payments/payout.transfers.ts'
 import { createProvider } from './payments/provider.ts'
 import { createProviderAccounts } from './payments/provider-accounts.ts'
+import { createProviderFacts } from './payments/provider-facts.ts'
 import { createRecipients } from './payments/recipient.service.ts'
+import { createWebhook } from './payments/webhook.service.ts'
 import { createRobots } from './robots/robot.service.ts'
 import { createRobotTokens } from './robots/robot.token.ts'
 import { createRobotWatch } from './robots/robot.watch.ts'
@@ -207,12 +209,22 @@ function createPayments(
   if (!payments) return undefined
   const provider = createProvider(payments)
   const accounts = createProviderAccounts(parts)
-  const recipients = createRecipients({ ...parts, provider, accounts })
-  const transfers = createPayoutTransfers({ ...parts, provider })
+  const facts = createProviderFacts(parts)
+  const recipients = createRecipients({ ...parts, provider, accounts, facts })
+  const transfers = createPayoutTransfers({ ...parts, provider, facts })
+  const customers = createCustomers({ ...parts, provider, accounts, facts })
   return {
-    ...{ recipients, payoutTransfers: transfers },
-    customers: createCustomers({ ...parts, provider, accounts }),
+    ...{ customers, recipients, facts, payoutTransfers: transfers },
     payouts: createPayouts({ ...parts, recipients, transfers }),
+    webhook: createWebhook({
+      ...parts,
+      provider,
+      settings: payments,
+      facts,
+      customers,
+      recipients,
+      transfers,
+    }),
   }
 }
 

@@ -8,13 +8,14 @@ import { createPlatform, type Platform } from './deps.ts'
 import { type Listener, listen } from './http/listener.ts'
 import type { Log } from './log.ts'
 import { measureGateway, measureHub } from './metrics/role.metrics.ts'
+import type { Payments } from './payments/payment.routes.ts'
 import { createPresence } from './presence/presence.service.ts'
 import { createPresenceStore } from './presence/presence.store.ts'
 import { createSweep } from './presence/presence.sweep.ts'
 import { createSchedule } from './sessions/session.schedule.ts'
 import { databaseAnswers } from './site/health.ts'
 import { probeHandler } from './site/probes.ts'
-import { startWorker } from './worker.ts'
+import { type Job, startWorker } from './worker.ts'
 
 /** Longest a step of the shutdown may take; then the next one begins. */
 const SHUTDOWN_STEP_MS = 8_000
@@ -166,7 +167,7 @@ function runWorker(platform: Platform, ending: Ending): void {
       { name: 'presence sweep', everyMs: 500, run: sweep.run },
       { name: 'scheduled starts', everyMs: 1_000, run: schedule.run },
       { name: 'monthly close', everyMs: 10_000, run: monthlyClose.run },
-      ...(payments ? [{ name: 'payouts', everyMs: 5_000, run: payments.payoutTransfers.runDue }] : []),
+      ...(payments ? paymentJobs(payments) : []),
       ...(contactDelivery ? [{ name: 'mail', everyMs: 1_000, run: contactDelivery.runDue }] : []),
       { name: 'idempotency clean-up', everyMs: 60_000, run: idempotency.removeExpired },
     ],
@@ -175,6 +176,11 @@ function runWorker(platform: Platform, ending: Ending): void {
   )
   ending.drain.push(worker.close)
 }
+
+const paymentJobs = ({ payoutTransfers, facts }: Payments): Job[] => [
+  { name: 'payouts', everyMs: 5_000, run: payoutTransfers.runDue },
+  { name: 'payment events clean-up', everyMs: 3_600_000, run: facts.removeExpired },
+]
 
 /** Readiness follows the database, so that a load balancer sends nobody to a process that can only say 503. */
 function watchReadiness(platform: Platform, ending: Ending, report: (ok: boolean) => void): void {

@@ -183,6 +183,7 @@ const rules: Record<string, Rule> = {
   'GET /api/payments/connect': { expected: operatorsInPerson(200) },
   'POST /api/payments/connect': { expected: operatorsInPerson(200) },
   'GET /api/payments/payout': { expected: operatorsInPerson(200) },
+  'POST /api/payments/webhook': { expected: 'public', answers: 400, attempt: () => ({ body: {} }) }, // unsigned
   'POST /api/payments/payout': { expected: operatorsInPerson(409) }, // nothing was earned yet
 
   'GET /api/operator/certifications': { expected: operators(200) },

@@ -24,6 +24,7 @@ import { OperatorProfile } from '../operators/operator-profile.entity.ts'
 import { OperatorSchedule } from '../operators/schedule.entity.ts'
 import { Payout } from '../payments/payout.entity.ts'
 import { ProviderAccount } from '../payments/provider-account.entity.ts'
+import { ProviderEvent, ProviderObject } from '../payments/provider-event.entity.ts'
 import { GatewayNode, RobotPresence } from '../presence/presence.entity.ts'
 import { Robot } from '../robots/robot.entity.ts'
 import { SessionExtension } from '../sessions/extension.entity.ts'
@@ -67,6 +68,8 @@ export const entities = [
   SessionLatency,
   ProviderAccount,
   Payout,
+  ProviderEvent,
+  ProviderObject,
 ] as const
 
 /** A database that takes no more packets must not hold requests for ever. */

@@ -32,6 +32,11 @@ export function createMetrics() {
     help: 'Requests with an Idempotency-Key, by what became of them',
     labelNames: ['outcome'],
   })
+  const providerEvents = new Counter({
+    ...{ registers, name: 'wheelhouse_payment_events_total' },
+    help: 'Events of the payment provider, by what became of them',
+    labelNames: ['outcome'],
+  })
   const runs = new Counter({
     ...{ registers, name: 'wheelhouse_job_runs_total', help: 'Runs of worker jobs' },
     labelNames: ['job', 'outcome'],
@@ -61,6 +66,8 @@ export function createMetrics() {
 
     rateLimited: (policy: string): void => refusals.inc({ policy }),
     idempotency: (outcome: string): void => repetitions.inc({ outcome }),
+
+    providerEvent: (outcome: string): void => providerEvents.inc({ outcome }),
 
     /** Counts a run of a worker job. */
     job(name: string, run: { ok: boolean; ms: number }): void {

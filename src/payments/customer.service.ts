@@ -1,7 +1,9 @@
 import type { Users } from '../accounts/user.service.ts'
 import type { ClientProfiles } from '../clients/client-profile.service.ts'
+import type { Tx } from '../events/transactor.ts'
 import { asked, isMissing, type Provider } from './provider.ts'
 import type { ProviderAccounts } from './provider-accounts.ts'
+import type { ProviderFacts, ProviderNews } from './provider-facts.ts'
 
 /** Clients at the payment provider: who is charged, and with what. */
 export function createCustomers(parts: {
@@ -9,9 +11,11 @@ export function createCustomers(parts: {
   accounts: ProviderAccounts
   users: Users
   clientProfiles: ClientProfiles
+  facts: ProviderFacts
+  now: () => Date
   baseUrl: string
 }) {
-  const { provider, accounts, users, clientProfiles, baseUrl } = parts
+  const { provider, accounts, users, clientProfiles, facts, now, baseUrl } = parts
 
   async function introduce(userId: string) {
     const [user, profile] = await Promise.all([users.byId(userId), clientProfiles.get(userId)])
@@ -46,7 +50,56 @@ export function createCustomers(parts: {
     }
   }
 
+  /** Whether there is something to charge. The first payment method that was saved becomes the one that is charged. */
+  async function isChargeable(customerId: string): Promise<boolean> {
+    try {
+      const customer = await provider.customers.retrieve(customerId)
+      if (customer.deleted) return false
+      const { data } = await provider.customers.listPaymentMethods(customerId, { limit: 1 })
+      const [method] = data
+      if (!method) return false
+      if (!customer.invoice_settings.default_payment_method) {
+        await provider.customers.update(customerId, {
+          invoice_settings: { default_payment_method: method.id },
+        })
+      }
+      return true
+    } catch (cause) {
+      if (isMissing(cause)) return false // deleted, or removed between two questions, which has an event of its own
+      throw cause
+    }
+  }
+
+  /** Takes over whether a client can be charged, as their profile tells. */
+  async function note(tx: Tx, userId: string, chargeable: boolean): Promise<void> {
+    const since = chargeable ? now() : null
+    await tx.db
+      .insertInto('client_profiles')
+      .values({ user_id: userId, payment_method_at: since, created_at: now() })
+      .onConflict((clash) =>
+        clash.column('user_id').doUpdateSet((eb) => ({
+          payment_method_at: chargeable
+            ? eb.fn.coalesce('client_profiles.payment_method_at', eb.val(since))
+            : null,
+        })),
+      )
+      .execute()
+  }
+
   return {
+    /** An event of the provider says that something about this customer has changed. */
+    async learn(customerId: string, event: ProviderNews): Promise<void> {
+      await facts.learn(
+        customerId,
+        () => isChargeable(customerId),
+        async (tx, chargeable) => {
+          const userId = await accounts.userOf('customer', customerId, tx.db)
+          if (userId !== undefined) await note(tx, userId, chargeable)
+        },
+        event,
+      )
+    },
+
     /** The client's customer, made at first. @throws 502, 503 */
     ensure,
 

@@ -4,15 +4,19 @@ import {
   AskForPayout,
   ConnectStatus,
   CustomerView,
+  EventReceived,
   HostedPage,
   PayoutOverview,
   PayoutView,
+  ProviderEventBody,
   SetupIntentView,
 } from './payment.schema.ts'
 import type { Payouts } from './payout.service.ts'
 import type { PayoutTransfers } from './payout.transfers.ts'
 import { notConfigured } from './provider.ts'
+import type { ProviderFacts } from './provider-facts.ts'
 import type { Recipients } from './recipient.service.ts'
+import type { Webhook } from './webhook.service.ts'
 
 /** What needs the payment provider; undefined on a platform without its key. */
 export interface Payments {
@@ -20,6 +24,8 @@ export interface Payments {
   readonly recipients: Recipients
   readonly payouts: Payouts
   readonly payoutTransfers: PayoutTransfers
+  readonly webhook: Webhook
+  readonly facts: ProviderFacts
 }
 
 const clients = { role: 'client', sessionOnly: true } as const
@@ -103,6 +109,20 @@ export function paymentEndpoints({ payments }: { payments: Payments | undefined 
         409: 'when it is below the minimum, above what is available, or while your payout account is not ready',
       },
       run: ({ caller, body }) => configured().payouts.request(caller.userId, body.amountCents),
+    }),
+    endpoint({
+      method: 'post',
+      path: '/api/payments/webhook',
+      summary: 'Receives the events of the payment provider, which signs them',
+      access: 'public',
+      body: ProviderEventBody,
+      answer: [200, EventReceived],
+      refusals: { 503: 'when payments are not set up here' },
+      run: async ({ http }) => {
+        const { rawBody = '' } = http.request // as it was signed, byte for byte
+        await configured().webhook.receive(rawBody, http.get('Stripe-Signature'))
+        return { received: true as const }
+      },
     }),
   ]
 }

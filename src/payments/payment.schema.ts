@@ -79,3 +79,13 @@ export const AskForPayout = z
       .meta({ description: 'Default: all that is available.', examples: [4_250] }),
   })
   .default({})
+
+export const ProviderEventBody = z.looseObject({}).meta({
+  id: 'PaymentEvent',
+  description: 'As the provider sends it, with `Stripe-Signature`.',
+  examples: [{}],
+})
+
+export const EventReceived = z
+  .object({ received: z.literal(true) })
+  .meta({ id: 'PaymentEventReceived', description: 'The event was carried out, or needs nothing done.' })

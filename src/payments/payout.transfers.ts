@@ -1,5 +1,6 @@
 import { type Selectable, sql } from 'kysely'
 import type Stripe from 'stripe'
+import { z } from 'zod'
 import { audit } from '../admin/audit.ts'
 import { post } from '../billing/ledger.ts'
 import { CURRENCY } from '../billing/money.ts'
@@ -8,6 +9,7 @@ import type { Transact, Tx } from '../events/transactor.ts'
 import type { Log } from '../log.ts'
 import { notify } from '../notifications/notify.ts'
 import { isRefusal, type Provider, refusalText } from './provider.ts'
+import type { ProviderFacts, ProviderNews } from './provider-facts.ts'
 
 export type PayoutRow = Selectable<Tables['payouts']>
 
@@ -31,12 +33,13 @@ type Outcome =
  */
 export function createPayoutTransfers(parts: {
   provider: Provider
+  facts: ProviderFacts
   db: Db
   transact: Transact
   now: () => Date
   log: Log
 }) {
-  const { provider, db, transact, now, log } = parts
+  const { provider, facts, db, transact, now, log } = parts
 
   async function find({ id }: PayoutRow): Promise<Stripe.Transfer | undefined> {
     const { data } = await provider.transfers.list({ transfer_group: id, limit: 1 })
@@ -66,27 +69,28 @@ export function createPayoutTransfers(parts: {
 
   /** Writes down what became of a payout, once. */
   const settle = (payout: PayoutRow, outcome: Outcome): Promise<PayoutRow> =>
-    transact(async (tx) => {
-      if (outcome.status === 'PENDING') return await read(tx, payout.id)
-      const at = now()
-      const settled = await tx.db
-        .updateTable('payouts')
-        .set({
-          ...{ status: outcome.status, try_at: null, settled_at: at },
-          ...(outcome.status === 'PAID' ? { transfer_id: outcome.transferId } : { failure: outcome.failure }),
-        })
-        .where('id', '=', payout.id)
-        .where('status', '=', 'PENDING')
-        .returningAll()
-        .executeTakeFirst()
-      if (!settled) return await read(tx, payout.id) // somebody else has found out meanwhile
-      await book(tx, settled, at)
-      return settled
-    })
+    transact((tx) => settleIn(tx, payout.id, outcome, now()))
 
   return {
     /** Asks for the transfer of a payout that the caller has claimed. */
     attempt: async (payout: PayoutRow): Promise<PayoutRow> => settle(payout, await transfer(payout)),
+
+    /**
+     * An event of the provider says that something about this transfer has changed: it is there, or it was taken
+     * back, which makes the amount the operator's again.
+     */
+    async learn(transferId: string, event: ProviderNews): Promise<void> {
+      await facts.learn(
+        transferId,
+        () => provider.transfers.retrieve(transferId),
+        async (tx, { transfer_group: payoutId, amount_reversed: reversedCents }) => {
+          if (!payoutId || !(await isOurs(tx, payoutId))) return
+          await settleIn(tx, payoutId, { status: 'PAID', transferId }, now())
+          await reverse(tx, { payoutId, transferId, reversedCents }, now())
+        },
+        event,
+      )
+    },
 
     /** Tries what is due, within bounds; call it again and again. Throws when the database is away. */
     async runDue(): Promise<void> {
@@ -126,8 +130,79 @@ async function claim(db: Db, at: Date): Promise<PayoutRow | undefined> {
     .executeTakeFirst()
 }
 
-const read = (tx: Tx, id: string): Promise<PayoutRow> =>
-  tx.db.selectFrom('payouts').selectAll().where('id', '=', id).executeTakeFirstOrThrow()
+/** What became of a payout, in the caller's transaction; whoever finds out first writes it. */
+async function settleIn(tx: Tx, id: string, outcome: Outcome, at: Date): Promise<PayoutRow> {
+  const settled =
+    outcome.status === 'PENDING'
+      ? undefined
+      : await tx.db
+          .updateTable('payouts')
+          .set({
+            ...{ status: outcome.status, try_at: null, settled_at: at },
+            ...(outcome.status === 'PAID'
+              ? { transfer_id: outcome.transferId }
+              : { failure: outcome.failure }),
+          })
+          .where('id', '=', id)
+          .where('status', '=', 'PENDING')
+          .returningAll()
+          .executeTakeFirst()
+  if (settled) await book(tx, settled, at)
+  return (
+    settled ?? (await tx.db.selectFrom('payouts').selectAll().where('id', '=', id).executeTakeFirstOrThrow())
+  )
+}
+
+/** Transfers that were made by hand, or by other programs, have groups of their own. */
+async function isOurs(tx: Tx, transferGroup: string): Promise<boolean> {
+  if (!z.uuid().safeParse(transferGroup).success) return false
+  const payout = await tx.db
+    .selectFrom('payouts')
+    .select('id')
+    .where('id', '=', transferGroup)
+    .executeTakeFirst()
+  return payout !== undefined
+}
+
+/** Gives the operator back what the provider took back since it was last looked at. */
+async function reverse(
+  tx: Tx,
+  { payoutId, transferId, reversedCents }: { payoutId: string; transferId: string; reversedCents: number },
+  at: Date,
+): Promise<void> {
+  const before = await tx.db
+    .selectFrom('payouts')
+    .select(['operator_id', 'currency', 'reversed_cents'])
+    .where('id', '=', payoutId)
+    .where('transfer_id', '=', transferId)
+    .forUpdate()
+    .executeTakeFirst()
+  const amountCents = reversedCents - (before?.reversed_cents ?? 0)
+  if (!before || amountCents <= 0) return
+  await tx.db
+    .updateTable('payouts')
+    .set({ reversed_cents: reversedCents })
+    .where('id', '=', payoutId)
+    .execute()
+  const userId = before.operator_id
+  await post(tx, {
+    ...{ kind: 'payout_reversed', at, payoutId },
+    lines: [
+      { account: 'provider_cash', amountCents },
+      { account: 'operator_payable', userId, amountCents: -amountCents },
+    ],
+  })
+  const data = { payout_id: payoutId, amount_cents: amountCents, currency: before.currency }
+  const subject = ['payout', payoutId] as const
+  await audit(tx, {
+    at,
+    actorId: undefined,
+    action: 'payout.reversed',
+    subject,
+    data: { operator_id: userId, ...data },
+  })
+  await notify(tx, at, [{ userId, type: 'payout.reversed', data }])
+}
 
 /** Moves the reserved amount to where it belongs now, and tells the operator. */
 async function book(tx: Tx, payout: PayoutRow, at: Date): Promise<void> {

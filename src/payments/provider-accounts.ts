@@ -47,8 +47,8 @@ export function createProviderAccounts({ db, now }: { db: Db; now: () => Date })
       (await find(kind, userId))?.provider_id ?? undefined,
 
     /** Whose account this is. */
-    async userOf(kind: ProviderAccountKind, providerId: string): Promise<string | undefined> {
-      const row = await db
+    async userOf(kind: ProviderAccountKind, providerId: string, from: Db = db): Promise<string | undefined> {
+      const row = await from
         .selectFrom('provider_accounts')
         .select('user_id')
         .where('kind', '=', kind)
@@ -91,8 +91,13 @@ export function createProviderAccounts({ db, now }: { db: Db; now: () => Date })
     },
 
     /** The account is gone at the provider: the next `ensure` makes another one. */
-    async forget(kind: ProviderAccountKind, userId: string, providerId: string): Promise<void> {
-      await db
+    async forget(
+      kind: ProviderAccountKind,
+      userId: string,
+      providerId: string,
+      from: Db = db,
+    ): Promise<void> {
+      await from
         .deleteFrom('provider_accounts')
         .where('user_id', '=', userId)
         .where('kind', '=', kind)

@@ -1,10 +1,11 @@
 import type Stripe from 'stripe'
 import type { Users } from '../accounts/user.service.ts'
-import type { Db } from '../db/orm.ts'
+import type { Tx } from '../events/transactor.ts'
 import { conflict } from '../http/errors.ts'
 import type { OperatorProfiles } from '../operators/operator-profile.service.ts'
 import { asked, isMissing, type Provider } from './provider.ts'
 import type { ProviderAccounts } from './provider-accounts.ts'
+import type { ProviderFacts, ProviderNews } from './provider-facts.ts'
 
 const CURRENCY = 'eur'
 /** Where the payment provider sends a browser whose link has expired or was used; under `baseUrl`. */
@@ -28,11 +29,11 @@ export function createRecipients(parts: {
   accounts: ProviderAccounts
   users: Users
   operatorProfiles: OperatorProfiles
-  db: Db
+  facts: ProviderFacts
   now: () => Date
   baseUrl: string
 }) {
-  const { provider, accounts, users, operatorProfiles, db, now, baseUrl } = parts
+  const { provider, accounts, users, operatorProfiles, facts, now, baseUrl } = parts
 
   async function introduce(userId: string) {
     const [user, profile] = await Promise.all([users.byId(userId), operatorProfiles.get(userId)])
@@ -78,10 +79,35 @@ export function createRecipients(parts: {
       },
     })
 
+  /** What the provider says of an account now; undefined when it has none of that id. */
+  const ask = (accountId: string): Promise<Stripe.V2.Core.Account | undefined> =>
+    provider.v2.core.accounts
+      .retrieve(accountId, { include: ['configuration.recipient', 'requirements'] })
+      .catch((cause) => {
+        if (isMissing(cause)) return undefined
+        throw cause
+      })
+
+  /** Takes over how an account stands, whether or not an event of the provider says that it changed. */
+  async function learn(accountId: string, event?: ProviderNews): Promise<RecipientStatus> {
+    const account = await facts.learn(
+      accountId,
+      () => asked(ask(accountId)),
+      async (tx, now) => {
+        const userId = await accounts.userOf('recipient', accountId, tx.db)
+        if (userId === undefined) return
+        if (now === undefined) await accounts.forget('recipient', userId, accountId, tx.db)
+        await note(tx, userId, now !== undefined && statusOf(now).payoutsEnabled)
+      },
+      event,
+    )
+    return account ? statusOf(account) : absent
+  }
+
   /** Notes whether an operator can be paid, as their profile tells. */
-  async function note(userId: string, ready: boolean): Promise<void> {
+  async function note(tx: Tx, userId: string, ready: boolean): Promise<void> {
     const readyAt = ready ? now() : null
-    await db
+    await tx.db
       .insertInto('operator_profiles')
       .values({ user_id: userId, payout_ready_at: readyAt, created_at: now() })
       .onConflict((clash) =>
@@ -95,23 +121,12 @@ export function createRecipients(parts: {
   }
 
   return {
+    learn,
+
     /** As the provider says now; noted for the profile. @throws 502, 503 */
     async status(userId: string): Promise<RecipientStatus> {
       const accountId = await accounts.find('recipient', userId)
-      if (accountId === undefined) return absent
-      try {
-        const account = await provider.v2.core.accounts.retrieve(accountId, {
-          include: ['configuration.recipient', 'requirements'],
-        })
-        const status = statusOf(account)
-        await note(userId, status.payoutsEnabled)
-        return status
-      } catch (cause) {
-        if (!isMissing(cause)) return await asked(Promise.reject(cause))
-        await accounts.forget('recipient', userId, accountId)
-        await note(userId, false)
-        return absent
-      }
+      return accountId === undefined ? absent : await learn(accountId)
     },
 
     /**

@@ -9,6 +9,7 @@ import { Migration0008Idempotency } from './0008-idempotency.ts'
 import { Migration0009Driving } from './0009-driving.ts'
 import { Migration0012Payments } from './0012-payments.ts'
 import { Migration0013Payouts } from './0013-payouts.ts'
+import { Migration0014ProviderEvents } from './0014-provider-events.ts'
 
 /** Every migration in the order in which it is applied. Append; never edit one that has been released. */
 export const migrations = [
@@ -23,4 +24,5 @@ export const migrations = [
   { name: '0009_driving', class: Migration0009Driving },
   { name: '0012_payments', class: Migration0012Payments },
   { name: '0013_payouts', class: Migration0013Payouts },
+  { name: '0014_provider_events', class: Migration0014ProviderEvents },
 ]

@@ -5,7 +5,7 @@ import { checked, formBoolean, formInteger, invalid, metadata, missing, type Str
 type Customer = Pick<
   Stripe.Customer,
   'id' | 'object' | 'email' | 'name' | 'metadata' | 'livemode' | 'created'
->
+> & { invoice_settings: { default_payment_method: string | null } }
 
 interface Recipient {
   readonly id: string
@@ -18,6 +18,9 @@ const NewCustomer = z.strictObject({
   email: z.email().optional(),
   name: z.string().max(256).optional(),
   metadata: metadata.optional(),
+})
+const ChangedCustomer = z.strictObject({
+  invoice_settings: z.strictObject({ default_payment_method: z.string() }),
 })
 const NewSetupIntent = z.strictObject({
   customer: z.string(),
@@ -65,7 +68,7 @@ const TransferQuery = z.strictObject({ transfer_group: z.string(), limit: formIn
 
 type Transfer = Pick<
   Stripe.Transfer,
-  'id' | 'object' | 'amount' | 'destination' | 'transfer_group' | 'reversed'
+  'id' | 'object' | 'amount' | 'amount_reversed' | 'destination' | 'transfer_group' | 'reversed'
 >
 
 /** What the stand-in remembers, and what it answers. */
@@ -73,16 +76,26 @@ export class StripeBooks {
   readonly customers = new Map<string, Customer>()
   readonly recipients = new Map<string, Recipient>()
   readonly transfers: Transfer[] = []
+  /** Payment methods and whose they are. */
+  readonly methods = new Map<string, string>()
   /** What the platform has at the provider, in cents. */
   balanceCents = 1_000_000
   private count = 0
 
   answer(request: StripeRequest): unknown {
-    const [, id = ''] = /\/(cus_\w+|acct_\w+)$/.exec(request.path) ?? []
+    const [, id = ''] = /\/(cus_\w+|acct_\w+|tr_\w+)(?:\/|$)/.exec(request.path) ?? []
     const route = `${request.method} ${id ? request.path.replace(id, ':id') : request.path}`
     switch (route) {
       case 'POST /v1/customers':
         return this.newCustomer(checked(NewCustomer, request.params))
+      case 'GET /v1/customers/:id':
+        return this.customer(id)
+      case 'POST /v1/customers/:id':
+        return this.changeCustomer(id, checked(ChangedCustomer, request.params))
+      case 'GET /v1/customers/:id/payment_methods':
+        return this.listMethods(id)
+      case 'GET /v1/transfers/:id':
+        return this.transfer(id)
       case 'POST /v1/setup_intents':
         return this.newSetupIntent(checked(NewSetupIntent, request.params))
       case 'POST /v1/billing_portal/sessions':
@@ -100,6 +113,26 @@ export class StripeBooks {
       default:
         throw invalid(`Unrecognized request URL (${route})`)
     }
+  }
+
+  /** The client saved a payment method with the provider's form. */
+  saveMethod(customerId: string): string {
+    this.customer(customerId)
+    const id = this.id('pm')
+    this.methods.set(id, customerId)
+    return id
+  }
+
+  /** The client removed it in the portal. */
+  removeMethod(id: string): void {
+    this.methods.delete(id)
+  }
+
+  /** Somebody took (part of) a transfer back. */
+  reverse(transferId: string, amountReversed: number): void {
+    const transfer = this.transfer(transferId)
+    transfer.amount_reversed = amountReversed
+    transfer.reversed = amountReversed === transfer.amount
   }
 
   /** Somebody deleted it in the provider's dashboard. */
@@ -131,9 +164,30 @@ export class StripeBooks {
       ...{ id: this.id('cus'), object: 'customer', livemode: false },
       ...{ email: params.email ?? null, name: params.name ?? null, metadata: params.metadata ?? {} },
       created: Math.floor(Date.now() / 1_000),
+      invoice_settings: { default_payment_method: null },
     }
     this.customers.set(customer.id, customer)
     return customer
+  }
+
+  private changeCustomer(id: string, { invoice_settings }: z.output<typeof ChangedCustomer>): Customer {
+    const { default_payment_method: method } = invoice_settings
+    if (this.methods.get(method) !== id) throw missing('payment_method', method)
+    const customer = this.customer(id)
+    customer.invoice_settings = { default_payment_method: method }
+    return customer
+  }
+
+  private listMethods(customerId: string) {
+    this.customer(customerId)
+    const own = [...this.methods].filter(([, owner]) => owner === customerId)
+    return { object: 'list', has_more: false, data: own.map(([id]) => ({ id, object: 'payment_method' })) }
+  }
+
+  private transfer(id: string): Transfer {
+    const transfer = this.transfers.find((one) => one.id === id)
+    if (!transfer) throw missing('transfer', id)
+    return transfer
   }
 
   private newSetupIntent({ customer, usage }: z.output<typeof NewSetupIntent>) {

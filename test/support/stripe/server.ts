@@ -3,14 +3,23 @@ import { createServer, type IncomingMessage, type ServerResponse } from 'node:ht
 import type { AddressInfo } from 'node:net'
 import { setTimeout as delay } from 'node:timers/promises'
 import { isDeepStrictEqual } from 'node:util'
+import { expect, vi } from 'vitest'
 import { StripeBooks } from './books.ts'
+import { WEBHOOK_SECRET } from './events.ts'
 import { invalid, readRequest, StripeRefusal, type StripeRequest } from './wire.ts'
 
 /**
  * How one request fares: `fails` is answered 500 and nothing is done, `fails after` although it is done; `drops` and
- * `drops after` break the connection without an answer; a number is a delay in milliseconds, then it is carried out.
+ * `drops after` break the connection without an answer; `lateMs` is a delay before it is carried out, `answeredLateMs`
+ * one after that, before the answer.
  */
-export type Mishap = 'fails' | 'fails after' | 'drops' | 'drops after' | { readonly lateMs: number }
+export type Mishap =
+  | 'fails'
+  | 'fails after'
+  | 'drops'
+  | 'drops after'
+  | { readonly lateMs: number }
+  | { readonly answeredLateMs: number }
 
 interface Planned {
   readonly when: (request: StripeRequest) => boolean
@@ -107,8 +116,9 @@ export async function startStripe() {
     } else {
       answer = await onceByKey(request, async () => {
         if (mishap === 'fails') return broken
-        if (typeof mishap === 'object') await delay(mishap.lateMs)
+        if (typeof mishap === 'object' && 'lateMs' in mishap) await delay(mishap.lateMs)
         const done = carryOut(request)
+        if (typeof mishap === 'object' && 'answeredLateMs' in mishap) await delay(mishap.answeredLateMs)
         return mishap === 'fails after' ? broken : done
       })
     }
@@ -131,7 +141,7 @@ export async function startStripe() {
     /** Environment of a platform that uses this stand-in. */
     env: {
       STRIPE_SECRET_KEY: SECRET_KEY,
-      STRIPE_WEBHOOK_SECRET: 'whsec_wheelhouse',
+      STRIPE_WEBHOOK_SECRET: WEBHOOK_SECRET,
       STRIPE_API_BASE: url,
     },
     asked: (method: string, path: RegExp) =>
@@ -141,6 +151,9 @@ export async function startStripe() {
     plan(mishap: Mishap, path: RegExp, times = 1): void {
       planned.push({ mishap, times, when: (request) => path.test(request.path) })
     },
+    /** Settles once such a path has been asked for. */
+    isAsked: (path: RegExp) =>
+      vi.waitFor(() => expect(requests.some((request) => path.test(request.path))).toBe(true), 10_000),
     /** More than a day has passed: no key is known any more. */
     forgetKeys: () => kept.clear(),
     /** Everything fares well again. */

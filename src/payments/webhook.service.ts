@@ -1,0 +1,89 @@
+import { AppError } from '../http/errors.ts'
+import type { Customers } from './customer.service.ts'
+import type { PayoutTransfers } from './payout.transfers.ts'
+import type { Provider, ProviderSettings } from './provider.ts'
+import type { ProviderFacts } from './provider-facts.ts'
+import type { Recipients } from './recipient.service.ts'
+import { createEventReader, type SignedEvent } from './webhook.signature.ts'
+
+/** What becomes of an event. */
+export type EventOutcome = 'handled' | 'repeated' | 'ignored' | 'other_mode' | 'failed'
+
+type Kind = 'customer' | 'recipient' | 'transfer'
+
+/** Events that concern us, and what of ours each is about. */
+const kinds: Readonly<Record<string, Kind>> = {
+  'setup_intent.succeeded': 'customer',
+  'payment_method.attached': 'customer',
+  'payment_method.detached': 'customer',
+  'payment_method.updated': 'customer',
+  'customer.updated': 'customer',
+  'customer.deleted': 'customer',
+  'transfer.created': 'transfer',
+  'transfer.updated': 'transfer',
+  'transfer.reversed': 'transfer',
+  'v2.core.account.updated': 'recipient',
+  'v2.core.account.closed': 'recipient',
+  'v2.core.account[requirements].updated': 'recipient',
+  'v2.core.account[configuration.recipient].updated': 'recipient',
+  'v2.core.account[configuration.recipient].capability_status_updated': 'recipient',
+}
+/** Which events to subscribe to at the provider. */
+export const eventTypes: readonly string[] = Object.keys(kinds)
+
+/** Takes in what the provider tells. An event only says that something changed; what, is asked for anew. */
+export function createWebhook(parts: {
+  provider: Provider
+  settings: ProviderSettings & { readonly webhookSecrets: readonly string[] }
+  facts: ProviderFacts
+  customers: Pick<Customers, 'learn'>
+  recipients: Pick<Recipients, 'learn'>
+  transfers: Pick<PayoutTransfers, 'learn'>
+  metrics: { providerEvent: (outcome: EventOutcome) => void }
+  now: () => Date
+}) {
+  const { provider, settings, facts, metrics, now } = parts
+  const read = createEventReader({ provider, webhookSecrets: settings.webhookSecrets, now })
+  const isLive = /^.k_live_/.test(settings.secretKey)
+  const learners: Record<Kind, { learn: (id: string, event: SignedEvent) => Promise<unknown> }> = {
+    customer: parts.customers,
+    recipient: parts.recipients,
+    transfer: parts.transfers,
+  }
+
+  async function handle(event: SignedEvent): Promise<EventOutcome> {
+    if (event.livemode !== isLive) return 'other_mode' // a platform's endpoints get those of its test mode as well
+    const kind = kinds[event.type]
+    const objectId = kind && objectOf(kind, event)
+    if (!kind || !objectId) return 'ignored'
+    if (await facts.isKnown(event.id)) return 'repeated'
+    await learners[kind].learn(objectId, event)
+    return 'handled'
+  }
+
+  return {
+    /**
+     * Carries out one event. Whatever fails is told to the provider, who comes again.
+     * @throws 400 not signed by the provider; 500
+     */
+    async receive(raw: string, signature: string): Promise<void> {
+      const event = read(raw, signature)
+      try {
+        metrics.providerEvent(await handle(event))
+      } catch (cause) {
+        metrics.providerEvent('failed')
+        throw new AppError(500, 'The event was not carried out: send it again', { cause })
+      }
+    },
+  }
+}
+export type Webhook = ReturnType<typeof createWebhook>
+
+/** The id of what an event is about. */
+function objectOf(kind: Kind, { type, data, related_object }: SignedEvent): string | undefined {
+  if (kind === 'recipient') return related_object?.id
+  const { object = {}, previous_attributes: before = {} } = data ?? {}
+  const id =
+    kind === 'customer' && !type.startsWith('customer.') ? (object.customer ?? before.customer) : object.id
+  return typeof id === 'string' ? id : undefined
+}

@@ -1,0 +1,44 @@
+import Stripe from 'stripe'
+
+export const WEBHOOK_SECRET = 'whsec_wheelhouse'
+
+const stripe = new Stripe('sk_test_none')
+let count = 0
+
+/** An event of the first interface, which carries the object as it was then. */
+export const snapshotEvent = (
+  type: string,
+  object: Record<string, unknown>,
+  more: { livemode?: boolean; previous_attributes?: Record<string, unknown> } = {},
+) => ({
+  ...{ id: `evt_${++count}_${Date.now()}`, object: 'event', type, livemode: more.livemode ?? false },
+  data: { object, ...(more.previous_attributes && { previous_attributes: more.previous_attributes }) },
+})
+
+/** An event of the second interface, which only names what it is about. */
+export const thinEvent = (type: string, id: string) => ({
+  ...{ id: `evt_${++count}_${Date.now()}`, object: 'v2.core.event', type, livemode: false },
+  related_object: { id, type: 'v2.core.account', url: `/v2/core/accounts/${id}` },
+})
+
+/** Delivers an event as the provider does; answers the status. */
+export async function deliver(
+  baseUrl: string,
+  event: object,
+  {
+    secret = WEBHOOK_SECRET,
+    atMs = Date.now(),
+    signature,
+  }: { secret?: string; atMs?: number; signature?: string } = {},
+): Promise<number> {
+  const payload = JSON.stringify(event)
+  const timestamp = Math.floor(atMs / 1_000)
+  const signed = stripe.webhooks.generateTestHeaderString({ payload, secret, timestamp })
+  const response = await fetch(`${baseUrl}/api/payments/webhook`, {
+    method: 'POST',
+    headers: { 'Content-Type': 'application/json', 'Stripe-Signature': signature ?? signed },
+    body: payload,
+  })
+  await response.text()
+  return response.status
+}
