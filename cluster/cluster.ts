@@ -1,4 +1,4 @@
-import { mkdirSync } from 'node:fs'
+import { mkdirSync, rmSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { waitUntil } from '../src/async.ts'
 import { loadOrCreateRootKey } from '../src/secrets.ts'
@@ -56,8 +56,9 @@ export async function startCluster(options: ClusterOptions = {}): Promise<Cluste
   const { say = () => {}, port = DEFAULT_PORT } = options
   const dataDir = resolve(options.dataDir ?? '.data/cluster')
   const logDir = join(dataDir, 'logs')
-  mkdirSync(logDir, { recursive: true })
   const claim = await claimDirectory(dataDir)
+  rmSync(logDir, { recursive: true, force: true }) // those of the cluster before
+  mkdirSync(logDir)
   const nodes: ManagedNode[] = []
   const killAll = () => {
     for (const node of nodes) node.killNow()

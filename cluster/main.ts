@@ -61,8 +61,7 @@ ${demo ? await demoIntroduction(cluster) : ''}
 async function demoIntroduction({ logDir }: Cluster): Promise<string> {
   const told = () => {
     const log = readFileSync(join(logDir, 'api-1.log'), 'utf8')
-    const latest = log.slice(log.lastIndexOf('"Wheelhouse is serving"'))
-    return /^ {2}Or play the main job.*?(?=^ {2}npm run demo)/ms.exec(latest)?.[0]
+    return /^ {2}Or play the main job.*?(?=^ {2}npm run demo)/ms.exec(log)?.[0]
   }
   await waitUntil(() => told() !== undefined, DEMO_LIMIT_MS)
   return `\n${(told() ?? '').trimEnd()}\n`
