@@ -74,8 +74,8 @@ export async function startCluster(options: ClusterOptions = {}): Promise<Cluste
   }
   const start = async (...group: ManagedNode[]) => {
     nodes.push(...group)
+    for (const node of group) node.onLaunch(() => claim.note(nodes))
     await startAll(group, () => stopping !== undefined)
-    claim.note(nodes)
   }
 
   try {

@@ -60,6 +60,8 @@ export interface NodeParts {
 export interface ManagedNode extends ClusterNode {
   /** Kills without waiting, for when this very process ends. */
   killNow(): void
+  /** Called whenever a process has been started, before it serves. */
+  onLaunch(listener: () => void): void
 }
 
 export function createNode(parts: NodeParts): ManagedNode {
@@ -67,6 +69,7 @@ export function createNode(parts: NodeParts): ManagedNode {
   const askToEnd = parts.askToEnd ?? ((pid) => void process.kill(pid, 'SIGTERM'))
   let launched: Launched | undefined
   let paused = false
+  let launchListener = () => {}
   const live = () => (launched && !launched.hasEnded() ? launched : undefined)
 
   async function kill(): Promise<void> {
@@ -107,7 +110,10 @@ export function createNode(parts: NodeParts): ManagedNode {
     },
     async start() {
       resume()
-      if (!live()) launched = await parts.launch()
+      if (!live()) {
+        launched = await parts.launch()
+        launchListener()
+      }
       let serving = false
       await waitUntil(async () => {
         serving = await parts.serves()
@@ -119,5 +125,8 @@ export function createNode(parts: NodeParts): ManagedNode {
       throw new Error(`${name} ${what}; the end of ${logFile}:\n${parts.lastWords()}`)
     },
     killNow: () => launched?.signal('SIGKILL'),
+    onLaunch: (listener) => {
+      launchListener = listener
+    },
   }
 }
