@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { z } from 'zod'
 import { waitUntil } from '../src/async.ts'
 import type { ClusterNode } from './node.ts'
-import { sendTo } from './spawn.ts'
+import { beganAt, isThere, sendTo } from './processes.ts'
 
 const END_LIMIT_MS = 10_000
 
@@ -51,15 +51,4 @@ async function endLeftOvers(nodes: readonly Process[]): Promise<void> {
 
 const describe = (name: string, pid: number): Process => ({ name, pid, began: beganAt(pid) ?? '' })
 
-const isStillThere = ({ pid, began }: Process) => sendTo(pid, 0) && began !== '' && beganAt(pid) === began
-
-/** When a process began, in the system's own ticks; undefined where the system does not tell, or of a dead one. */
-function beganAt(pid: number): string | undefined {
-  try {
-    const stat = readFileSync(`/proc/${pid}/stat`, 'utf8')
-    const [state, ...fields] = stat.slice(stat.lastIndexOf(')') + 2).split(' ')
-    return state === 'Z' ? undefined : fields[18]
-  } catch {
-    return undefined
-  }
-}
+const isStillThere = ({ pid, began }: Process) => began !== '' && isThere(pid) && beganAt(pid) === began
