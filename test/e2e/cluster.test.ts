@@ -159,7 +159,6 @@ test('chat crosses hubs, drivers find the gateway of the robot; and api, hub and
     expect(status).toBe('ACTIVE')
   }, soon)
   await drives(session)
-  await gateway.start()
 
   // A hub and an api die while people talk; whoever was there goes on elsewhere.
   await nodeNamed('hub-1').kill()
@@ -172,7 +171,7 @@ test('chat crosses hubs, drivers find the gateway of the robot; and api, hub and
   const stored = body.events as SessionLogEvent[]
   await everybodyHas(stored.length)
   for (const { log } of watchers) expect(log).toEqual(stored)
-  await Promise.all([nodeNamed('hub-1').start(), nodeNamed('api-1').start()])
+  await Promise.all([gateway, nodeNamed('hub-1'), nodeNamed('api-1')].map((node) => node.start()))
   await operator.patch(`/api/sessions/${sessionId}`, { action: 'end' })
 })
 
@@ -210,23 +209,6 @@ test('a cluster on ports that are taken is refused, and told which', async () =>
   await rm(place, { recursive: true })
 })
 
-test('npm run cluster leaves nothing behind when it is stopped halfway through its start', {
-  timeout: 60_000,
-}, async () => {
-  const place = await mkdtemp(join(tmpdir(), 'wheelhouse-cluster-'))
-  const program = fileURLToPath(new URL('../../cluster/main.ts', import.meta.url))
-  const args = [program, '--port', '0', '--data-dir', place]
-  const child = spawn(process.execPath, args, { stdio: ['ignore', 'pipe', 'inherit'] })
-  const ended = once(child, 'exit')
-  for await (const line of createInterface({ input: child.stdout })) if (line.includes('two each')) break
-  const started: { pid: number }[] = JSON.parse(readFileSync(join(place, 'processes.json'), 'utf8')).nodes
-  expect(started.length).toBeGreaterThan(1)
-  child.kill('SIGINT')
-  await ended
-  await vi.waitFor(() => expect(started.filter(({ pid }) => isAlive(pid))).toEqual([]), soon)
-  await rm(place, { recursive: true, force: true })
-})
-
 test('its end leaves no process', { timeout: 60_000 }, async () => {
   for (const close of closers.splice(0).reverse()) await close()
   const pids = cluster.nodes.map(({ pid }) => pid as number)
@@ -237,6 +219,25 @@ test('its end leaves no process', { timeout: 60_000 }, async () => {
   expect(cluster.nodes.filter(({ running }) => running)).toEqual([])
   expect(existsSync(join(cluster.dataDir, 'processes.json'))).toBe(false)
 })
+
+test.each(['SIGKILL', 'SIGINT'] as const)(
+  'npm run cluster leaves nothing behind when %s ends it halfway',
+  {
+    timeout: 60_000,
+  },
+  async (signal) => {
+    const program = fileURLToPath(new URL('../../cluster/main.ts', import.meta.url))
+    const args = [program, '--port', '0', '--data-dir', dataDir] // of the cluster that has ended
+    const child = spawn(process.execPath, args, { stdio: ['ignore', 'pipe', 'inherit'] })
+    const ended = once(child, 'exit')
+    for await (const line of createInterface({ input: child.stdout })) if (line.includes('two each')) break
+    const started: { pid: number }[] = JSON.parse(readFileSync(join(dataDir, 'processes.json'), 'utf8')).nodes
+    expect(started.length).toBeGreaterThan(1)
+    child.kill(signal)
+    await ended
+    await vi.waitFor(() => expect(started.filter(({ pid }) => isAlive(pid))).toEqual([]), soon)
+  },
+)
 
 function isAlive(pid: number): boolean {
   try {
