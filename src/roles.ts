@@ -14,7 +14,7 @@ import { createSweep } from './presence/presence.sweep.ts'
 import { createSchedule } from './sessions/session.schedule.ts'
 import { databaseAnswers } from './site/health.ts'
 import { probeHandler } from './site/probes.ts'
-import { startWorker } from './worker.ts'
+import { type Job, startWorker } from './worker.ts'
 
 /** Longest a step of the shutdown may take; then the next one begins. */
 const SHUTDOWN_STEP_MS = 8_000
@@ -54,6 +54,7 @@ export async function startRoles(
     const platform = await createPlatform(config, { log, now, baseUrl })
     ending.close.push(platform.close)
     ending.drain.push(async () => platform.contactDelivery?.close())
+    ending.drain.push(async () => platform.notificationMails?.close())
 
     const gatewayUrl = config.roles.includes('gateway')
       ? await runGateway(platform, ending)
@@ -146,7 +147,7 @@ async function runHub(platform: Platform, http: Listener, ending: Ending): Promi
 
 function runWorker(platform: Platform, ending: Ending): void {
   const { config, log, db, now, databaseUrl, transact, sessionPresence, lifecycle, starts } = platform
-  const { contactDelivery, idempotency } = platform
+  const { idempotency } = platform
   const store = createPresenceStore({ databaseUrl, poolSize: 1 })
   ending.close.push(() => store.close())
   const sweep = createSweep({
@@ -166,13 +167,24 @@ function runWorker(platform: Platform, ending: Ending): void {
       { name: 'presence sweep', everyMs: 500, run: sweep.run },
       { name: 'scheduled starts', everyMs: 1_000, run: schedule.run },
       { name: 'monthly close', everyMs: 10_000, run: monthlyClose.run },
-      ...(contactDelivery ? [{ name: 'mail', everyMs: 1_000, run: contactDelivery.runDue }] : []),
+      ...mailJobs(platform),
       { name: 'idempotency clean-up', everyMs: 60_000, run: idempotency.removeExpired },
     ],
     log,
     platform.metrics.job,
   )
   ending.drain.push(worker.close)
+}
+
+/** Only where there is a mail server; what waits for one waits in the database. */
+function mailJobs({ contactDelivery, digests, notificationMails }: Platform): Job[] {
+  if (!contactDelivery) return []
+  return [
+    { name: 'mail', everyMs: 1_000, run: contactDelivery.runDue },
+    { name: 'notification digests', everyMs: 1_000, run: digests.run },
+    { name: 'notification mail', everyMs: 1_000, run: notificationMails.runDue },
+    { name: 'notification mail clean-up', everyMs: 60_000, run: digests.removeDelivered },
+  ]
 }
 
 /** Readiness follows the database, so that a load balancer sends nobody to a process that can only say 503. */
