@@ -13,6 +13,9 @@ const tell: Tell = {
   notification: (io, { user_id, notification }) => {
     io.to(rooms.user(user_id)).emit('notification', notification)
   },
+  'notification.read': (io, { user_id, read }) => {
+    io.to(rooms.user(user_id)).emit('notification:read', read)
+  },
   'robots.status': (io, { robots }) => {
     for (const { robot_id, status, last_heartbeat, owner_id, robot_type } of robots) {
       io.to([rooms.ownRobots(owner_id), rooms.robotType(robot_type)]).emit('robot:status', {

@@ -90,6 +90,20 @@ export const NotificationEvent = z.object({
 })
 export type NotificationEvent = z.infer<typeof NotificationEvent>
 
+/**
+ * What a user has just read, here or elsewhere: one notification (`id`), or all up to one (`up_to`). `unread` counts
+ * those up to `head`, the newest there is. Of two counts the one with the higher `head` is the newer, of two with the
+ * same `head` the lower one.
+ */
+export const NotificationReadEvent = z.object({
+  id: z.string().optional(),
+  up_to: z.string().optional(),
+  read_at: timestamp,
+  unread: seq,
+  head: z.string(),
+})
+export type NotificationReadEvent = z.infer<typeof NotificationReadEvent>
+
 export const RobotStatusEvent = z.object({
   robot_id: idOf('robot'),
   status: RobotStatus,
@@ -169,7 +183,12 @@ export interface HubAnswers {
   'chat:send': { message: ChatMessage }
   'chat:typing': object
   'session:action': { session: WatchedSession }
-  'notifications:since': { notifications: NotificationEvent[]; head: string }
+  'notifications:since': {
+    notifications: NotificationEvent[]
+    head: string
+    /** How many up to `head` are unread; older hubs do not say. */
+    unread?: number | undefined
+  }
   'robots:watch': { robots: RobotStatusEvent[] }
 }
 
@@ -181,6 +200,7 @@ export type HubAck<N extends HubCommandName> =
 export interface HubEvents {
   'session:event': SessionLogEvent
   notification: NotificationEvent
+  'notification:read': NotificationReadEvent
   'robot:status': RobotStatusEvent
   'chat:typing': TypingEvent
 }

@@ -30,8 +30,8 @@ function readSession(value: unknown): WatchedSession {
   return value
 }
 
-function readHead(value: unknown): number {
-  if (typeof value !== 'number' || !Number.isSafeInteger(value) || value < 0) throw new Error('not a head')
+function readCount(value: unknown, what: string): number {
+  if (typeof value !== 'number' || !Number.isSafeInteger(value) || value < 0) throw new Error(`not ${what}`)
   return value
 }
 
@@ -44,7 +44,7 @@ const readers: Readers = {
   'session:watch': (answer) => ({
     session: readSession(answer.session),
     events: logEvents.parse(answer.events),
-    head: readHead(answer.head),
+    head: readCount(answer.head, 'a head'),
   }),
   'session:unwatch': () => ({}),
   'chat:send': (answer) => ({ message: ChatMessage.parse(answer.message) }),
@@ -53,6 +53,7 @@ const readers: Readers = {
   'notifications:since': (answer) => ({
     notifications: notificationEvents.parse(answer.notifications),
     head: readNotificationHead(answer.head),
+    unread: answer.unread === undefined ? undefined : readCount(answer.unread, 'a count'),
   }),
   'robots:watch': (answer) => ({ robots: robotEvents.parse(answer.robots) }),
 }

@@ -11,6 +11,7 @@ import { OrderedFeed } from './ordered-feed.ts'
 import { RobotBoard, type RobotsUpdate } from './robot-board.ts'
 import { SessionWatches, type WatchHandlers } from './session-watches.ts'
 import { shielded } from './shielded.ts'
+import { UnreadCount, type UnreadUpdate } from './unread-count.ts'
 
 export type HubClientOptions = HubConnectionOptions
 
@@ -27,6 +28,7 @@ export class HubClient {
   readonly #chat: ChatOutbox
   #robots: RobotBoard | undefined
   #notifications: OrderedFeed<NotificationEvent> | undefined
+  #unread: UnreadCount | undefined
 
   constructor(options: HubClientOptions) {
     this.#options = options
@@ -154,6 +156,27 @@ export class HubClient {
     return this.#notifications.caughtUp
   }
 
+  /**
+   * Follows how many notifications are unread: the number (again after every reconnect), then every change. What is
+   * read through another connection or over REST arrives with its `notification:read`; what was read during an
+   * outage only changes the number.
+   * @returns with the first number; rejects with HubError if the hub refuses
+   * @throws Error if unread notifications are watched already or the client is closed
+   */
+  watchUnread(handler: (update: UnreadUpdate) => void): Promise<void> {
+    if (this.#connection.closed) throw new HubClosedError('the hub client is closed')
+    if (this.#unread) throw new Error('unread notifications are watched already')
+    const { onError, reconnect } = this.#options
+    this.#unread = new UnreadCount({
+      connection: this.#connection,
+      handler,
+      ...(onError ? { onError } : {}),
+      ...(reconnect ? { retry: reconnect } : {}),
+    })
+    if (this.connected) void this.#unread.resync()
+    return this.#unread.known
+  }
+
   /** Pushed events; a malformed one goes to `onError` and is made up for by the next catching-up. */
   #listen(): void {
     const listen = (name: Parameters<HubConnection['on']>[0], take: (payload: unknown) => void) =>
@@ -161,18 +184,25 @@ export class HubClient {
     listen('session:event', (payload) => this.#watches.pushEvent(payload))
     listen('chat:typing', (payload) => this.#watches.pushTyping(payload))
     listen('robot:status', (payload) => this.#robots?.push(payload))
-    listen('notification', (payload) => this.#notifications?.push(NotificationEvent.parse(payload)))
+    listen('notification', (payload) => {
+      const notification = NotificationEvent.parse(payload)
+      this.#notifications?.push(notification)
+      this.#unread?.pushNotification(notification)
+    })
+    listen('notification:read', (payload) => this.#unread?.pushRead(payload))
   }
 
   #resync(): void {
     this.#watches.resync()
     this.#notifications?.resync()
     void this.#robots?.resync()
+    void this.#unread?.resync()
   }
 
   #stop(reason: Error): void {
     this.#watches.close(reason)
     this.#notifications?.close(reason)
     this.#robots?.close(reason)
+    this.#unread?.close(reason)
   }
 }

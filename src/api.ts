@@ -16,6 +16,7 @@ import { avatarEndpoints } from './media/avatar.routes.ts'
 import { metricsRoute } from './metrics/metrics.http.ts'
 import { robotModelEndpoints } from './models/robot-model.routes.ts'
 import { notificationEndpoints } from './notifications/notification.routes.ts'
+import { unsubscribePage } from './notifications/unsubscribe.page.ts'
 import { docsPage } from './openapi/docs.page.ts'
 import { withDescription } from './openapi/openapi.routes.ts'
 import { certificationEndpoints } from './operators/certification.routes.ts'
@@ -97,6 +98,7 @@ export function createApi(
       probes(parts.isReady),
       metricsRoute(platform.metricsPage),
       homePage(platform),
+      unsubscribePage(platform),
       docsPage(),
       limitLogins(platform.rateLimits, platform.report),
       ...(platform.payments ? [onboardingPage({ auth, payments: platform.payments })] : []),

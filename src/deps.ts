@@ -25,7 +25,10 @@ import { createAvatars } from './media/avatar.service.ts'
 import { measureDatabase } from './metrics/database.metrics.ts'
 import { createMetricsPage } from './metrics/metrics.http.ts'
 import { createMetrics } from './metrics/metrics.ts'
+import { createDigests } from './notifications/digest.service.ts'
+import { createNotificationMails } from './notifications/mail.service.ts'
 import { createNotifications } from './notifications/notification.service.ts'
+import { createUnsubscribing, type Unsubscribing } from './notifications/unsubscribe.ts'
 import { createAvailability } from './operators/availability.service.ts'
 import { type Certifications, createCertifications } from './operators/certification.service.ts'
 import { createOperatorProfiles } from './operators/operator-profile.service.ts'
@@ -84,7 +87,7 @@ export async function createPlatform(config: Config, surroundings: Surroundings)
       ...createFleet(base, sessions.lifecycle, operators.certifications),
       ...billing,
       payments: createPayments({ ...base, ...accounts, ...operators, ...billing }),
-      ...createSupport(base),
+      ...createSupport({ ...base, ...accounts }),
       driving: createDriving({ ...base, queries: sessions.sessionQueries, users: accounts.users }),
       close: closers.closeAll,
     }
@@ -152,6 +155,7 @@ async function createAccounts(base: Base) {
     userPresence: createUserPresence(base),
     avatars: createAvatars(base),
     notifications: createNotifications(base),
+    unsubscribing: createUnsubscribing(base),
   }
 }
 
@@ -228,11 +232,17 @@ function createPayments(
   }
 }
 
-/** What the public writes to us. Without a mail server it is stored and waits. */
-function createSupport(base: Base) {
+/** What the public writes to us, and what goes out by mail. Without a mail server it is stored and waits. */
+function createSupport(base: Base & { unsubscribing: Unsubscribing }) {
   const { mail } = base.config
   const claims = createContactClaims(base)
-  const contactDelivery =
-    mail && createContactDelivery({ ...base, claims, mailer: createMailer(mail), contactTo: mail.contactTo })
-  return { contact: createContact({ ...base, claims, delivery: contactDelivery }), contactDelivery }
+  if (!mail) return { contact: createContact({ ...base, claims, delivery: undefined }) }
+  const mailer = createMailer(mail)
+  const contactDelivery = createContactDelivery({ ...base, claims, mailer, contactTo: mail.contactTo })
+  return {
+    contact: createContact({ ...base, claims, delivery: contactDelivery }),
+    contactDelivery,
+    digests: createDigests(base),
+    notificationMails: createNotificationMails({ ...base, mailer }),
+  }
 }

@@ -55,6 +55,7 @@ export async function startRoles(
     const platform = await createPlatform(config, { log, now, baseUrl })
     ending.close.push(platform.close)
     ending.drain.push(async () => platform.contactDelivery?.close())
+    ending.drain.push(async () => platform.notificationMails?.close())
 
     const gatewayUrl = config.roles.includes('gateway')
       ? await runGateway(platform, ending)
@@ -147,7 +148,7 @@ async function runHub(platform: Platform, http: Listener, ending: Ending): Promi
 
 function runWorker(platform: Platform, ending: Ending): void {
   const { config, log, db, now, databaseUrl, transact, sessionPresence, lifecycle, starts } = platform
-  const { contactDelivery, idempotency, payments } = platform
+  const { idempotency, payments } = platform
   const store = createPresenceStore({ databaseUrl, poolSize: 1 })
   ending.close.push(() => store.close())
   const sweep = createSweep({
@@ -168,7 +169,7 @@ function runWorker(platform: Platform, ending: Ending): void {
       { name: 'scheduled starts', everyMs: 1_000, run: schedule.run },
       { name: 'monthly close', everyMs: 10_000, run: monthlyClose.run },
       ...(payments ? paymentJobs(payments) : []),
-      ...(contactDelivery ? [{ name: 'mail', everyMs: 1_000, run: contactDelivery.runDue }] : []),
+      ...mailJobs(platform),
       { name: 'idempotency clean-up', everyMs: 60_000, run: idempotency.removeExpired },
     ],
     log,
@@ -181,6 +182,17 @@ const paymentJobs = ({ payoutTransfers, facts }: Payments): Job[] => [
   { name: 'payouts', everyMs: 5_000, run: payoutTransfers.runDue },
   { name: 'payment events clean-up', everyMs: 3_600_000, run: facts.removeExpired },
 ]
+
+/** Only where there is a mail server; what waits for one waits in the database. */
+function mailJobs({ contactDelivery, digests, notificationMails }: Platform): Job[] {
+  if (!contactDelivery) return []
+  return [
+    { name: 'mail', everyMs: 1_000, run: contactDelivery.runDue },
+    { name: 'notification digests', everyMs: 1_000, run: digests.run },
+    { name: 'notification mail', everyMs: 1_000, run: notificationMails.runDue },
+    { name: 'notification mail clean-up', everyMs: 60_000, run: digests.removeDelivered },
+  ]
+}
 
 /** Readiness follows the database, so that a load balancer sends nobody to a process that can only say 503. */
 function watchReadiness(platform: Platform, ending: Ending, report: (ok: boolean) => void): void {

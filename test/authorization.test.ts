@@ -277,6 +277,7 @@ const rules: Record<string, Rule> = {
   'POST /api/sessions/export': { expected: everybody(200), attempt: () => ({ body: { format: 'csv' } }) },
 
   'GET /api/notifications': { expected: everybody(200) },
+  'POST /api/notifications/read': { expected: everybody(200), attempt: () => ({ body: { up_to: '1' } }) },
   'POST /api/notifications/{id}/read': {
     // Everybody's own first one; only these two have any.
     expected: {

@@ -183,7 +183,7 @@ describe.each(['memory', 'redis'] as const)('delivery over the %s bus', (bus) =>
       }
       expect(collected).toEqual(upTo(250).map(String))
       const none = await hub.send('notifications:since', { after: '250' })
-      expect(none).toEqual({ ok: true, notifications: [], head: '250' })
+      expect(none).toEqual({ ok: true, notifications: [], head: '250', unread: 0 })
       expect(await hub.send('notifications:since', { after: '249' })).toMatchObject({
         notifications: [{ id: '250', type: 'test', data: { seq: 250 } }],
       })

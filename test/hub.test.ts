@@ -152,7 +152,9 @@ describe.each(['memory', 'redis'] as const)('the hub over the %s bus', (bus) => 
         ok: true,
         session: { status: 'ACTIVE' },
       })
-      expect(await hub.send('notifications:since')).toEqual({ ok: true, notifications: [], head: '0' })
+      expect(await hub.send('notifications:since')).toEqual({
+        ...{ ok: true, notifications: [], head: '0', unread: 0 },
+      })
       expect(await hub.send('robots:watch')).toEqual({ ok: true, robots: [] })
       expect(await hub.send('session:unwatch', { session_id })).toEqual({ ok: true })
     })

@@ -1,6 +1,7 @@
 import { sql } from 'kysely'
 import { expect, test } from 'vitest'
 import { createMonthlyClose } from '../src/billing/invoice.close.ts'
+import { createDigests } from '../src/notifications/digest.service.ts'
 import { createSilentGateway } from './support/billing.ts'
 import { start } from './support/cast.ts'
 import type { Person, Reply } from './support/person.ts'
@@ -9,6 +10,7 @@ import { createWorld } from './support/world.ts'
 
 const times = (count: number) => Array.from({ length: count }, (_, index) => index)
 const STORM_MS = 6_000
+const MINUTE_MS = 60_000
 const MONTH_MS = 31 * 24 * 3_600_000
 
 // Every transaction takes what it locks in one order: robot_presence, robots, datasets, sessions, users.
@@ -77,6 +79,9 @@ test('everything that locks, at once and again and again: nothing waits in a cir
         ask(operator.patch(path(), { action: round % 2 ? 'approve_extension' : 'decline_extension' })),
       ),
       storm((round) => ask(operator.post(`${path()}/messages`, { body: `m${round}` }))),
+      storm((round) =>
+        ask(operator.post(`/api/notifications/${round % 2 ? 'read' : '1/read'}`, { up_to: '999999999' })),
+      ),
       storm((round) => ask(owner.post(`/api/sessions/${past[round % past.length]}/rate`, { rating: 4 }))),
       storm(async () => {
         await gateway.lose(id, Date.now())
@@ -111,6 +116,9 @@ test('everything that locks, at once and again and again: nothing waits in a cir
       await createMonthlyClose({ db, transact, now: () => new Date(), log }).run()
     }),
   )
+  // What is to be mailed is looked at as if its time had come, while more of it is noted.
+  const digests = createDigests({ transact, now: () => new Date(Date.now() + MINUTE_MS) })
+  storms.push(storm(digests.run), storm(digests.run))
   await Promise.all(storms)
 
   const unexpected = replies.filter(({ status }) => ![200, 201, 409].includes(status))

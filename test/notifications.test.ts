@@ -1,4 +1,6 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
+import { HubClient } from '../sdk/hub-client.ts'
+import type { UnreadUpdate } from '../sdk/unread-count.ts'
 import type { Person } from './support/person.ts'
 import { createWorld, type World } from './support/world.ts'
 
@@ -38,7 +40,7 @@ describe('the list', () => {
     const operator = await notified(55)
     const { status, body } = await operator.get(NOTIFICATIONS)
     expect(status).toBe(200)
-    expect(Object.keys(body)).toEqual(['notifications'])
+    expect(Object.keys(body)).toEqual(['notifications', 'unread_count'])
     expect(idsOf(body.notifications)).toEqual(down(55, 6)) // 50 by default
     expect(body.notifications[0]).toEqual({
       ...{ id: '55', type: 'certification.approved', created_at: expect.stringMatching(/Z$/), read_at: null },
@@ -142,4 +144,180 @@ test('over the hub, what was missed comes oldest first, and what happens comes l
   const live = await socket.saw('notification', { id: '4', type: 'certification.rejected' })
   const [listed] = await list(operator, '?limit=1')
   expect({ ...live, read_at: null }).toEqual(listed)
+})
+
+describe('read state', () => {
+  const unread = async (person: Person) => (await person.get(NOTIFICATIONS)).body.unread_count as number
+  const readUpTo = (person: Person, upTo: string) => person.post(`${NOTIFICATIONS}/read`, { up_to: upTo })
+
+  test('the list says how many are unread, and shows them alone when asked', async () => {
+    const operator = await notified(5)
+    expect(await unread(operator)).toBe(5)
+    await operator.post(`${NOTIFICATIONS}/2/read`)
+    await operator.post(`${NOTIFICATIONS}/2/read`)
+    await operator.post(`${NOTIFICATIONS}/4/read`)
+    expect(await unread(operator)).toBe(3)
+    expect(idsOf(await list(operator, '?unread=true'))).toEqual(['5', '3', '1'])
+    expect(idsOf(await list(operator, '?unread=true&before=5&limit=1'))).toEqual(['3'])
+    for (const value of ['false', '', '1']) {
+      expect(await operator.get(`${NOTIFICATIONS}?unread=${value}`), value).toMatchObject({
+        ...{ status: 400, body: { error: expect.stringContaining('unread') } },
+      })
+    }
+  })
+
+  test('all up to one are marked at once; what was read before keeps its time', async () => {
+    const operator = await notified(6)
+    const { read_at } = (await operator.post(`${NOTIFICATIONS}/2/read`)).body
+    await expect.poll(() => Date.now(), { interval: 1 }).toBeGreaterThan(Date.parse(read_at))
+    expect(await readUpTo(operator, '4')).toMatchObject({
+      ...{ status: 200, body: { up_to: '4', unread_count: 2 } },
+    })
+    const all = await list(operator)
+    expect(all.map((one: { read_at: string | null }) => one.read_at !== null)).toEqual(
+      [false, false, true, true, true, true], // 6 down to 1
+    )
+    expect(all.at(-2).read_at).toBe(read_at)
+    expect((await readUpTo(operator, '4')).body).toEqual({ up_to: '4', unread_count: 2 })
+    expect((await readUpTo(operator, '999999999')).body).toEqual({ up_to: '6', unread_count: 0 })
+  })
+
+  test('is one’s own: reading up to the end touches nobody else', async () => {
+    const [one, two] = [await notified(2), await notified(2)]
+    await readUpTo(one, '999999999')
+    expect(await unread(two)).toBe(2)
+    expect((await readUpTo(await world.somebody(), '7')).body).toEqual({ up_to: '0', unread_count: 0 })
+  })
+
+  test.each([{}, { up_to: '' }, { up_to: 4 }, { up_to: '0' }, { up_to: '1', id: '1' }, { up_to: '1e3' }])(
+    'answers 400 to %j',
+    async (body) => {
+      const reply = await admin.post(`${NOTIFICATIONS}/read`, body)
+      expect(reply).toMatchObject({ status: 400, body: { error: expect.any(String) } })
+    },
+  )
+
+  test('more than one transaction takes: all are marked, the count is right', async () => {
+    const operator = await notified(1)
+    const { db } = world.platform
+    const rows = Array.from({ length: 2_999 }, (_, index) => ({
+      ...{ user_id: operator.id, seq: index + 2, type: 'session.ended', data: {} },
+    }))
+    await db.insertInto('notifications').values(rows).execute()
+    const counts = { notification_seq: 3_000, notification_unread: 3_000 }
+    await db.updateTable('users').set(counts).where('id', '=', operator.id).execute()
+    expect((await readUpTo(operator, '2500')).body).toEqual({ up_to: '2500', unread_count: 500 })
+    expect(idsOf(await list(operator, '?unread=true&limit=2'))).toEqual(['3000', '2999'])
+    expect(await list(operator, '?unread=true&before=2501')).toEqual([])
+  })
+
+  test('reading and being notified at the same time: the count stays right', async () => {
+    const operator = await notified(30)
+    const decide = async (index: number) => {
+      const { body } = await operator.post('/api/operator/certifications', { robot_type: `more-${index}` })
+      await admin.post(`/api/admin/certifications/${body.id}/approve`)
+    }
+    await Promise.all([
+      ...Array.from({ length: 10 }, (_, index) => decide(index)),
+      ...Array.from({ length: 20 }, (_, index) => operator.post(`${NOTIFICATIONS}/${index + 1}/read`)),
+      ...[10, 15, 20, 25].map((upTo) => readUpTo(operator, String(upTo))),
+    ])
+    expect(await unread(operator)).toBe(15)
+    expect(idsOf(await list(operator, '?unread=true'))).toEqual(down(40, 26))
+  })
+
+  test('is told to all of one’s sockets, and to nobody else’s', async () => {
+    const [operator, other] = [await notified(3), await notified(3)]
+    const [first, second, foreign] = await Promise.all([operator.hub(), operator.hub(), other.hub()])
+    await operator.post(`${NOTIFICATIONS}/3/read`)
+    for (const socket of [first, second]) {
+      await socket.saw('notification:read', { id: '3', unread: 2, head: '3' })
+    }
+    await operator.post(`${NOTIFICATIONS}/3/read`) // read already: nothing to tell
+    await readUpTo(operator, '999999999')
+    for (const socket of [first, second]) {
+      await socket.saw('notification:read', { up_to: '3', unread: 0, read_at: expect.any(String) })
+      expect(socket.of('notification:read')).toHaveLength(2)
+    }
+    await world.drained()
+    expect(foreign.of('notification:read')).toEqual([])
+    expect(await first.send('notifications:since', { after: '2' })).toMatchObject({ head: '3', unread: 0 })
+  })
+
+  test('HubClient counts along: what comes, what is read here and elsewhere, what was missed', async () => {
+    const operator = await notified(2)
+    const hub = new HubClient({
+      url: world.hubUrl,
+      token: operator.token,
+      reconnect: { baseMs: 5, maxMs: 20 },
+    })
+    const seen: UnreadUpdate[] = []
+    try {
+      await Promise.all([hub.watchUnread((update) => seen.push(update)), hub.connect()])
+      expect(seen).toEqual([{ unread: 2 }])
+      const { body } = await operator.post('/api/operator/certifications', { robot_type: 'counted' })
+      await admin.post(`/api/admin/certifications/${body.id}/approve`)
+      await vi.waitFor(() => expect(seen.at(-1)).toEqual({ unread: 3 }))
+      await operator.post(`${NOTIFICATIONS}/2/read`)
+      await vi.waitFor(() => expect(seen.at(-1)).toMatchObject({ unread: 2, read: { id: '2' } }))
+      await readUpTo(operator, '3')
+      await vi.waitFor(() => expect(seen.at(-1)).toMatchObject({ unread: 0, read: { up_to: '3' } }))
+      expect(seen).toHaveLength(4)
+    } finally {
+      hub.close()
+    }
+  })
+})
+
+describe('push: false', () => {
+  const prefer = (person: Person, preferences: object) =>
+    person.post('/api/auth/profile', { notification_preferences: preferences })
+  const decide = async (person: Person, type: string) => {
+    const { body } = await person.post('/api/operator/certifications', { robot_type: type })
+    expect((await admin.post(`/api/admin/certifications/${body.id}/approve`)).status).toBe(200)
+  }
+
+  test('nothing is pushed; it is kept, listed, counted and found with notifications:since', async () => {
+    const operator = await notified(1)
+    await prefer(operator, { push: false })
+    const socket = await operator.hub()
+    await decide(operator, 'silent')
+    await world.drained()
+    expect(idsOf(await list(operator))).toEqual(['2', '1'])
+    expect(await socket.send('notifications:since', { after: '1' })).toMatchObject({
+      ...{ head: '2', unread: 2, notifications: [{ id: '2' }] },
+    })
+    await prefer(operator, { push: true })
+    await decide(operator, 'loud')
+    await socket.saw('notification', { id: '3' })
+    expect(idsOf(socket.of('notification'))).toEqual(['3'])
+  })
+
+  test('holds for an emergency stop, too; a session that is watched shows it all the same', async () => {
+    const [owner, operator] = [await world.client(), await world.operator()]
+    await prefer(owner, { push: false })
+    const robot = await world.robot(owner)
+    ;(await world.connect(robot)).beat()
+    const session = await vi.waitFor(async () => {
+      const started = await operator.post('/api/sessions', { robotId: robot.id })
+      expect(started.status).toBe(201)
+      return started.body.sessionId as string
+    })
+    const [ownerSocket, operatorSocket] = await Promise.all([owner.hub(), operator.hub()])
+    await ownerSocket.send('session:watch', { session_id: session })
+    await operator.patch(`/api/sessions/${session}`, { action: 'emergency_stop', reason: 'smoke' })
+    await operatorSocket.saw('notification', { type: 'session.stopped' })
+    await ownerSocket.saw('session:event', { type: 'session.stopped' })
+    expect(ownerSocket.of('notification')).toEqual([])
+    expect((await list(owner))[0]).toMatchObject({ type: 'session.stopped', read_at: null })
+    await operator.patch(`/api/sessions/${session}`, { action: 'end' })
+  })
+
+  test('what is read is told nevertheless: it is the user’s own doing', async () => {
+    const operator = await notified(1)
+    await prefer(operator, { push: false })
+    const socket = await operator.hub()
+    await operator.post(`${NOTIFICATIONS}/1/read`)
+    await socket.saw('notification:read', { id: '1', unread: 0 })
+  })
 })

@@ -57,7 +57,11 @@ async function contradictions(): Promise<unknown[]> {
     union all
     select 'notifications with gaps', u.id, '', count(n.seq)
       from users u left join notifications n on n.user_id = u.id
-      group by u.id having count(n.seq) <> u.notification_seq or coalesce(max(n.seq), 0) <> u.notification_seq`)
+      group by u.id having count(n.seq) <> u.notification_seq or coalesce(max(n.seq), 0) <> u.notification_seq
+    union all
+    select 'unread notifications counted wrongly', u.id, '', count(n.seq)
+      from users u left join notifications n on n.user_id = u.id and n.read_at is null
+      group by u.id having count(n.seq) <> u.notification_unread`)
   return rows
 }
 /** What must hold once every departure and arrival of a robot has been dealt with. */

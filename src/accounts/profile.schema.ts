@@ -3,7 +3,10 @@ import { z } from 'zod'
 import { line, timestamp } from '../http/fields.ts'
 import { OnboardingStep } from './onboarding.ts'
 
-const preferences = { email: z.boolean(), push: z.boolean() }
+const preferences = {
+  email: z.boolean().meta({ description: 'Whether notifications that stay unread are sent by mail.' }),
+  push: z.boolean().meta({ description: 'Whether the hub pushes notifications; they are kept in any case.' }),
+}
 
 /** Body of POST /api/auth/profile. Preferences that are not named stay as they are. */
 export const UpdateProfile = z.strictObject({

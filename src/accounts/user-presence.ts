@@ -1,6 +1,8 @@
 import { sql } from 'kysely'
 import type { Db } from '../db/orm.ts'
 
+/** A person counts as present for this long after the hub last saw them: three of its rounds. */
+export const PRESENT_SECONDS = 15
 /** Most people one statement writes. */
 const BATCH = 5_000
 

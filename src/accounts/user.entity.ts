@@ -6,6 +6,7 @@ export const User = defineEntity({
   name: 'User',
   tableName: 'users',
   uniques: [{ name: 'users_issuer_subject', properties: ['issuer', 'subject'] }],
+  checks: [{ name: 'users_notification_unread', expression: '"notification_unread" >= 0' }],
   indexes: [
     {
       name: 'users_operators',
@@ -28,6 +29,8 @@ export const User = defineEntity({
     notificationPreferences: p.json<Record<string, boolean>>().defaultRaw(`'{}'::jsonb`),
     /** Number of the user's newest notification; the next one takes this plus one under the row's lock. */
     notificationSeq: p.integer().default(0),
+    /** How many of the user's notifications are unread; changes under the same lock. */
+    notificationUnread: p.integer().default(0),
     /** What the user pays as a client; null = the default plan, whichever that is. */
     plan: () => p.manyToOne(PricingPlan).mapToPk().nullable().deleteRule('restrict'),
     createdAt: p.datetime(3).defaultRaw('now()'),

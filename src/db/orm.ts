@@ -18,7 +18,9 @@ import { OutboxEvent } from '../events/outbox.entity.ts'
 import { IdempotencyKey } from '../http/idempotency.entity.ts'
 import { Avatar } from '../media/avatar.entity.ts'
 import { RobotModel } from '../models/robot-model.entity.ts'
+import { NotificationDigest } from '../notifications/digest.entity.ts'
 import { Notification } from '../notifications/notification.entity.ts'
+import { NotificationMail } from '../notifications/notification-mail.entity.ts'
 import { Certification } from '../operators/certification.entity.ts'
 import { OperatorProfile } from '../operators/operator-profile.entity.ts'
 import { OperatorSchedule } from '../operators/schedule.entity.ts'
@@ -66,6 +68,8 @@ export const entities = [
   IdempotencyKey,
   SessionExtension,
   SessionLatency,
+  NotificationDigest,
+  NotificationMail,
   ProviderAccount,
   Payout,
   ProviderEvent,

@@ -1,4 +1,9 @@
-import { NotificationEvent, RobotStatusEvent, SessionLogEvent } from '@wheelhouse/protocol'
+import {
+  NotificationEvent,
+  NotificationReadEvent,
+  RobotStatusEvent,
+  SessionLogEvent,
+} from '@wheelhouse/protocol'
 import { z } from 'zod'
 
 /** A robot's new status with what the hub needs to know whom to tell. */
@@ -9,6 +14,7 @@ export type RobotStatusFact = z.infer<typeof RobotStatusFact>
 export const catalog = {
   'session.event': SessionLogEvent,
   notification: z.object({ user_id: z.uuid(), notification: NotificationEvent }),
+  'notification.read': z.object({ user_id: z.uuid(), read: NotificationReadEvent }),
   /** Many robots in one fact: ten thousand robots that drop together make a handful of rows. */
   'robots.status': z.object({ robots: z.array(RobotStatusFact) }),
 } as const

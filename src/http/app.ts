@@ -130,7 +130,7 @@ function discardBody(request: IncomingMessage): void {
   request.resume()
 }
 
-const FIXED_ROUTES = new Set(['/', '/livez', '/readyz', '/metrics'])
+const FIXED_ROUTES = new Set(['/', '/livez', '/readyz', '/metrics', '/unsubscribe'])
 
 /** The declared pattern of what was asked for, so that there are only so many. */
 function routeOf(ctx: Koa.Context): string {

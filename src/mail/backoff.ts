@@ -7,7 +7,7 @@ const SPREAD = 0.25
 
 /**
  * Milliseconds until the next attempt: 30 s, doubling up to an hour; an hour at once after a refusal, which
- * will last until somebody has changed something. Nothing is ever given up.
+ * will last until somebody has changed something.
  * @param attempts how many have failed, at least 1.
  */
 export function retryDelayMs(attempts: number, kind: NotSent, random: () => number): number {

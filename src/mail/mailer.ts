@@ -15,6 +15,8 @@ export interface Mail {
   readonly text: string
   /** Unique to what is said, not to the attempt, so that a receiver recognises a repetition. */
   readonly messageId: string
+  /** Further headers; single lines. */
+  readonly headers?: Readonly<Record<string, string>>
 }
 
 export interface MailLimits {
@@ -71,6 +73,7 @@ export function createMailer(parts: { url: string; from: Address; limits?: MailL
           subject: mail.subject,
           text: mail.text,
           messageId: mail.messageId,
+          ...(mail.headers && { headers: { ...mail.headers } }),
           signal: patience.signal,
         })
       } catch (cause) {

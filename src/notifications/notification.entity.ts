@@ -5,6 +5,13 @@ import { User } from '../accounts/user.entity.ts'
 export const Notification = defineEntity({
   name: 'Notification',
   tableName: 'notifications',
+  indexes: [
+    {
+      name: 'notifications_unread',
+      expression:
+        'create index "notifications_unread" on "notifications" ("user_id", "seq") where "read_at" is null',
+    },
+  ],
   properties: {
     user: () => p.manyToOne(User).mapToPk().primary().deleteRule('cascade'),
     seq: p.integer().primary(),
@@ -12,6 +19,8 @@ export const Notification = defineEntity({
     data: p.json<Record<string, unknown>>(),
     createdAt: p.datetime(3).defaultRaw('now()'),
     readAt: p.datetime(3).nullable(),
+    /** Whether it is to be told by mail too, unless it is read before. */
+    byMail: p.boolean().default(false),
   },
 })
 export type Notification = InferEntity<typeof Notification>

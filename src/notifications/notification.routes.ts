@@ -13,6 +13,14 @@ const NotificationId = z
   .regex(/^[1-9]\d{0,8}$/, 'must be a notification id')
   .meta({ examples: ['12'] })
 
+const UnreadCount = z
+  .number()
+  .int()
+  .meta({ description: 'How many of all your notifications are unread.', examples: [3] })
+const ReadUpTo = z
+  .strictObject({ up_to: NotificationId.meta({ description: 'The newest one that is to count as read.' }) })
+  .meta({ id: 'ReadNotifications', description: 'Up to where notifications have been read.' })
+
 export function notificationEndpoints(parts: { notifications: Notifications }): Endpoint[] {
   const { notifications } = parts
   return [
@@ -25,12 +33,21 @@ export function notificationEndpoints(parts: { notifications: Notifications }): 
         before: NotificationId.meta({ description: 'Notifications older than this one.', examples: ['12'] })
           .transform(Number)
           .optional(),
+        unread: z.enum(['true']).meta({ description: 'Only those that are unread.' }).optional(),
         limit: queryInteger(1, PAGE_LIMIT).default(50),
       }),
-      answer: [200, z.object({ notifications: z.array(NotificationView) })],
-      run: async ({ caller, query }) => ({
-        notifications: await notifications.list(caller.userId, query.before, query.limit),
-      }),
+      answer: [200, z.object({ notifications: z.array(NotificationView), unread_count: UnreadCount })],
+      run: ({ caller, query: { before, unread, limit } }) =>
+        notifications.list(caller.userId, { before, unreadOnly: unread === 'true', limit }),
+    }),
+    endpoint({
+      method: 'post',
+      path: '/api/notifications/read',
+      summary: 'Marks all your notifications up to one as read',
+      access: {},
+      body: ReadUpTo,
+      answer: [200, z.object({ up_to: z.string(), unread_count: UnreadCount })],
+      run: ({ caller, body }) => notifications.markReadUpTo(caller.userId, Number(body.up_to)),
     }),
     endpoint({
       method: 'post',

@@ -1,12 +1,10 @@
 import { sql } from 'kysely'
+import { PRESENT_SECONDS } from '../accounts/user-presence.ts'
 import { iso } from '../db/iso.ts'
 import type { Db } from '../db/orm.ts'
 import { notFound } from '../http/errors.ts'
 import { openingAt } from './availability.ts'
 import type { AvailabilityView, UnavailableReason } from './schedule.schema.ts'
-
-/** A person counts as present for this long after the hub last saw them: three of its rounds. */
-const PRESENT_SECONDS = 15
 
 /** Whether an operator could take a robot now: schedule, open session, presence at the hub. */
 export function createAvailability(parts: { db: Db; now: () => Date }) {

@@ -170,7 +170,7 @@ export async function tell(
   await notify(
     tx,
     at,
-    userIds.map((userId) => ({ userId, type, data: about })),
+    userIds.map((userId) => ({ userId, type, data: about, own: userId === actorId })),
   )
 }
 

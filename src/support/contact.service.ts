@@ -1,5 +1,6 @@
 import { within } from '../async.ts'
-import { type ClaimedContact, type ContactClaims, isClaimed } from './contact.claims.ts'
+import { isClaimed } from '../mail/mail.queue.ts'
+import type { ClaimedContact, ContactClaims } from './contact.claims.ts'
 import type { ContactDelivery } from './contact.delivery.ts'
 import type { SendContact } from './contact.schema.ts'
 

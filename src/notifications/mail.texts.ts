@@ -1,0 +1,127 @@
+import type { NotificationType } from '@wheelhouse/protocol'
+
+/** What a mail says of one notification: a subject, and a sentence or two. */
+export interface Told {
+  readonly subject: string
+  readonly text: string
+}
+
+type Data = Readonly<Record<string, unknown>>
+
+const MAX_NAME_LENGTH = 60
+
+/**
+ * A name that somebody else chose, as a mail may show it: in quotes, on one line, short, without characters that
+ * control a terminal, hide, or turn the text around.
+ */
+function named(value: unknown): string {
+  const text = typeof value === 'string' ? value : ''
+  const line = text
+    .replace(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\s]+/gu, ' ')
+    .toWellFormed()
+    .trim()
+  const short = [...line].slice(0, MAX_NAME_LENGTH).join('')
+  return `"${short === line ? line : `${short}...`}"`
+}
+
+const robot = (data: Data) => `robot ${named(data.robot_name)}`
+const minutes = (data: Data) => `${Number(data.additional_minutes) || 0} minutes`
+const amount = (data: Data) => `${((Number(data.amount_cents) || 0) / 100).toFixed(2)} EUR`
+const month = (data: Data) => (/^\d{4}-\d{2}$/.test(String(data.month)) ? ` for ${data.month}` : '')
+
+/**
+ * Every kind in plain words. Of what others wrote only names appear: reasons and comments are for those who look
+ * the session up, so that nobody can have the platform send a text of theirs.
+ */
+const kinds: Readonly<Record<NotificationType, (data: Data) => Told>> = {
+  'session.scheduled': (data) => ({
+    subject: `Session planned with ${robot(data)}`,
+    text: `A session with ${robot(data)} was planned.`,
+  }),
+  'session.started': (data) => ({
+    subject: `Session started with ${robot(data)}`,
+    text: `An operator has taken over ${robot(data)}.`,
+  }),
+  'session.paused': (data) => ({
+    subject: `Session paused with ${robot(data)}`,
+    text: `The session with ${robot(data)} is paused. The robot stands.`,
+  }),
+  'session.resumed': (data) => ({
+    subject: `Session resumed with ${robot(data)}`,
+    text: `The session with ${robot(data)} goes on.`,
+  }),
+  'session.ended': (data) => ({
+    subject: `Session ended with ${robot(data)}`,
+    text: `The session with ${robot(data)} is over.`,
+  }),
+  'session.cancelled': (data) => ({
+    subject: `Session cancelled with ${robot(data)}`,
+    text: `The planned session with ${robot(data)} will not take place.`,
+  }),
+  'session.stopped': (data) => ({
+    subject: `EMERGENCY STOP of ${robot(data)}`,
+    text: `The emergency stop of ${robot(data)} was pressed. The robot stands, and the session is paused until somebody clears the stop.`,
+  }),
+  'session.stop_cleared': (data) => ({
+    subject: `Emergency stop cleared of ${robot(data)}`,
+    text: `The emergency stop of ${robot(data)} was cleared. The session is paused and may be resumed.`,
+  }),
+  'session.rated': (data) => ({
+    subject: `Your session with ${robot(data)} was rated`,
+    text: `The client has rated your session with ${robot(data)}.`,
+  }),
+  'extension.requested': (data) => ({
+    subject: `More time asked for with ${robot(data)}`,
+    text: `The client asks you to go on for another ${minutes(data)} with ${robot(data)}. Please approve or decline.`,
+  }),
+  'extension.approved': (data) => ({
+    subject: `More time granted with ${robot(data)}`,
+    text: `The operator goes on for another ${minutes(data)} with ${robot(data)}.`,
+  }),
+  'extension.declined': (data) => ({
+    subject: `No more time with ${robot(data)}`,
+    text: `The operator has declined to go on for another ${minutes(data)} with ${robot(data)}.`,
+  }),
+  'robot.lost': (data) => ({
+    subject: `Connection lost to ${robot(data)}`,
+    text: `The connection to ${robot(data)} was lost in the middle of a session. The session is paused; it ends if the robot does not come back in time.`,
+  }),
+  'robot.back': (data) => ({
+    subject: `Connection is back to ${robot(data)}`,
+    text: `${sentence(robot(data))} is connected again. The session can go on.`,
+  }),
+  'certification.approved': (data) => ({
+    subject: `You are certified for ${named(data.robot_type)}`,
+    text: `Your certification for robots of the type ${named(data.robot_type)} was approved. You may drive them now.`,
+  }),
+  'certification.rejected': (data) => ({
+    subject: `Certification for ${named(data.robot_type)} not approved`,
+    text: `Your certification for robots of the type ${named(data.robot_type)} was not approved.`,
+  }),
+  'invoice.issued': (data) => ({
+    subject: `Your invoice${month(data)}`,
+    text: `Your invoice${month(data)} is there.`,
+  }),
+  'payout.paid': (data) => ({
+    subject: `Your payout of ${amount(data)} is on its way`,
+    text: `${amount(data)} of your earnings were transferred to your payout account.`,
+  }),
+  'payout.failed': (data) => ({
+    subject: `Your payout of ${amount(data)} failed`,
+    text: `The payment provider did not transfer ${amount(data)}. The amount is available for payout again.`,
+  }),
+  'payout.reversed': (data) => ({
+    subject: `${amount(data)} of a payout were taken back`,
+    text: `The payment provider took back ${amount(data)} of a payout. The amount is available for payout again.`,
+  }),
+}
+
+/** What a notification says in a mail; one that a newer process has written says only that it is there. */
+export function tellByMail(type: string, data: Data): Told {
+  const kind = Object.hasOwn(kinds, type) ? kinds[type as NotificationType] : undefined
+  return kind?.(data) ?? { subject: 'You have a new notification', text: 'There is something new for you.' }
+}
+
+function sentence(text: string): string {
+  return text.charAt(0).toUpperCase() + text.slice(1)
+}
