@@ -1,13 +1,27 @@
 import { createShardedAdapter } from '@socket.io/redis-adapter'
+import { rooms } from '@wheelhouse/protocol'
 import type { Redis } from 'ioredis'
-import type { Server } from 'socket.io'
+import type { Server, Socket } from 'socket.io'
 
 /** Messages on their way to Redis; beyond this they are dropped, and the other hubs' clients resume. */
 const MAX_IN_FLIGHT = 10_000
+/** From so many on, the relay waits: one fact may be a message for each of two thousand robots. */
+const BEHIND = 1_000
+/** A Redis that has taken nothing for so long is not waited for. */
+const PATIENCE_MS = 2_000
 /** Spreads the return of clients after an outage of Redis. */
 const RESUME_SPREAD_MS = 1_000
 /** What one hub tells the others when messages of its own did not reach them. */
 const MISSED = 'hub:missed'
+/** What a hub tells the others when it may have told older statuses of robots after newer ones. */
+const DISORDERED = 'hub:disordered'
+
+export interface JoinedHubs {
+  /** Whether Redis takes less than it is given; never so while it is away. */
+  isBehind(): boolean
+  /** Has everybody who watches robots, at every hub, look at all of them again. Everything else is numbered. */
+  onDisorder(): void
+}
 
 /**
  * Joins this hub to the others through Redis.
@@ -15,11 +29,12 @@ const MISSED = 'hub:missed'
  * One static channel: with a channel per room, a message published between joining a room and Redis knowing
  * of it would be lost without a gap that the client could see.
  */
-export async function joinHubs(io: Server, parts: { publisher: Redis; subscriber: Redis }): Promise<void> {
+export function joinHubs(io: Server, parts: { publisher: Redis; subscriber: Redis }): JoinedHubs {
   const { publisher, subscriber } = parts
   const sender = withoutWaiting(publisher, () => io.serverSideEmit(MISSED))
   io.adapter(createShardedAdapter(sender, quietly(subscriber), { subscriptionMode: 'static' }))
   io.on(MISSED, () => makeClientsResume(io))
+  io.on(DISORDERED, () => makeClientsResume(io, watchesRobots))
   let deaf = false
   subscriber.on('close', () => {
     deaf = true
@@ -28,6 +43,14 @@ export async function joinHubs(io: Server, parts: { publisher: Redis; subscriber
     if (deaf) makeClientsResume(io)
     deaf = false
   })
+  return {
+    isBehind: sender.isBehind,
+    onDisorder() {
+      // Behind whatever is still on its way.
+      io.serverSideEmit(DISORDERED)
+      makeClientsResume(io, watchesRobots)
+    },
+  }
 }
 
 /**
@@ -38,6 +61,7 @@ export async function joinHubs(io: Server, parts: { publisher: Redis; subscriber
 function withoutWaiting(publisher: Redis, tellOthers: () => void) {
   let inFlight = 0
   let dropped = false
+  let tookMs = 0
   const confess = () => {
     if (!dropped || inFlight > 0 || publisher.status !== 'ready') return
     dropped = false // set again when the telling itself is lost
@@ -45,15 +69,23 @@ function withoutWaiting(publisher: Redis, tellOthers: () => void) {
   }
   publisher.on('ready', confess)
   return {
+    isBehind: () =>
+      inFlight > BEHIND && publisher.status === 'ready' && performance.now() - tookMs < PATIENCE_MS,
     spublish(channel: string, payload: string | Buffer): Promise<number> {
       if (publisher.status !== 'ready' || inFlight >= MAX_IN_FLIGHT) dropped = true
       else {
+        if (inFlight === 0) tookMs = performance.now()
         inFlight++
         publisher
           .spublish(channel, payload)
-          .catch(() => {
-            dropped = true
-          })
+          .then(
+            () => {
+              tookMs = performance.now()
+            },
+            () => {
+              dropped = true
+            },
+          )
           .finally(() => {
             inFlight--
             confess()
@@ -77,8 +109,14 @@ function quietly(subscriber: Redis) {
  * What other hubs published meanwhile is lost to this one. Its clients are cut off, as a network would do it:
  * each comes back by itself and asks for what it missed.
  */
-function makeClientsResume(io: Server): void {
+function makeClientsResume(io: Server, which: (socket: Socket) => boolean = () => true): void {
   for (const socket of io.sockets.sockets.values()) {
+    if (!which(socket)) continue
     setTimeout(() => socket.conn.close(), Math.random() * RESUME_SPREAD_MS).unref()
   }
+}
+
+function watchesRobots(socket: Socket): boolean {
+  const ofRobots = [rooms.ownRobots(''), rooms.robotType('')]
+  return [...socket.rooms].some((room) => ofRobots.some((start) => room.startsWith(start)))
 }

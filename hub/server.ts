@@ -54,7 +54,7 @@ export async function startHub(parts: HubParts, http: HttpServer): Promise<Hub> 
     allowRequest: (request, decide) => decide(null, isAllowedOrigin(request, allowedOrigins)),
     cors: { origin: [...allowedOrigins], credentials: true },
   })
-  if (redis) await joinHubs(io, redis)
+  const others = redis && joinHubs(io, redis)
 
   const commands = registerCommands(parts)
   const attendance = keepAttendance(io, parts)
@@ -80,7 +80,11 @@ export async function startHub(parts: HubParts, http: HttpServer): Promise<Hub> 
   const unsubscribe = bus.subscribe('credential.revoked', ({ apiKeyId }) => revoke(apiKeyId))
   const revocations = pollRevocations(apiKeys, revoke, log)
   const slowClients = guardSlowClients(io, log)
-  const relay: Relay = startRelay({ databaseUrl, bus, log, publish: (fact) => publishFact(io, fact) })
+  const relay: Relay = startRelay({
+    ...{ databaseUrl, bus, log },
+    publish: (fact) => publishFact(io, fact),
+    ...(others && { isBehind: others.isBehind, onDeposed: others.onDisorder }),
+  })
 
   return {
     get connections() {
