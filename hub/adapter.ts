@@ -1,7 +1,8 @@
-import { createShardedAdapter } from '@socket.io/redis-adapter'
+import { createAdapter, createShardedAdapter } from '@socket.io/redis-adapter'
 import { rooms } from '@wheelhouse/protocol'
 import type { Redis } from 'ioredis'
 import type { Server, Socket } from 'socket.io'
+import type { HubRedis } from '../src/redis.ts'
 
 /** Messages on their way to Redis; beyond this they are dropped, and the other hubs' clients resume. */
 const MAX_IN_FLIGHT = 10_000
@@ -27,12 +28,18 @@ export interface JoinedHubs {
  * Joins this hub to the others through Redis.
  *
  * One static channel: with a channel per room, a message published between joining a room and Redis knowing
- * of it would be lost without a gap that the client could see.
+ * of it would be lost without a gap that the client could see. In a cluster the classic adapter, whose channels every
+ * node knows, and whose subscription to all rooms is static as well.
  */
-export function joinHubs(io: Server, parts: { publisher: Redis; subscriber: Redis }): JoinedHubs {
-  const { publisher, subscriber } = parts
-  const sender = withoutWaiting(publisher, () => io.serverSideEmit(MISSED))
-  io.adapter(createShardedAdapter(sender, quietly(subscriber), { subscriptionMode: 'static' }))
+export function joinHubs(io: Server, redis: HubRedis): JoinedHubs {
+  const { subscriber, isCluster } = redis
+  const sender = withoutWaiting(redis, () => io.serverSideEmit(MISSED))
+  const listener = quietly(subscriber)
+  io.adapter(
+    isCluster
+      ? createAdapter(sender, listener)
+      : createShardedAdapter(sender, listener, { subscriptionMode: 'static' }),
+  )
   io.on(MISSED, () => makeClientsResume(io))
   io.on(DISORDERED, () => makeClientsResume(io, watchesRobots))
   let deaf = false
@@ -58,7 +65,7 @@ export function joinHubs(io: Server, parts: { publisher: Redis; subscriber: Redi
  * with Redis slow or away even clients of this very node would wait. What it had to drop the other hubs did
  * not hear; they are told so as soon as they can be reached.
  */
-function withoutWaiting(publisher: Redis, tellOthers: () => void) {
+function withoutWaiting({ publisher, isCluster }: HubRedis, tellOthers: () => void) {
   let inFlight = 0
   let dropped = false
   let tookMs = 0
@@ -68,40 +75,60 @@ function withoutWaiting(publisher: Redis, tellOthers: () => void) {
     tellOthers()
   }
   publisher.on('ready', confess)
+  publisher.on('close', () => {
+    // A node that dies may have taken messages and not have passed them on.
+    if (isCluster) dropped = true
+  })
+
+  function send(deliver: () => Promise<unknown>): Promise<number> {
+    if (publisher.status !== 'ready' || inFlight >= MAX_IN_FLIGHT) dropped = true
+    else {
+      if (inFlight === 0) tookMs = performance.now()
+      inFlight++
+      deliver()
+        .then(
+          () => {
+            tookMs = performance.now()
+          },
+          () => {
+            dropped = true
+          },
+        )
+        .finally(() => {
+          inFlight--
+          confess()
+        })
+    }
+    return Promise.resolve(0)
+  }
+
   return {
     isBehind: () =>
       inFlight > BEHIND && publisher.status === 'ready' && performance.now() - tookMs < PATIENCE_MS,
-    spublish(channel: string, payload: string | Buffer): Promise<number> {
-      if (publisher.status !== 'ready' || inFlight >= MAX_IN_FLIGHT) dropped = true
-      else {
-        if (inFlight === 0) tookMs = performance.now()
-        inFlight++
-        publisher
-          .spublish(channel, payload)
-          .then(
-            () => {
-              tookMs = performance.now()
-            },
-            () => {
-              dropped = true
-            },
-          )
-          .finally(() => {
-            inFlight--
-            confess()
-          })
-      }
-      return Promise.resolve(0)
-    },
+    spublish: (channel: string, payload: string | Buffer) => send(() => publisher.spublish(channel, payload)),
+    publish: (channel: string, payload: string | Buffer) => send(() => publisher.publish(channel, payload)),
+    // The classic adapter would only like to warn that errors are not handled.
+    ...{ on() {}, off() {} },
   }
 }
 
 /** The adapter waits for none of these; one that fails, as at the end without Redis, must not end the process. */
 function quietly(subscriber: Redis) {
+  type Listener = (...values: unknown[]) => void
+  const quiet = (work: Promise<unknown>): Promise<number> =>
+    work.then(
+      () => 0,
+      () => 0,
+    )
   return {
-    on: (event: string, listener: (...values: unknown[]) => void) => subscriber.on(event, listener),
-    ssubscribe: (channel: string) => subscriber.ssubscribe(channel).catch(() => {}),
-    sunsubscribe: (channel: string) => subscriber.sunsubscribe(channel).catch(() => {}),
+    on: (event: string, listener: Listener) => subscriber.on(event, listener),
+    off: (event: string, listener: Listener) => subscriber.off(event, listener),
+    ssubscribe: (channel: string) => quiet(subscriber.ssubscribe(channel)),
+    sunsubscribe: (channel: string | string[]) => quiet(subscriber.sunsubscribe(...[channel].flat())),
+    subscribe: (channels: string[]) => quiet(subscriber.subscribe(...channels)),
+    unsubscribe: (channels: string[]) => quiet(subscriber.unsubscribe(...channels)),
+    psubscribe: (pattern: string) => quiet(subscriber.psubscribe(pattern)),
+    punsubscribe: (pattern: string) => quiet(subscriber.punsubscribe(pattern)),
   }
 }
 
