@@ -17,9 +17,11 @@ const allowed: Record<string, readonly string[]> = {
   bench: ['src', 'gateway', 'protocol', 'sdk'],
   // Starts the program as it is, beside its stores and a proxy.
   cluster: ['src'],
+  // Breaks the platform from outside and looks at what is left.
+  chaos: ['src', 'cluster', 'protocol', 'sdk'],
   // What outsiders write: nothing but what they would have.
   examples: ['protocol', 'sdk'],
-  test: ['src', 'gateway', 'hub', 'protocol', 'sdk', 'bench', 'cluster', 'examples'],
+  test: ['src', 'gateway', 'hub', 'protocol', 'sdk', 'bench', 'cluster', 'chaos', 'examples'],
 }
 const product = ['src', 'gateway', 'hub', 'protocol', 'sdk']
 
