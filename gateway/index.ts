@@ -30,6 +30,8 @@ const PINGS_PER_TIMEOUT = 3
 /** A peer that has not read for so long is closed. */
 const BLOCKED_LIMIT_MS = 10_000
 const RECONCILE_MS = 10_000
+/** Well within the second that a credential or a right may outlive its end, also without hints. */
+const CHECK_RIGHTS_MS = 500
 
 export interface GatewayParts {
   readonly presence: Presence
@@ -147,7 +149,6 @@ export async function startGateway(parts: GatewayParts, host: string, port: numb
     try {
       await store.renewNode(nodeId, url)
       await sync.poll()
-      await room.checkKeys()
       databaseOk = true
     } catch (cause) {
       if (databaseOk) log.warn({ err: cause }, 'gateway runs on without the database')
@@ -174,6 +175,7 @@ export async function startGateway(parts: GatewayParts, host: string, port: numb
     setInterval(lookAfterLinks, LOOK_AFTER_MS), // by itself: housekeeping waits for the database
     setInterval(room.measure, measureMs / MEASURE_TURNS),
     setInterval(housekeep, HOUSEKEEPING_MS),
+    setInterval(room.checkRights, CHECK_RIGHTS_MS),
     setInterval(reconcile, RECONCILE_MS),
   ]
 

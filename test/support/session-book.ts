@@ -154,6 +154,7 @@ export function createSessionBook(parts: {
         if (sum) Object.assign(sum, { frames: sum.frames + frames, dropped: sum.dropped + dropped })
       }),
     endedKeys: () => call(() => []),
+    outsiders: () => call(() => []),
   }
 
   const linkStates = (): LinkState[] => [
