@@ -135,3 +135,4 @@ export function createDriveRoom(parts: {
     flush: records.flush,
   }
 }
+export type DriveRoom = ReturnType<typeof createDriveRoom>

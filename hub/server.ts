@@ -6,6 +6,7 @@ import type { ApiKeys } from '../src/accounts/api-key.service.ts'
 import type { Auth } from '../src/accounts/auth.ts'
 import type { Users } from '../src/accounts/user.service.ts'
 import type { UserPresence } from '../src/accounts/user-presence.ts'
+import { spread } from '../src/async.ts'
 import type { Bus } from '../src/events/bus.ts'
 import { type Relay, startRelay } from '../src/events/relay.ts'
 import type { Caller } from '../src/http/endpoint.ts'
@@ -45,12 +46,13 @@ export interface Hub {
 /** Attaches the hub to an HTTP server. */
 export async function startHub(parts: HubParts, http: HttpServer): Promise<Hub> {
   const { auth, bus, databaseUrl, redis, allowedOrigins, log } = parts
+  let draining = false
   const io = new Server(http, {
     path: '/socket.io/',
     serveClient: false,
     maxHttpBufferSize: MAX_MESSAGE_BYTES,
     // CORS does not stop WebSockets from foreign pages; this does.
-    allowRequest: (request, decide) => decide(null, isAllowedOrigin(request, allowedOrigins)),
+    allowRequest: (request, decide) => decide(null, !draining && isAllowedOrigin(request, allowedOrigins)),
     cors: { origin: [...allowedOrigins], credentials: true },
   })
   if (redis) await joinHubs(io, redis)
@@ -85,12 +87,14 @@ export async function startHub(parts: HubParts, http: HttpServer): Promise<Hub> 
     },
     relay,
     async close() {
+      draining = true
       rights.close()
       clearInterval(slowClients)
-      await attendance.close()
-      await relay.close()
-      // Closing the transport, not the session: clients reconnect to another hub by themselves.
-      for (const socket of io.sockets.sockets.values()) socket.conn.close()
+      // Closing the transport, not the session: clients reconnect to another hub by themselves. Nobody waits for the
+      // database for that.
+      const sockets = [...io.sockets.sockets.values()]
+      const sendAway = spread(sockets, (socket) => socket.conn.close())
+      await Promise.all([sendAway, attendance.close(), relay.close()])
       await io.close()
     },
   }

@@ -168,7 +168,7 @@ export function createSessionBook(parts: {
     changedWithin: () => call(() => (changed ? [robotId] : [])),
     connectedTo: (node) => call(() => (connected && nodeId === node ? [{ robotId, epoch }] : [])),
     renewNode: () => call(() => {}),
-    forgetNode: () => call(() => {}),
+    forgetNode: () => call(() => true),
     saveHeartbeats: (beats) => call(() => beats.filter((beat) => connected && beat.epoch === epoch).length),
   }
 
@@ -184,7 +184,7 @@ export function createSessionBook(parts: {
       }, true)
       if (!answer) return undefined
       if (answer.session) void call(back, true)
-      return { robotId, status: 'AVAILABLE', moved: false, lastSign: null, ...answer }
+      return { robotId, status: 'AVAILABLE', moved: false, handedOver: false, lastSign: null, ...answer }
     },
     disconnect: (gone) =>
       call(() => {

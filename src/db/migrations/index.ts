@@ -7,7 +7,7 @@ import { Migration0006SessionActs } from './0006-session-acts.ts'
 import { Migration0007Support } from './0007-support.ts'
 import { Migration0008Idempotency } from './0008-idempotency.ts'
 import { Migration0009Driving } from './0009-driving.ts'
-import { Migration0011Rights } from './0011-rights.ts'
+import { Migration0011RightsAndDraining } from './0011-rights-and-draining.ts'
 
 /** Every migration in the order in which it is applied. Append; never edit one that has been released. */
 export const migrations = [
@@ -20,5 +20,5 @@ export const migrations = [
   { name: '0007_support', class: Migration0007Support },
   { name: '0008_idempotency', class: Migration0008Idempotency },
   { name: '0009_driving', class: Migration0009Driving },
-  { name: '0011_rights', class: Migration0011Rights },
+  { name: '0011_rights_and_draining', class: Migration0011RightsAndDraining },
 ]

@@ -1,11 +1,14 @@
 import { Migration } from '@mikro-orm/migrations'
 
-/** When somebody's rights changed, noted by the database itself, whoever changes them and by whatever means. */
-export class Migration0011Rights extends Migration {
-  override name = '0011_rights'
+/**
+ * When somebody's rights changed, noted by the database itself, whoever changes them and by whatever means; and
+ * gateways that are about to end.
+ */
+export class Migration0011RightsAndDraining extends Migration {
+  override name = '0011_rights_and_draining'
 
   override up(): void {
-    for (const statement of [columns, rolesChange, certificationsChange]) this.addSql(statement)
+    for (const statement of [columns, rolesChange, certificationsChange, draining]) this.addSql(statement)
   }
 }
 
@@ -47,4 +50,8 @@ create trigger certifications_rights_changed after update of status, robot_type,
   execute function certifications_note_rights();
 create trigger certifications_rights_lost after delete on certifications
   for each row when (old.status = 'APPROVED') execute function certifications_note_rights();
+`
+
+const draining = `
+alter table "gateway_nodes" add column "draining" boolean not null default false;
 `
