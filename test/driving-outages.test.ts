@@ -272,6 +272,9 @@ test('a gateway that is told to end has its robots stand first, and everybody co
   await back.next('control')
   const log = (await client.get(`/api/sessions/${id}/events`)).body.events
   expect(log.map(({ type }: { type: string }) => type)).toEqual(['session.started'])
+  await vi.waitFor(async () => {
+    expect(await query(world.database.url, 'select id from gateway_nodes where draining')).toEqual([])
+  }, patience)
   await back.close()
 })
 

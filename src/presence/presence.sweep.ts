@@ -60,11 +60,13 @@ export function createSweep(parts: {
     const known = new Set(nodes.map((node) => node.id))
     for (const nodeId of seen.keys()) if (!known.has(nodeId)) seen.delete(nodeId)
     for (const { id, seenMark, draining } of nodes) {
+      // As soon as the last of its robots has arrived elsewhere.
+      if (draining && (await store.forgetNode(id))) continue
       const before = seen.get(id)
       if (before?.mark !== seenMark) seen.set(id, { mark: seenMark, sinceMs: nowMs })
       else if (nowMs - before.sinceMs > (draining ? handOverMs : nodeTimeoutMs)) {
         await takeOver(id, 'gateway is silent')
-      } else if (draining) await store.forgetNode(id) // as soon as the last robot has arrived elsewhere
+      }
     }
     for (const nodeId of await store.orphanedNodes()) await takeOver(nodeId, 'gateway is unknown')
   }
