@@ -42,14 +42,15 @@ async function besideProxy() {
     await world[Symbol.asyncDispose]()
     await redis[Symbol.asyncDispose]()
   })
+  const scene = await openScene(world)
+  await world.drained() // the first hub relays, so that what the second hears has come over Redis
   const node = await world.addNode('hub,gateway', { REDIS_URL: redis.url })
-  return { redis, world, node }
+  return { redis, scene, node }
 }
 
 describe('Redis', { timeout: 90_000 }, () => {
   test('whose connections die without a word: the hub notices by itself, and nobody misses anything', async () => {
-    const { redis, world, node } = await besideProxy()
-    const scene = await openScene(world)
+    const { redis, scene, node } = await besideProxy()
     const watcher = await follow(node.hubUrl, scene)
     await watcher.reaches(await say(scene, 'before'))
     redis.abandon()
@@ -59,8 +60,7 @@ describe('Redis', { timeout: 90_000 }, () => {
   })
 
   test('that does not answer for a while: REST and hubs work on, in time, and all is told when it is back', async () => {
-    const { redis, world, node } = await besideProxy()
-    const scene = await openScene(world)
+    const { redis, scene, node } = await besideProxy()
     const watcher = await follow(node.hubUrl, scene)
     redis.silence()
     const startedMs = performance.now()
