@@ -1,3 +1,4 @@
+import { alone } from '../src/async.ts'
 import type { Driving } from '../src/control/driving.service.ts'
 import type { Bus } from '../src/events/bus.ts'
 import type { Log } from '../src/log.ts'
@@ -64,6 +65,15 @@ export function createDriveRoom(parts: {
     }
   }
 
+  async function checkRights(): Promise<void> {
+    const apiKeys = people.apiKeys()
+    if (apiKeys.length > 0) people.revoke(await driving.endedKeys(apiKeys))
+    const watchers = people.watchers()
+    if (watchers.length === 0) return
+    const outsiders = new Set(await driving.outsiders(watchers.map(({ admission }) => admission)))
+    for (const link of watchers) if (outsiders.has(link.admission)) link.close('notAllowed')
+  }
+
   return {
     drives,
     relay,
@@ -95,11 +105,10 @@ export function createDriveRoom(parts: {
       }
     },
 
-    /** Finds revoked credentials whose hint did not arrive. Throws when the database is away. */
-    async checkKeys(): Promise<void> {
-      const apiKeys = people.apiKeys()
-      if (apiKeys.length > 0) people.revoke(await driving.endedKeys(apiKeys))
-    },
+    /** Finds credentials that ended and whose hint did not arrive, and who looks on without a right to it any more. */
+    checkRights: alone(() =>
+      checkRights().catch((cause) => log.debug({ err: cause }, 'rights of people not looked up')),
+    ),
 
     /** What is due by the clock: stops said again, dead connections cut, records written. Call it again and again. */
     lookAfter(): void {
@@ -126,3 +135,4 @@ export function createDriveRoom(parts: {
     flush: records.flush,
   }
 }
+export type DriveRoom = ReturnType<typeof createDriveRoom>

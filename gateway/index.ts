@@ -9,6 +9,7 @@ import type { Presence } from '../src/presence/presence.service.ts'
 import type { PresenceStore } from '../src/presence/presence.store.ts'
 import type { RobotTokens } from '../src/robots/robot.token.ts'
 import { createAdmission } from './admission.ts'
+import { drainLinks } from './drain.ts'
 import { createDriveRoom, MEASURE_TURNS } from './drive-room.ts'
 import { createEpisodes } from './episodes.ts'
 import { createHeartbeats } from './heartbeats.ts'
@@ -17,7 +18,7 @@ import { createRobotFrames } from './robot-frames.ts'
 import type { RobotLink } from './robot-link.ts'
 import { createRobotSync } from './robot-sync.ts'
 import { createRobotConnections, type RobotSettings } from './robots.ts'
-import { closeAll, listenForLinks } from './server.ts'
+import { listenForLinks } from './server.ts'
 import { createTimerWheel, type TimerWheel } from './timer-wheel.ts'
 
 const WHEEL_TICK_MS = 50
@@ -30,6 +31,8 @@ const PINGS_PER_TIMEOUT = 3
 /** A peer that has not read for so long is closed. */
 const BLOCKED_LIMIT_MS = 10_000
 const RECONCILE_MS = 10_000
+/** Well within the second that a credential or a right may outlive its end, also without hints. */
+const CHECK_RIGHTS_MS = 500
 
 export interface GatewayParts {
   readonly presence: Presence
@@ -108,9 +111,11 @@ export async function startGateway(parts: GatewayParts, host: string, port: numb
   })
   const robots = createRobotConnections({
     ...{ presence, frames, drives, wheel, settings, log, startedAtMs, clockMs },
+    isHandingOver: () => handingOver,
   })
 
   let draining = false
+  let handingOver = false
   let databaseOk = false
   const admission = createAdmission({
     ...{ tokens, tickets, allowedOrigins: parts.allowedOrigins, clockMs },
@@ -145,9 +150,8 @@ export async function startGateway(parts: GatewayParts, host: string, port: numb
   const housekeep = alone(async () => {
     if (closed) return
     try {
-      await store.renewNode(nodeId, url)
+      if (!draining) await store.renewNode(nodeId, url)
       await sync.poll()
-      await room.checkKeys()
       databaseOk = true
     } catch (cause) {
       if (databaseOk) log.warn({ err: cause }, 'gateway runs on without the database')
@@ -174,7 +178,8 @@ export async function startGateway(parts: GatewayParts, host: string, port: numb
     setInterval(lookAfterLinks, LOOK_AFTER_MS), // by itself: housekeeping waits for the database
     setInterval(room.measure, measureMs / MEASURE_TURNS),
     setInterval(housekeep, HOUSEKEEPING_MS),
-    setInterval(reconcile, RECONCILE_MS),
+    setInterval(room.checkRights, CHECK_RIGHTS_MS),
+    setInterval(() => draining || reconcile(), RECONCILE_MS), // what is handed over is not held here any more
   ]
 
   return {
@@ -195,17 +200,12 @@ export async function startGateway(parts: GatewayParts, host: string, port: numb
     async drain() {
       draining = true
       server.stopListening()
-      // First what the robots have sent, while the connections that own it still stand.
-      await Promise.all([
-        heartbeats.flush().catch((cause) => log.error({ err: cause }, 'heartbeats not written at shutdown')),
-        episodes
-          .flush()
-          .catch((cause) => log.warn({ err: cause }, 'episodes left to their robots at shutdown')),
-        room.flush(),
-      ])
-      room.standStill('gateway_draining') // now, since until here driving went on
-      await closeAll(links, 'draining')
-      await Promise.all([presence.idle(), room.flush()])
+      await drainLinks({
+        ...{ links, heartbeats, episodes, room, presence, store, nodeId, log, clockMs },
+        onHandOver: () => {
+          handingOver = true
+        },
+      })
     },
     async close() {
       for (const timer of timers) clearInterval(timer)

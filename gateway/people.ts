@@ -126,6 +126,8 @@ export function createPeople(parts: {
       }
     },
 
+    watchers: (): PersonLink[] => [...links].filter((link) => !link.isOperator),
+
     /** The API keys that people here came with. */
     apiKeys: (): string[] => [...new Set([...links].flatMap((link) => link.admission.apiKeyId ?? []))],
   }

@@ -28,8 +28,10 @@ export function createRobotConnections(parts: {
   log: Log
   startedAtMs: number
   clockMs: () => number
+  /** Robots in sessions are on their way to another gateway, where their next epoch replaces the one here. */
+  isHandingOver: () => boolean
 }) {
-  const { presence, frames, drives, wheel, settings, log, startedAtMs, clockMs } = parts
+  const { presence, frames, drives, wheel, settings, log, startedAtMs, clockMs, isHandingOver } = parts
   /** The connection that speaks for its robot. */
   const current = new Map<string, RobotLink>()
   /** Open sockets that wait to be let in, and since when. Every other open socket is a current one. */
@@ -137,8 +139,9 @@ export function createRobotConnections(parts: {
       link.detach()
       waiting.delete(link)
       if (current.get(link.robotId) === link) current.delete(link.robotId)
+      const handedOver = link.drive !== null && isHandingOver()
       drives.robotGone(link)
-      if (link.epoch > 0) farewell(link)
+      if (link.epoch > 0 && !handedOver) farewell(link)
     },
   }
 }

@@ -9,7 +9,6 @@ import {
   type WebSocketBehavior,
 } from 'uWebSockets.js'
 import { STATUS_CODES } from 'node:http'
-import type { CloseReason } from '@wheelhouse/protocol'
 import type { MetricsPage } from '../src/metrics/metrics.http.ts'
 import { type Admission, type Decision, refuse } from './admission.ts'
 import { type Link, MAX_BUFFERED_BYTES, type SocketData } from './link.ts'
@@ -155,18 +154,4 @@ function answerMetrics(page: MetricsPage, res: HttpResponse, req: HttpRequest): 
       res.end(body)
     })
   })
-}
-
-/** Closes a batch of connections in every turn of the event loop, so that a drain starves nobody. */
-export async function closeAll(
-  links: () => Iterable<Link>,
-  reason: CloseReason,
-  batchSize = 500,
-): Promise<void> {
-  for (;;) {
-    const batch = [...links()].slice(0, batchSize)
-    if (batch.length === 0) return
-    for (const link of batch) link.close(reason)
-    await new Promise((resolve) => setImmediate(resolve))
-  }
 }

@@ -3,8 +3,9 @@ import { rooms } from '@wheelhouse/protocol'
 import { Server, type Socket } from 'socket.io'
 import type { ApiKeys } from '../src/accounts/api-key.service.ts'
 import type { Auth } from '../src/accounts/auth.ts'
+import type { Users } from '../src/accounts/user.service.ts'
 import type { UserPresence } from '../src/accounts/user-presence.ts'
-import { alone } from '../src/async.ts'
+import { spread } from '../src/async.ts'
 import type { Bus } from '../src/events/bus.ts'
 import { type Relay, startRelay } from '../src/events/relay.ts'
 import type { Caller } from '../src/http/endpoint.ts'
@@ -15,18 +16,17 @@ import { joinHubs } from './adapter.ts'
 import { keepAttendance } from './attendance.ts'
 import { type CommandParts, registerCommands } from './commands.ts'
 import { publishFact } from './feed.ts'
+import { watchRights } from './rights.ts'
 import { guardSlowClients } from './slow-clients.ts'
 
 const MAX_MESSAGE_BYTES = 64 * 1024
-/** Finds revoked keys whose hint was lost; well within the second a revocation may take. */
-const REVOCATION_POLL_MS = 500
-const REVOCATION_OVERLAP_MS = 10_000
 /** Timers hold at most about 24 days; longer-lived tokens are looked at again at reconnect. */
 const MAX_TIMER_MS = 2 ** 31 - 1
 
 export interface HubParts extends CommandParts {
   readonly auth: Auth
   readonly apiKeys: ApiKeys
+  readonly users: Users
   readonly userPresence: UserPresence
   readonly bus: Bus
   readonly databaseUrl: string
@@ -45,13 +45,16 @@ export interface Hub {
 
 /** Attaches the hub to an HTTP server. */
 export async function startHub(parts: HubParts, http: HttpServer): Promise<Hub> {
-  const { auth, apiKeys, bus, databaseUrl, redis, allowedOrigins, log } = parts
+  const { auth, bus, databaseUrl, redis, allowedOrigins, log } = parts
+  let draining = false
   const io = new Server(http, {
     path: '/socket.io/',
     serveClient: false,
     maxHttpBufferSize: MAX_MESSAGE_BYTES,
     allowRequest: (request, decide) => {
-      const problem = problemOf(request, { allowedOrigins, oneOfSeveral: redis !== undefined })
+      const problem = draining
+        ? 'This hub is ending: connect again'
+        : problemOf(request, { allowedOrigins, oneOfSeveral: redis !== undefined })
       decide(problem, problem === undefined)
     },
     cors: { origin: [...allowedOrigins], credentials: true },
@@ -78,9 +81,7 @@ export async function startHub(parts: HubParts, http: HttpServer): Promise<Hub> 
     commands(socket, caller)
   })
 
-  const revoke = (apiKeyId: string) => io.local.in(rooms.apiKey(apiKeyId)).disconnectSockets(true)
-  const unsubscribe = bus.subscribe('credential.revoked', ({ apiKeyId }) => revoke(apiKeyId))
-  const revocations = pollRevocations(apiKeys, revoke, log)
+  const rights = watchRights(io, parts)
   const slowClients = guardSlowClients(io, log)
   const relay: Relay = startRelay({
     ...{ databaseUrl, bus, log },
@@ -94,13 +95,14 @@ export async function startHub(parts: HubParts, http: HttpServer): Promise<Hub> 
     },
     relay,
     async close() {
-      clearInterval(revocations)
+      draining = true
+      rights.close()
       clearInterval(slowClients)
-      unsubscribe()
-      await attendance.close()
-      await relay.close()
-      // Closing the transport, not the session: clients reconnect to another hub by themselves.
-      for (const socket of io.sockets.sockets.values()) socket.conn.close()
+      // Closing the transport, not the session: clients reconnect to another hub by themselves. Nobody waits for the
+      // database for that.
+      const sockets = [...io.sockets.sockets.values()]
+      const sendAway = spread(sockets, (socket) => socket.conn.close())
+      await Promise.all([sendAway, attendance.close(), relay.close()])
       await io.close()
     },
   }
@@ -144,21 +146,4 @@ function disconnectAt(socket: Socket, expiresAt: Date): void {
   const timer = setTimeout(() => socket.disconnect(true), leftMs)
   timer.unref()
   socket.on('disconnect', () => clearTimeout(timer))
-}
-
-function pollRevocations(apiKeys: ApiKeys, revoke: (apiKeyId: string) => void, log: Log) {
-  let since = new Date(Date.now() - REVOCATION_OVERLAP_MS)
-  let failing = false
-  const poll = alone(async () => {
-    const asked = new Date(Date.now() - REVOCATION_OVERLAP_MS)
-    try {
-      for (const apiKeyId of await apiKeys.revokedSince(since)) revoke(apiKeyId)
-      since = asked
-      failing = false
-    } catch (cause) {
-      if (!failing) log.warn({ err: cause }, 'revoked keys not looked up')
-      failing = true
-    }
-  })
-  return setInterval(poll, REVOCATION_POLL_MS)
 }

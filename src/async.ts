@@ -85,3 +85,18 @@ export function createTurnstile(limits: { atOnce: number; waiting: number; full:
     }
   }
 }
+
+/** Over how long many connections are sent away, so that they do not all knock at the next door at once. */
+const SPREAD_MS = 2_000
+const TURN_MS = 50
+/** Sent away in each turn at least: what any process takes in its stride. */
+const MIN_PER_TURN = 100
+
+/** Does something to each of many: few at once, many spread over two seconds. */
+export async function spread<T>(items: readonly T[], act: (item: T) => void): Promise<void> {
+  const perTurn = Math.max(MIN_PER_TURN, Math.ceil((items.length * TURN_MS) / SPREAD_MS))
+  for (let start = 0; start < items.length; start += perTurn) {
+    if (start > 0) await delay(TURN_MS)
+    for (const item of items.slice(start, start + perTurn)) act(item)
+  }
+}

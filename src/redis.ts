@@ -3,7 +3,11 @@ import type { Log } from './log.ts'
 
 const MAX_RECONNECT_DELAY_MS = 1_000
 
-/** How long an `eager` one waits for an answer. */
+/** How often a connection is asked for a sign of life, and how long it may take with any answer. */
+const SIGN_OF_LIFE_MS = 1_000
+const SILENCE_LIMIT_MS = 4_000
+
+/** How long a command on a key waits for its answer. */
 const EAGER_LIMIT_MS = 100
 /** Slots move; a command that is sent to the wrong node goes to one other. */
 const MAX_REDIRECTIONS = 2
@@ -44,12 +48,14 @@ export function connectRedis(urls: string, { name, log, patient = false }: Optio
     maxRetriesPerRequest: patient ? null : 1,
     connectTimeout: 5_000,
     keepAlive: 5_000,
+    socketTimeout: SILENCE_LIMIT_MS,
     retryStrategy: (attempt) => {
       tried++
       if (nodes.length > 1) Object.assign(redis.options, addressOf(nodes[tried % nodes.length] as URL))
       return reconnectDelayMs(attempt)
     },
   })
+  askForSignsOfLife(redis)
   return watched(redis, name, log)
 }
 
@@ -64,13 +70,12 @@ export function connectKeyRedis(urls: string, { name, log }: Omit<Options, 'pati
     connectTimeout: 5_000,
     keepAlive: 5_000,
     commandTimeout: EAGER_LIMIT_MS,
+    socketTimeout: SILENCE_LIMIT_MS,
   }
   if (!isRedisCluster(urls)) {
-    return watched(
-      new Redis(urls, { ...node, enableOfflineQueue: false, retryStrategy: reconnectDelayMs }),
-      name,
-      log,
-    )
+    const redis = new Redis(urls, { ...node, enableOfflineQueue: false, retryStrategy: reconnectDelayMs })
+    askForSignsOfLife(redis)
+    return watched(redis, name, log)
   }
   const nodes = nodesOf(urls)
   const [{ username, password, protocol }] = nodes as [URL]
@@ -108,4 +113,16 @@ function watched<T extends KeyRedis>(redis: T, name: string, log: Log): T {
     away = false
   })
   return redis
+}
+
+/**
+ * A network that loses everything leaves a connection open for many minutes, and who only listens would be deaf
+ * without knowing. So everybody asks from time to time; a connection without an answer is broken off and made anew.
+ */
+function askForSignsOfLife(redis: Redis): void {
+  const timer = setInterval(() => {
+    if (redis.status === 'ready') redis.ping().catch(() => {}) // its connection is gone, or it is in no mood to wait
+  }, SIGN_OF_LIFE_MS)
+  timer.unref()
+  redis.on('end', () => clearInterval(timer))
 }

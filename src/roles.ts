@@ -31,6 +31,13 @@ export interface Running {
   stop(): Promise<void>
 }
 
+/**
+ * How long a robot in a session may be under way from a gateway that ends to the next, before it counts as lost: as
+ * long as its operator may be away, who is under way too.
+ */
+const handOverMs = ({ operatorGraceMs, robotGraceMs, heartbeatTimeoutMs }: Config) =>
+  Math.max(heartbeatTimeoutMs, Math.min(operatorGraceMs, robotGraceMs))
+
 interface Ending {
   /** Stop taking new work and tell peers to go elsewhere. */
   drain: (() => Promise<unknown>)[]
@@ -103,6 +110,7 @@ async function runGateway(platform: Platform, ending: Ending): Promise<string> {
   const presence = createPresence({
     ...{ store, nodeId: processId, bus, sessions: sessionPresence, log },
     heartbeatTimeoutMs: config.heartbeatTimeoutMs,
+    handOverMs: handOverMs(config),
   })
   const urlFor = (port: number) => (config.gatewayUrlFromPort ? `ws://localhost:${port}` : config.gatewayUrl)
   const gateway = await startGateway(
@@ -157,6 +165,7 @@ function runWorker(platform: Platform, ending: Ending): void {
     lifecycle,
     log,
     nodeTimeoutMs: config.heartbeatTimeoutMs,
+    handOverMs: handOverMs(config),
     robotGraceMs: config.robotGraceMs,
     now,
     monotonicMs: () => performance.now(),

@@ -249,7 +249,7 @@ test('a gateway that is told to end has its robots stand first, and everybody co
 }, async () => {
   await using world = await createWorld({ bus: 'redis', env: grace })
   const node = await world.addNode('gateway')
-  const { robot, operator, link, id, console, watcher } = await drivenScene(world, node.gatewayUrl)
+  const { client, robot, operator, link, id, console, watcher } = await drivenScene(world, node.gatewayUrl)
   const told: string[] = []
   link.socket.on('message', (data: Buffer) =>
     told.push(JSON.parse(String(data)).reason ?? JSON.parse(String(data)).type),
@@ -263,12 +263,32 @@ test('a gateway that is told to end has its robots stand first, and everybody co
   for (const one of [link, console, watcher]) expect(await one.closed).toBe(4503)
   expect(told.filter((what) => what !== 'heartbeat_ack').at(-1)).toBe('gateway_draining')
 
+  // Nobody is led to where the robot was; it is expected elsewhere, and its session goes on.
+  expect((await operator.post(`/api/sessions/${id}/ticket`, { part: 'control' })).status).toBe(409)
   const back = (await world.connect(robot)).beat()
   const again = await world.drive(operator, id)
-  await again.state()
-  await act(operator, id, 'resume')
   await again.state(({ status }) => status === 'ACTIVE')
   again.control()
   await back.next('control')
+  const log = (await client.get(`/api/sessions/${id}/events`)).body.events
+  expect(log.map(({ type }: { type: string }) => type)).toEqual(['session.started'])
+  await vi.waitFor(async () => {
+    expect(await query(world.database.url, 'select id from gateway_nodes where draining')).toEqual([])
+  }, patience)
   await back.close()
+})
+
+test('a robot that a gateway has sent away and that does not come to another is lost after the grace', {
+  timeout: 40_000,
+}, async () => {
+  await using world = await createWorld({ bus: 'redis', env: { OPERATOR_GRACE_MS: '1500' } })
+  const node = await world.addNode('gateway')
+  const { client, link, id } = await drivenScene(world, node.gatewayUrl)
+  await node.stop()
+  expect(await link.closed).toBe(4503)
+  expect((await client.get(`/api/sessions/${id}`)).body.status).toBe('ACTIVE')
+  await vi.waitFor(async () => {
+    const { status, pause_reason: reason } = (await client.get(`/api/sessions/${id}`)).body
+    expect({ status, reason }).toEqual({ status: 'PAUSED', reason: 'robot_lost' })
+  }, patience)
 })

@@ -61,7 +61,6 @@ test('a wrong checksum is refused without asking the database', async () => {
 
 test('a revoked key stops working at once, and everybody is told', async () => {
   const ada = await owner('ada')
-  const before = new Date(Date.now() - 60_000)
   const { id, key } = (await ada.post(KEYS, { name: 'short-lived' })).body
   const told: string[] = []
   const stop = world.bus.subscribe('credential.revoked', ({ apiKeyId }) => told.push(apiKeyId))
@@ -70,7 +69,7 @@ test('a revoked key stops working at once, and everybody is told', async () => {
   expect([revoked.status, revoked.body]).toEqual([204, undefined])
   expect(await keyStatus(key)).toBe(401)
   expect(told).toEqual([id])
-  expect(await world.apiKeys.revokedSince(before)).toContain(id)
+  expect(await world.apiKeys.revokedWithin(60_000)).toContain(id)
 
   const [listed] = (await ada.get(KEYS)).body.api_keys
   expect(listed.revoked_at).not.toBeNull()

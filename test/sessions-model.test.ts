@@ -71,7 +71,7 @@ async function createStage(world: World) {
   const store = createPresenceStore({ databaseUrl: world.database.url, poolSize: 1 })
   const sweep = createSweep({
     ...{ store, sessions: sessionPresence, lifecycle, log, now, robotGraceMs: GRACE_MS },
-    ...{ nodeTimeoutMs: 3_600_000, monotonicMs: () => performance.now() },
+    ...{ nodeTimeoutMs: 3_600_000, handOverMs: 3_600_000, monotonicMs: () => performance.now() },
   })
   const schedule = createSchedule({ db, starts, lifecycle, now, log })
   const cast: Record<Who, Person> = {

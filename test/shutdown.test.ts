@@ -62,7 +62,8 @@ test.each(['api', 'api,hub', 'api,hub,gateway,worker'])(
     const stopped = node.stop()
     await vi.waitFor(async () => expect(await takesConnections(port)).toBe(false), 3_000)
     await row[Symbol.asyncDispose]()
-    expect((await waiting).status).toBe(200)
+    const answer = await waiting
+    expect([answer.status, answer.headers.get('Connection')]).toEqual([200, 'close'])
     await delay(300) // an end that comes too early shall have the time to come
     await writer.write(new TextEncoder().encode('"Slow"}'))
     await writer.close()

@@ -24,7 +24,7 @@ const findHolder = compiled<{ hash: string }>()((db, place) =>
     .innerJoin('users', 'users.id', 'api_keys.user_id')
     .select(['api_keys.id as keyId', 'api_keys.last_used_at', 'api_keys.revoked_at', 'api_keys.expires_at'])
     .select(['users.id as userId', 'users.display_name', 'users.email', 'users.email_verified'])
-    .select(['users.is_client', 'users.is_operator'])
+    .select(['users.is_client', 'users.is_operator', 'users.rights_version'])
     .select(sql<boolean>`api_keys.expires_at <= now()`.as('expired'))
     .where('api_keys.hash', '=', place('hash')),
 )
@@ -162,11 +162,15 @@ export function createApiKeys(parts: {
     },
 
     /**
-     * Ids of keys revoked at or after a moment of the database's clock. For who must also find out when a hint
-     * was lost: ask with a margin for clocks that differ and for revocations that were still committing.
+     * Ids of keys revoked in the last milliseconds. For who must also find out when a hint was lost: ask with a
+     * margin for revocations that were still committing.
      */
-    async revokedSince(since: Date): Promise<string[]> {
-      const rows = await db.selectFrom('api_keys').select('id').where('revoked_at', '>=', since).execute()
+    async revokedWithin(ms: number): Promise<string[]> {
+      const rows = await db
+        .selectFrom('api_keys')
+        .select('id')
+        .where('revoked_at', '>=', sql<Date>`now() - ${ms} * interval '1 millisecond'`)
+        .execute()
       return rows.map((row) => row.id)
     },
 

@@ -34,6 +34,7 @@ export function createAuth(parts: {
         userId: holder.userId,
         displayName: holder.display_name,
         roles: users.rolesOf(holder),
+        rightsVersion: holder.rights_version,
         credential: { kind: 'api_key', id: holder.keyId, expiresAt: holder.expires_at },
       }
     }
@@ -43,6 +44,7 @@ export function createAuth(parts: {
       userId: user.id,
       displayName: user.display_name,
       roles: users.rolesOf(user),
+      rightsVersion: user.rights_version,
       credential: { kind: 'session', expiresAt: claims.expiresAt, token: raw, fromCookie: false },
     }
   }

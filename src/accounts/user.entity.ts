@@ -12,6 +12,11 @@ export const User = defineEntity({
       name: 'users_operators',
       expression: 'create index "users_operators" on "users" ("id") where "is_operator"',
     },
+    {
+      name: 'users_rights_changed',
+      expression:
+        'create index "users_rights_changed" on "users" ("rights_changed_at") where "rights_changed_at" is not null',
+    },
   ],
   properties: {
     id: p.uuid().primary(),
@@ -33,6 +38,10 @@ export const User = defineEntity({
     notificationUnread: p.integer().default(0),
     /** What the user pays as a client; null = the default plan, whichever that is. */
     plan: () => p.manyToOne(PricingPlan).mapToPk().nullable().deleteRule('restrict'),
+    /** Counts the changes of what the user may do: roles, address, certifications. Kept by triggers. */
+    rightsVersion: p.integer().default(0),
+    /** When that was last, by the database's clock. */
+    rightsChangedAt: p.datetime(3).nullable(),
     createdAt: p.datetime(3).defaultRaw('now()'),
   },
 })

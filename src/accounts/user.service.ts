@@ -136,6 +136,17 @@ export function createUsers(parts: {
       return user ?? absent()
     },
 
+    /**
+     * Whose rights have changed in the last milliseconds, and how often in all. Ask with a margin for changes that
+     * were still committing.
+     */
+    rightsChangedWithin: (ms: number) =>
+      db
+        .selectFrom('users')
+        .select(['id', 'rights_version'])
+        .where('rights_changed_at', '>=', sql<Date>`now() - ${ms} * interval '1 millisecond'`)
+        .execute(),
+
     /** Whether somebody with this id may operate robots. */
     async isOperator(userId: string): Promise<boolean> {
       const user = await db

@@ -1,5 +1,5 @@
 import { sql } from 'kysely'
-import type { Users } from '../accounts/user.service.ts'
+import type { Standing, Users } from '../accounts/user.service.ts'
 import type { Db } from '../db/orm.ts'
 import type { Transact } from '../events/transactor.ts'
 import { AppError } from '../http/errors.ts'
@@ -42,6 +42,15 @@ export interface Driving {
 
   /** Of these API keys, those that do not work: revoked, expired or gone. */
   endedKeys(apiKeyIds: readonly string[]): Promise<string[]>
+
+  /** Of these visits, those of people who have no part in the session (any more): neither its two sides nor admins. */
+  outsiders<V extends Visit>(visits: readonly V[]): Promise<V[]>
+}
+
+/** Somebody who looks on at a session. */
+export interface Visit {
+  readonly sessionId: string
+  readonly userId: string
 }
 
 /** Longest reason of a stop that is kept, in UTF-16 units. */
@@ -133,6 +142,23 @@ export function createDriving(parts: {
           where k.id = asked.id and k.revoked_at is null and (k.expires_at is null or k.expires_at > now())
         )`.execute(db)
       return rows.map((row) => row.id)
+    },
+
+    async outsiders(visits) {
+      const sessionIds = visits.map((visit) => visit.sessionId)
+      const userIds = visits.map((visit) => visit.userId)
+      // Only admins are left: the two sides of a session stay the same as long as it lasts.
+      const { rows } = await sql<Standing & { place: number }>`
+        select visit.place::int, u.is_client, u.is_operator, u.email, coalesce(u.email_verified, false) as email_verified
+        from unnest(${sessionIds}::uuid[], ${userIds}::uuid[]) with ordinality as visit (session_id, user_id, place)
+        left join users u on u.id = visit.user_id
+        where not exists (
+          select from sessions s
+          where s.id = visit.session_id and visit.user_id in (s.operator_id, s.client_id)
+        )`.execute(db)
+      return rows
+        .filter((row) => !users.rolesOf(row).includes('admin'))
+        .flatMap(({ place }) => visits[place - 1] ?? [])
     },
   }
 }

@@ -23,6 +23,7 @@ export function createSessionTickets(parts: { db: Db; queries: SessionQueries; t
       .select('gateway_nodes.url')
       .where('robot_presence.robot_id', '=', robotId)
       .where('robot_presence.connected', '=', true)
+      .where('gateway_nodes.draining', '=', false) // the robot is on its way to another
       .executeTakeFirst()
     return node?.url
   }

@@ -9,6 +9,8 @@ export interface Caller {
   readonly userId: string
   readonly displayName: string
   readonly roles: readonly Role[]
+  /** Another number later on means: the roles, or what an operator is certified for, may not be the same any more. */
+  readonly rightsVersion: number
   readonly credential:
     | {
         readonly kind: 'session'

@@ -5,6 +5,7 @@ import {
   type RequestListener,
   type Server,
   type ServerOptions,
+  type ServerResponse,
   STATUS_CODES,
 } from 'node:http'
 import type { Duplex } from 'node:stream'
@@ -41,6 +42,12 @@ export interface Listener {
 
 /** @throws Error that says what to do when the address is taken. */
 export async function listen(host: string, port: number, variable: string): Promise<Listener> {
+  /** Requests in hand, so that none of their connections is kept for another one once the end has begun. */
+  const inHand = new Set<ServerResponse>()
+  let closing = false
+  const endsConnection = (response: ServerResponse) => {
+    if (!response.headersSent) response.setHeader('Connection', 'close')
+  }
   let handler: RequestListener = (_request, response) => {
     response.writeHead(503, {
       ...{ 'Content-Type': 'application/json', 'Cache-Control': 'no-store' },
@@ -51,6 +58,9 @@ export async function listen(host: string, port: number, variable: string): Prom
   const shouldUpgradeCallback = (request: IncomingMessage): boolean =>
     isForHub(request) && server.listenerCount('upgrade') > 0
   const server = createServer({ ...options, shouldUpgradeCallback } as ServerOptions, (request, response) => {
+    inHand.add(response)
+    response.once('close', () => inHand.delete(response))
+    if (closing) endsConnection(response)
     if (isReadable(request)) handler(request, response)
     else refuse(new Error('the target is no URL'), request.socket)
   })
@@ -73,6 +83,8 @@ export async function listen(host: string, port: number, variable: string): Prom
       handler = next
     },
     async close(limitMs) {
+      closing = true
+      for (const response of inHand) endsConnection(response)
       server.close()
       const idling = setInterval(() => server.closeIdleConnections(), IDLE_CHECK_MS)
       await within(limitMs, 'requests still open', closed).catch(() => server.closeAllConnections())

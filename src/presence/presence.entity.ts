@@ -9,6 +9,8 @@ export const GatewayNode = defineEntity({
     id: p.uuid().primary(),
     url: p.text(),
     startedAt: p.datetime(3).defaultRaw('now()'),
+    /** It is about to end, and its robots in sessions are on their way to another: for a while they are not lost. */
+    draining: p.boolean().default(false),
     seenAt: p.datetime(3).defaultRaw('now()'),
   },
 })

@@ -39,8 +39,10 @@ export function createPresence(parts: {
   sessions: SessionPresence
   log: Log
   heartbeatTimeoutMs: number
+  /** How long a robot that a draining gateway sent away may take to come here. */
+  handOverMs: number
 }) {
-  const { store, nodeId, bus, sessions, log, heartbeatTimeoutMs } = parts
+  const { store, nodeId, bus, sessions, log, heartbeatTimeoutMs, handOverMs } = parts
 
   const arrivals = createBatcher<Arrival, Connected | undefined>({
     maxBatch: BATCH_LIMIT,
@@ -105,9 +107,10 @@ export function createPresence(parts: {
     async connect(item: Arrival): Promise<Connected | undefined> {
       const connected = await arrivals.add(item)
       if (connected?.status === 'IN_SESSION') {
-        const { lastSign } = connected
-        const lost = lastSign !== null && item.atMs - lastSign.getTime() > heartbeatTimeoutMs
-        // Its gateway died, and nobody has noticed yet that the robot was away.
+        const { lastSign, handedOver } = connected
+        const limitMs = handedOver ? handOverMs : heartbeatTimeoutMs
+        const lost = lastSign !== null && item.atMs - lastSign.getTime() > limitMs
+        // Its gateway is gone, and nobody has noticed yet that the robot was away.
         const telling = lost ? sessions.robotLost(item.robotId, lastSign) : sessions.robotBack(item.robotId)
         tellSession(telling)
       }

@@ -31,6 +31,8 @@ export interface Connected {
   readonly status: RobotStatus
   /** Another node held the robot's connection until now. */
   readonly moved: boolean
+  /** That node was about to end, and had sent the robot away. */
+  readonly handedOver: boolean
   /** The last sign of life of that connection which anybody knows of; null unless `moved`. */
   readonly lastSign: Date | null
   readonly session: OpenSession | null
@@ -112,6 +114,7 @@ export function createPresenceStore(options: { databaseUrl: string; poolSize: nu
         epoch: row.epoch,
         status: row.status,
         moved: row.moved,
+        handedOver: row.handed_over,
         lastSign: row.moved ? row.last_sign : null,
         session: openSession(row),
       }))
@@ -193,10 +196,15 @@ export function createPresenceStore(options: { databaseUrl: string; poolSize: nu
       })
     },
 
+    /** Says that a node is about to end: no ticket names it any more, and its robots have time to find another. */
+    async drainNode(nodeId: string): Promise<void> {
+      await pool.query('update gateway_nodes set draining = true where id = $1', [nodeId])
+    },
+
     /** Every known node and when it was last seen, as an opaque mark that changes with each renewal. */
-    async nodes(): Promise<{ id: string; seenMark: string }[]> {
-      const { rows } = await pool.query('select id, seen_at::text as seen_mark from gateway_nodes')
-      return rows.map((row) => ({ id: row.id, seenMark: row.seen_mark }))
+    async nodes(): Promise<{ id: string; seenMark: string; draining: boolean }[]> {
+      const { rows } = await pool.query('select id, seen_at::text as seen_mark, draining from gateway_nodes')
+      return rows.map((row) => ({ id: row.id, seenMark: row.seen_mark, draining: row.draining }))
     },
 
     /** Nodes that still own connected robots though their own row is gone. */
@@ -208,8 +216,14 @@ export function createPresenceStore(options: { databaseUrl: string; poolSize: nu
       return rows.map((row) => row.node_id)
     },
 
-    async forgetNode(nodeId: string): Promise<void> {
-      await pool.query('delete from gateway_nodes where id = $1', [nodeId])
+    /** Removes a node, unless robots are still taken to be connected to it. Answers whether it is gone. */
+    async forgetNode(nodeId: string): Promise<boolean> {
+      const { rowCount } = await pool.query(
+        `delete from gateway_nodes n where id = $1
+           and not exists (select from robot_presence p where p.node_id = n.id and p.connected)`,
+        [nodeId],
+      )
+      return rowCount === 1
     },
 
     close: () => pool.end(),
@@ -272,9 +286,10 @@ with input as (
   update robots r set status = case when r.status = 'OFFLINE' then 'AVAILABLE' else r.status end
   from opened o where r.id = o.robot_id and r.deleted_at is null
   returning r.id, r.owner_id, r.robot_type, r.status, r.latency_limit_ms, o.epoch, o.last_heartbeat, o.last_sign,
-    (o.was_connected and o.old_node is distinct from $1) as moved
+    (o.was_connected and o.old_node is distinct from $1) as moved,
+    exists (select from gateway_nodes n where n.id = o.old_node and n.draining) as handed_over
 ), told as (${toldSql("(select * from status where status = 'AVAILABLE') available")})
-select o.id as robot_id, o.epoch, o.status, o.moved, o.last_sign, o.latency_limit_ms, ${openSessionColumns}
+select o.id as robot_id, o.epoch, o.status, o.moved, o.handed_over, o.last_sign, o.latency_limit_ms, ${openSessionColumns}
 from status o
   left join sessions s on s.robot_id = o.id and s.status in ('ACTIVE', 'PAUSED')
   left join users u on u.id = s.operator_id`

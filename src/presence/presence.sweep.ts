@@ -24,12 +24,15 @@ export function createSweep(parts: {
   lifecycle: SessionLifecycle
   log: Log
   nodeTimeoutMs: number
+  /** How long robots that a draining gateway sent away may take to find another. */
+  handOverMs: number
   robotGraceMs: number
   now: () => Date
   monotonicMs: () => number
 }) {
   const { store, sessions, lifecycle, log, robotGraceMs, now, monotonicMs } = parts
   const nodeTimeoutMs = Math.max(parts.nodeTimeoutMs, MIN_NODE_TIMEOUT_MS)
+  const handOverMs = Math.max(parts.handOverMs, nodeTimeoutMs)
   const seen = new Map<string, { mark: string; sinceMs: number }>()
   let lastAnswerMs = Number.NEGATIVE_INFINITY
 
@@ -56,10 +59,14 @@ export function createSweep(parts: {
     lastAnswerMs = nowMs
     const known = new Set(nodes.map((node) => node.id))
     for (const nodeId of seen.keys()) if (!known.has(nodeId)) seen.delete(nodeId)
-    for (const { id, seenMark } of nodes) {
+    for (const { id, seenMark, draining } of nodes) {
+      // As soon as the last of its robots has arrived elsewhere.
+      if (draining && (await store.forgetNode(id))) continue
       const before = seen.get(id)
       if (before?.mark !== seenMark) seen.set(id, { mark: seenMark, sinceMs: nowMs })
-      else if (nowMs - before.sinceMs > nodeTimeoutMs) await takeOver(id, 'gateway is silent')
+      else if (nowMs - before.sinceMs > (draining ? handOverMs : nodeTimeoutMs)) {
+        await takeOver(id, 'gateway is silent')
+      }
     }
     for (const nodeId of await store.orphanedNodes()) await takeOver(nodeId, 'gateway is unknown')
   }

@@ -154,6 +154,7 @@ export function createSessionBook(parts: {
         if (sum) Object.assign(sum, { frames: sum.frames + frames, dropped: sum.dropped + dropped })
       }),
     endedKeys: () => call(() => []),
+    outsiders: () => call(() => []),
   }
 
   const linkStates = (): LinkState[] => [
@@ -167,7 +168,7 @@ export function createSessionBook(parts: {
     changedWithin: () => call(() => (changed ? [robotId] : [])),
     connectedTo: (node) => call(() => (connected && nodeId === node ? [{ robotId, epoch }] : [])),
     renewNode: () => call(() => {}),
-    forgetNode: () => call(() => {}),
+    forgetNode: () => call(() => true),
     saveHeartbeats: (beats) => call(() => beats.filter((beat) => connected && beat.epoch === epoch).length),
   }
 
@@ -183,7 +184,7 @@ export function createSessionBook(parts: {
       }, true)
       if (!answer) return undefined
       if (answer.session) void call(back, true)
-      return { robotId, status: 'AVAILABLE', moved: false, lastSign: null, ...answer }
+      return { robotId, status: 'AVAILABLE', moved: false, handedOver: false, lastSign: null, ...answer }
     },
     disconnect: (gone) =>
       call(() => {

@@ -8,6 +8,7 @@ import { Migration0007Support } from './0007-support.ts'
 import { Migration0008Idempotency } from './0008-idempotency.ts'
 import { Migration0009Driving } from './0009-driving.ts'
 import { Migration0010Notifications } from './0010-notifications.ts'
+import { Migration0011RightsAndDraining } from './0011-rights-and-draining.ts'
 import { Migration0012Payments } from './0012-payments.ts'
 import { Migration0013Payouts } from './0013-payouts.ts'
 import { Migration0014ProviderEvents } from './0014-provider-events.ts'
@@ -24,6 +25,7 @@ export const migrations = [
   { name: '0008_idempotency', class: Migration0008Idempotency },
   { name: '0009_driving', class: Migration0009Driving },
   { name: '0010_notifications', class: Migration0010Notifications },
+  { name: '0011_rights_and_draining', class: Migration0011RightsAndDraining },
   { name: '0012_payments', class: Migration0012Payments },
   { name: '0013_payouts', class: Migration0013Payouts },
   { name: '0014_provider_events', class: Migration0014ProviderEvents },

@@ -1,0 +1,205 @@
+import { setTimeout as delay } from 'node:timers/promises'
+import type { SessionLogEvent } from '@wheelhouse/protocol'
+import { Client } from 'pg'
+import { describe, expect, inject, onTestFinished, test, vi } from 'vitest'
+import { HubClient } from '../sdk/index.ts'
+import { freePort } from '../src/db/embedded-postmaster.ts'
+import { openScene, type Scene } from './support/cast.ts'
+import { createTestDatabase } from './support/database.ts'
+import { startWheelhouse } from './support/processes.ts'
+import { createTcpProxy } from './support/tcp-proxy.ts'
+import { createWorld } from './support/world.ts'
+
+const patience = { timeout: 30_000, interval: 20 }
+/** What no request and no command may take longer than, whatever is away; and something for a busy machine. */
+const BOUND_MS = 20_000 + 5_000
+
+async function follow(url: string, { owner, id }: Scene) {
+  const log: SessionLogEvent[] = []
+  const client = new HubClient({ url, token: owner.token, reconnect: { baseMs: 5, maxMs: 50 } })
+  onTestFinished(() => client.close())
+  await client.connect()
+  await client.watch(id, { onEvent: (event) => log.push(event) })
+  return {
+    client,
+    log,
+    reaches: (seq: number) => vi.waitFor(() => expect(log.at(-1)?.seq).toBe(seq), patience),
+  }
+}
+
+async function say({ id, operator }: Scene, body: string): Promise<number> {
+  const reply = await operator.post(`/api/sessions/${id}/messages`, { body })
+  expect(reply.status, JSON.stringify(reply.body)).toBe(201)
+  return reply.body.seq
+}
+
+/** A node whose way to Redis can be taken away, beside one that keeps its own. */
+async function besideProxy() {
+  const redis = await createTcpProxy(inject('redisUrl'))
+  const world = await createWorld({ bus: 'redis', env: { OPERATOR_GRACE_MS: '60000' } })
+  onTestFinished(async () => {
+    redis.heal()
+    await world[Symbol.asyncDispose]()
+    await redis[Symbol.asyncDispose]()
+  })
+  const scene = await openScene(world)
+  await world.drained() // the first hub relays, so that what the second hears has come over Redis
+  const node = await world.addNode('hub,gateway', { REDIS_URL: redis.url })
+  return { redis, scene, node }
+}
+
+describe('Redis', { timeout: 90_000 }, () => {
+  test('whose connections die without a word: the hub notices by itself, and nobody misses anything', async () => {
+    const { redis, scene, node } = await besideProxy()
+    const watcher = await follow(node.hubUrl, scene)
+    await watcher.reaches(await say(scene, 'before'))
+    redis.abandon()
+    // Said once, and nothing after it: only the hub itself can find out that it has become deaf.
+    await watcher.reaches(await say(scene, 'into the silence'))
+    await watcher.reaches(await say(scene, 'afterwards'))
+  })
+
+  test('that does not answer for a while: REST and hubs work on, in time, and all is told when it is back', async () => {
+    const { redis, scene, node } = await besideProxy()
+    const watcher = await follow(node.hubUrl, scene)
+    redis.silence()
+    const startedMs = performance.now()
+    for (let count = 0; count < 5; count++) await watcher.client.sendChat(scene.id, `${count}`)
+    expect(performance.now() - startedMs).toBeLessThan(10_000)
+    expect((await fetch(`${node.hubUrl}/readyz`)).status).toBe(200)
+    redis.heal()
+    await watcher.reaches(6)
+    await watcher.reaches(await say(scene, 'afterwards'))
+  })
+
+  test.each([
+    ['refuses connections', async () => `redis://127.0.0.1:${await freePort()}`],
+    ['has a name that nobody knows', async () => 'redis://redis.invalid:6379'],
+  ])('that %s when a process starts: it starts all the same, and serves', async (_how, url) => {
+    await using world = await createWorld({ env: { REDIS_URL: await url() } })
+    const scene = await openScene(world)
+    const watcher = await follow(world.hubUrl, scene)
+    await watcher.reaches(await say(scene, 'alone'))
+    expect((await fetch(`${world.baseUrl}/readyz`)).status).toBe(200)
+    const health = await (await fetch(`${world.baseUrl}/api/health`)).json()
+    expect(health).toEqual({ status: 'ok', db: 'ok', timestamp: expect.any(String) })
+  })
+})
+
+describe('PostgreSQL', { timeout: 120_000 }, () => {
+  test.each([
+    ['refuses connections', async () => `postgres://somebody@127.0.0.1:${await freePort()}/wheelhouse`],
+    ['has a name that nobody knows', async () => 'postgres://somebody@postgres.invalid:5432/wheelhouse'],
+  ])('%s when a process starts: it says so, and ends', async (_how, url) => {
+    await using node = startWheelhouse({
+      ...{ ROLES: 'worker', DATABASE_URL: await url(), REDIS_URL: inject('redisUrl') },
+      SECRET_KEY: 'a key for tests only, at least 32 characters',
+    })
+    expect((await node.exited).code).toBe(1)
+    expect(node.errorOutput).toMatch(/did not start.*Cannot use the database.*DATABASE_URL/s)
+  })
+
+  test('does not answer: no request, no command and no handshake hangs, and all is well once it is back', async () => {
+    const database = await createTestDatabase()
+    const proxy = await createTcpProxy(database.url)
+    const world = await createWorld({ env: { DATABASE_URL: proxy.url, OPERATOR_GRACE_MS: '60000' } })
+    onTestFinished(async () => {
+      proxy.heal()
+      await world[Symbol.asyncDispose]()
+      await proxy[Symbol.asyncDispose]()
+      await database.drop()
+    })
+    const scene = await openScene(world)
+    const { operator, id } = scene
+    const hub = await scene.owner.hub()
+    proxy.silence()
+    const timed = async <T>(work: Promise<T>) => {
+      const startedMs = performance.now()
+      const answer = await work
+      expect(performance.now() - startedMs).toBeLessThan(BOUND_MS)
+      return answer
+    }
+    // More than there are connections, and some while others wait already.
+    const replies: Promise<{ status: number; headers: Headers; body: unknown }>[] = []
+    for (let round = 0; round < 3; round++) {
+      for (let n = 0; n < 15; n++)
+        replies.push(timed(operator.post(`/api/sessions/${id}/messages`, { body: 'x' })))
+      await delay(2_000)
+    }
+    const command = hub.socket.timeout(BOUND_MS).emitWithAck('robots:watch', {})
+    const newcomer = await timed(
+      scene.owner.hub().then(
+        () => 'let in',
+        (cause: { data?: { status: number } }) => cause,
+      ),
+    )
+    expect(newcomer).toMatchObject({ data: { status: 503 } })
+    expect(await command).toMatchObject({ ok: false, status: 503 })
+    for (const { status, headers, body } of await Promise.all(replies)) {
+      expect(status).toBe(503)
+      expect(headers.get('Retry-After')).toBe('1')
+      expect(body).toEqual({ error: 'The database is unreachable, try again shortly' })
+    }
+    expect((await fetch(`${world.baseUrl}/readyz`)).status).toBe(503)
+    proxy.heal()
+    await vi.waitFor(async () => expect((await fetch(`${world.baseUrl}/readyz`)).status).toBe(200), patience)
+    await vi.waitFor(async () => expect((await operator.get('/api/sessions')).status).toBe(200), patience)
+    world.errors.length = 0 // every 503 is logged
+  })
+
+  test('has all its connections taken: who comes too many is told to come again, and the rest is served', async () => {
+    await using world = await createWorld()
+    const client = await world.client()
+    const holder = new Client({ connectionString: world.database.url })
+    await holder.connect()
+    try {
+      await holder.query('begin')
+      await holder.query('select from users where id = $1 for update', [client.id])
+      const replies = Array.from({ length: 30 }, () =>
+        client.post('/api/auth/profile', { display_name: 'Busy' }),
+      )
+      const refused = await Promise.race(replies)
+      expect([refused.status, refused.headers.get('Retry-After')]).toEqual([503, '1'])
+      expect(refused.body).toEqual({ error: 'The database is unreachable, try again shortly' })
+      await holder.query('rollback')
+      const statuses = new Set((await Promise.all(replies)).map(({ status }) => status))
+      expect(statuses).toEqual(new Set([200, 503]))
+      expect((await client.get('/api/auth/profile')).status).toBe(200)
+    } finally {
+      await holder.end()
+    }
+    world.errors.length = 0 // every 503 is logged
+  })
+})
+
+test('Redis and PostgreSQL away together: driving and stopping go on, and the stop is recorded afterwards', {
+  timeout: 60_000,
+}, async () => {
+  const database = await createTestDatabase()
+  const [postgres, redis] = [await createTcpProxy(database.url), await createTcpProxy(inject('redisUrl'))]
+  const env = { DATABASE_URL: postgres.url, REDIS_URL: redis.url, OPERATOR_GRACE_MS: '60000' }
+  const world = await createWorld({ env })
+  onTestFinished(async () => {
+    for (const proxy of [postgres, redis]) proxy.heal()
+    await world[Symbol.asyncDispose]()
+    for (const proxy of [postgres, redis]) await proxy[Symbol.asyncDispose]()
+    await database.drop()
+  })
+  const { operator, client, link, id, log } = await openScene(world)
+  const console = await world.drive(operator, id)
+  const watcher = await world.drive(client, id, 'watch')
+  await Promise.all([console.state(), watcher.state()])
+  for (const proxy of [postgres, redis]) proxy.cut()
+  console.control()
+  await link.next('control')
+  watcher.send({ type: 'stop', reason: 'smoke' })
+  await vi.waitFor(async () => expect((await link.next('stop')).reason).toBe('smoke'), patience)
+  for (const proxy of [postgres, redis]) proxy.heal()
+  await watcher.state(({ stop }) => stop?.recorded)
+  const stops = await vi.waitFor(async () => {
+    const entries = await log()
+    return entries.filter(({ type }) => type === 'session.stopped')
+  }, patience)
+  expect(stops).toMatchObject([{ data: { reason: 'smoke' } }])
+  world.errors.length = 0
+})
