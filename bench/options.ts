@@ -6,6 +6,7 @@ export const measurements = [
   'memory',
   'presence',
   'silence',
+  'hub',
   'relay',
   'rest', // last: what PostgreSQL has to clear away after a million sessions takes its time
 ] as const
@@ -26,6 +27,22 @@ export interface RelayPlan {
   readonly stallsEach: number
   /** Stops pressed, half of them by watchers, a pair each. */
   readonly presses: number
+}
+
+/** The hub's events on their way to watching clients. */
+export interface HubPlan {
+  /** Rooms, and connections that watch each of them. */
+  readonly fanOut: readonly { rooms: number; watchers: number }[]
+  /** Deliveries of one run, and how many runs of every contender. */
+  readonly deliveries: number
+  readonly runs: number
+  /** Messages a second over REST, one rate after the other, and for how long. */
+  readonly commitRates: readonly number[]
+  readonly commitSeconds: number
+  readonly idleSockets: number
+  readonly returning: number
+  /** Facts that wait in the outbox when their relaying begins. */
+  readonly backlog: number
 }
 
 /** How much is measured; everything else is the same in a quick run and a full one. */
@@ -50,6 +67,7 @@ export interface Plan {
   readonly manySessions: number
   readonly exportedSessions: number
   readonly relay: RelayPlan
+  readonly hub: HubPlan
   /** Longest wait for other programs to leave the machine alone, before each measurement. */
   readonly quietLimitMs: number
   readonly command: string
@@ -83,6 +101,19 @@ const full = {
     stallsEach: 4,
     presses: 500,
   } as RelayPlan,
+  hub: {
+    fanOut: [
+      { rooms: 20, watchers: 50 },
+      { rooms: 1, watchers: 1_000 },
+    ],
+    deliveries: 400_000,
+    runs: 3,
+    commitRates: [50, 200],
+    commitSeconds: 15,
+    idleSockets: 4_000,
+    returning: 5_000,
+    backlog: 30_000,
+  } as HubPlan,
   quietLimitMs: 10_000,
 }
 const quick: typeof full = {
@@ -109,6 +140,16 @@ const quick: typeof full = {
     stallingPairs: 20,
     stallsEach: 1,
     presses: 100,
+  },
+  hub: {
+    fanOut: [{ rooms: 20, watchers: 50 }],
+    deliveries: 150_000,
+    runs: 2,
+    commitRates: [50],
+    commitSeconds: 5,
+    idleSockets: 2_000,
+    returning: 1_000,
+    backlog: 10_000,
   },
   quietLimitMs: 1_000,
 }
