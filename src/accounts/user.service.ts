@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto'
 import type { Role } from '@wheelhouse/protocol'
 import { type Selectable, sql } from 'kysely'
 import { audit } from '../admin/audit.ts'
+import { columnsOf } from '../db/columns.ts'
 import { compiled } from '../db/compiled.ts'
 import { gathered } from '../db/gathered.ts'
 import type { Db, Tables } from '../db/orm.ts'
@@ -21,6 +22,21 @@ export interface Account extends UserRow, Introduction {
 /** The columns that decide what a user may do. */
 export type Standing = Pick<UserRow, 'is_client' | 'is_operator' | 'email' | 'email_verified'>
 
+/** Users by what their tokens say; each with the place of the token. */
+const findHolders = compiled<{ issuers: readonly string[]; subjects: readonly string[] }>()((db, place) =>
+  db
+    .selectFrom(
+      sql<{ issuer: string; subject: string; place: number }>`unnest(
+        ${place('issuers')}::text[], ${place('subjects')}::text[]
+      ) with ordinality`.as<'token'>(sql`token (issuer, subject, place)`),
+    )
+    .innerJoin('users', (join) =>
+      join.onRef('users.issuer', '=', 'token.issuer').onRef('users.subject', '=', 'token.subject'),
+    )
+    .select('token.place')
+    .select(columnsOf('users').map((column) => `users.${column}` as const)),
+)
+
 const findStandings = compiled<{ ids: readonly string[] }>()((db, place) =>
   db
     .selectFrom('users')
@@ -38,13 +54,13 @@ export function createUsers(parts: {
   const { db, transact, now } = parts
   const adminEmails = new Set(parts.adminEmails.map(lowerCase))
 
-  const find = (claims: TokenClaims): Promise<UserRow | undefined> =>
-    db
-      .selectFrom('users')
-      .selectAll()
-      .where('issuer', '=', claims.issuer)
-      .where('subject', '=', claims.subject)
-      .executeTakeFirst()
+  const find = gathered(async (claims: readonly TokenClaims[]) => {
+    const issuers = claims.map(({ issuer }) => issuer)
+    const subjects = claims.map(({ subject }) => subject)
+    const rows = await findHolders(db, { issuers, subjects })
+    const found = new Map(rows.map(({ place, ...user }): [number, UserRow] => [place, user]))
+    return claims.map((_, index) => found.get(index + 1))
+  })
 
   const standingOf = gathered(async (ids: readonly string[]) => {
     const found = new Map((await findStandings(db, { ids })).map((user) => [user.id, user]))
@@ -94,7 +110,7 @@ export function createUsers(parts: {
   return {
     account,
 
-    /** The user of a verified token, made on first sight. One query for a user who is already known. */
+    /** The user of a verified token, made on first sight. One query for all users who are already known and ask at once. */
     async forClaims(claims: TokenClaims): Promise<UserRow> {
       const known = await find(claims)
       if (known) return known
