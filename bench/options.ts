@@ -31,6 +31,8 @@ export interface RelayPlan {
 
 /** The hub's events on their way to watching clients. */
 export interface HubPlan {
+  /** Processes behind one Redis that share the connections, one number after the other. */
+  readonly processes: readonly number[]
   /** Rooms, and connections that watch each of them. */
   readonly fanOut: readonly { rooms: number; watchers: number }[]
   /** Deliveries of one run, and how many runs of every contender. */
@@ -102,6 +104,7 @@ const full = {
     presses: 500,
   } as RelayPlan,
   hub: {
+    processes: [1, 2],
     fanOut: [
       { rooms: 20, watchers: 50 },
       { rooms: 1, watchers: 1_000 },
@@ -142,6 +145,7 @@ const quick: typeof full = {
     presses: 100,
   },
   hub: {
+    processes: [2],
     fanOut: [{ rooms: 20, watchers: 50 }],
     deliveries: 150_000,
     runs: 2,
@@ -155,7 +159,7 @@ const quick: typeof full = {
 }
 
 export const usage = `npm run bench -- [options]
-  --quick        small and short: three minutes, docs/benchmarks.md stays as it is
+  --quick        small and short: six minutes, docs/benchmarks.md stays as it is
   --robots N     robots on one gateway process (${full.robots})
   --seconds S    how long they beat at 1 Hz (${full.steadySeconds})
   --only NAME    one of ${measurements.join(', ')}; may be given several times

@@ -2,7 +2,7 @@ import { setTimeout as delay } from 'node:timers/promises'
 import { Backoff } from '@wheelhouse/sdk'
 import { type HubDoor, HubSocket } from './hub-socket.ts'
 
-/** `at once`: all of them in the same moment, and again after a moment. `as the sdk`: with its backoff and jitter. */
+/** `as the sdk`: after its backoff with jitter. `at once`: the first attempt without, in the moment of the cut. */
 export type Pace = 'at once' | 'as the sdk'
 
 /** Somebody who watches one session. */
@@ -36,7 +36,6 @@ interface WatchAnswer {
   readonly head?: number
 }
 
-const AGAIN_MS = 50
 const ATTEMPT_LIMIT_MS = 10_000
 
 /** Clients of a hub that come back by themselves whenever they are cut off. */
@@ -106,8 +105,7 @@ export function createReturning() {
 
     private async comeBack(): Promise<void> {
       for (let tries = 0; ; tries++) {
-        if (way.pace === 'as the sdk') await delay(this.backoff.nextDelayMs())
-        else if (tries > 0) await delay(AGAIN_MS)
+        if (way.pace === 'as the sdk' || tries > 0) await delay(this.backoff.nextDelayMs())
         try {
           return await this.arrive(this.head - way.behind)
         } catch (cause) {

@@ -36,10 +36,10 @@ interface Measured {
 export async function fanOutRows(lab: Lab, plan: HubPlan, scene: HubScene, redisUrl: string): Promise<Row[]> {
   const rows: Row[] = []
   for (const room of plan.fanOut) {
-    for (const nodes of [1, 2]) {
+    for (const nodes of plan.processes) {
       const shape = { ...room, nodes }
       const contenders = [
-        ...(nodes === 1 ? [() => startWsBroadcast(lab)] : []),
+        ...(nodes === plan.processes[0] ? [() => startWsBroadcast(lab)] : []),
         () => startSocketIoNodes(lab, redisUrl, nodes),
         () => startWheelhouseHubs(lab, redisUrl, nodes),
         () => startSocketIoNodes(lab, redisUrl, nodes, { again: true }),
@@ -115,7 +115,7 @@ function measuredRow(shape: Shape, { name, runs }: Measured): Row {
   const generator = Math.max(...runs.map(({ generatorCpu }) => generatorCpu))
   const complete = lost === 0 && strange === 0
   return {
-    what: `fan-out, ${named(shape)}: ${name}`,
+    what: `fan-out, ${named({ ...shape, ...(name === hubNames.ws && { nodes: 1 }) })}: ${name}`,
     measured: [
       `${figure(median(runs.map(perSecond)))} deliveries/s`,
       `${figure(median(runs.map(cpuEach)))} µs CPU each`,

@@ -33,12 +33,14 @@ export async function measureHub(lab: Lab, { hub: plan }: Plan): Promise<Section
           'the others have them in memory. From the first delivery to the last. CPU is that of all hub processes, without ' +
           'PostgreSQL, Redis and the generator.',
         'Clients are raw TCP sockets that speak Socket.IO by hand and check the number of every event. ' +
-          'Socket.IO runs with the sharded Redis adapter in the mode Wheelhouse has (one channel for all rooms), also as a single process.',
+          'Socket.IO runs with the sharded Redis adapter in the mode Wheelhouse has (one channel for all rooms), also as a single process; ' +
+          'ws is one process that knows no others.',
         ...latency.notes,
         `Memory: growth of the process after garbage collection, over ${figure(plan.idleSockets)} connections, each of another user watching another session.`,
         `Return: ${figure(plan.returning)} users with an API key each watch a session of their own; all are on one hub, which is killed with SIGKILL, ` +
           'and go to the second one; or all are cut by the client and return to the same hub. Complete: connected, authenticated, and every entry of the log read ' +
-          '(five were written meanwhile). At once: every client opens its connection in the moment it is cut. With jitter: after the sdk’s backoff. ' +
+          '(five were written meanwhile). At once: every client opens its connection in the moment it is cut, and only a second attempt waits; ' +
+          'with jitter: all wait for the sdk’s backoff, up to a quarter of a second at first. ' +
           'Every key’s use is written down as well.',
       ],
     }
