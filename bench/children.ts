@@ -14,6 +14,8 @@ export interface Child {
   onLine(listener: (line: string) => void): void
   /** SIGTERM, and SIGKILL for one that does not end. */
   stop(): Promise<void>
+  /** SIGKILL: it ends without a word to anybody. */
+  kill(): Promise<void>
 }
 
 /** Every process the benchmark starts, so that every way out ends them: by their own pids and no others. */
@@ -38,8 +40,12 @@ export function createChildren() {
       await ended
       clearTimeout(timer)
     }
+    const kill = async () => {
+      process.kill('SIGKILL')
+      await ended
+    }
     const onLine = (listener: (line: string) => void) => void listeners.push(listener)
-    const child: Child = { process, ended, output: () => output.trim(), onLine, stop }
+    const child: Child = { process, ended, output: () => output.trim(), onLine, stop, kill }
     running.add(child)
     ended.then(() => running.delete(child))
     return child

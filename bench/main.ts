@@ -2,6 +2,7 @@ import { writeFile } from 'node:fs/promises'
 import type { Lab } from './lab.ts'
 import { openLab } from './lab.ts'
 import { measureHeartbeats } from './measure/heartbeats.ts'
+import { measureHub } from './measure/hub.ts'
 import { measureMemory } from './measure/memory.ts'
 import { measurePresence } from './measure/presence.ts'
 import { measureRelay } from './measure/relay.ts'
@@ -26,6 +27,7 @@ const measure: Record<Measurement, (lab: Lab, plan: Plan) => Promise<Section>> =
   silence: measureSilence,
   rest: measureRest,
   relay: measureRelay,
+  hub: measureHub,
 }
 
 const say = (text: string) => process.stdout.write(`${text}\n`)

@@ -6,6 +6,7 @@ export const measurements = [
   'memory',
   'presence',
   'silence',
+  'hub',
   'relay',
   'rest', // last: what PostgreSQL has to clear away after a million sessions takes its time
 ] as const
@@ -26,6 +27,24 @@ export interface RelayPlan {
   readonly stallsEach: number
   /** Stops pressed, half of them by watchers, a pair each. */
   readonly presses: number
+}
+
+/** The hub's events on their way to watching clients. */
+export interface HubPlan {
+  /** Processes behind one Redis that share the connections, one number after the other. */
+  readonly processes: readonly number[]
+  /** Rooms, and connections that watch each of them. */
+  readonly fanOut: readonly { rooms: number; watchers: number }[]
+  /** Deliveries of one run, and how many runs of every contender. */
+  readonly deliveries: number
+  readonly runs: number
+  /** Messages a second over REST, one rate after the other, and for how long. */
+  readonly commitRates: readonly number[]
+  readonly commitSeconds: number
+  readonly idleSockets: number
+  readonly returning: number
+  /** Facts that wait in the outbox when their relaying begins. */
+  readonly backlog: number
 }
 
 /** How much is measured; everything else is the same in a quick run and a full one. */
@@ -50,6 +69,7 @@ export interface Plan {
   readonly manySessions: number
   readonly exportedSessions: number
   readonly relay: RelayPlan
+  readonly hub: HubPlan
   /** Longest wait for other programs to leave the machine alone, before each measurement. */
   readonly quietLimitMs: number
   readonly command: string
@@ -83,6 +103,20 @@ const full = {
     stallsEach: 4,
     presses: 500,
   } as RelayPlan,
+  hub: {
+    processes: [1, 2],
+    fanOut: [
+      { rooms: 20, watchers: 50 },
+      { rooms: 1, watchers: 1_000 },
+    ],
+    deliveries: 400_000,
+    runs: 3,
+    commitRates: [50, 200],
+    commitSeconds: 15,
+    idleSockets: 4_000,
+    returning: 5_000,
+    backlog: 30_000,
+  } as HubPlan,
   quietLimitMs: 10_000,
 }
 const quick: typeof full = {
@@ -110,11 +144,22 @@ const quick: typeof full = {
     stallsEach: 1,
     presses: 100,
   },
+  hub: {
+    processes: [2],
+    fanOut: [{ rooms: 20, watchers: 50 }],
+    deliveries: 150_000,
+    runs: 2,
+    commitRates: [50],
+    commitSeconds: 5,
+    idleSockets: 2_000,
+    returning: 1_000,
+    backlog: 10_000,
+  },
   quietLimitMs: 1_000,
 }
 
 export const usage = `npm run bench -- [options]
-  --quick        small and short: three minutes, docs/benchmarks.md stays as it is
+  --quick        small and short: six minutes, docs/benchmarks.md stays as it is
   --robots N     robots on one gateway process (${full.robots})
   --seconds S    how long they beat at 1 Hz (${full.steadySeconds})
   --only NAME    one of ${measurements.join(', ')}; may be given several times

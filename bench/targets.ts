@@ -89,7 +89,7 @@ export async function startWheelhouse(
   }
 }
 
-/** A server of the REST interface. */
+/** A server of the REST interface or of the hub. */
 export interface RestTarget {
   readonly port: number
   readonly child: Child
@@ -111,23 +111,44 @@ export async function startRestPeer(
 
 /** Wheelhouse's api role in a process of its own. */
 export async function startApi(lab: Lab, redisUrl: string): Promise<RestTarget> {
-  const { child, baseUrl } = await serving(
+  const { child, baseUrl } = await startRole(lab, redisUrl, 'api')
+  return ofRole(child, baseUrl)
+}
+
+/** Wheelhouse's hub role in a process of its own. */
+export async function startHub(
+  lab: Lab,
+  redisUrl: string,
+  nodeFlags: readonly string[] = [],
+): Promise<RestTarget> {
+  const { child, hubUrl } = await startRole(lab, redisUrl, 'hub', nodeFlags)
+  return ofRole(child, hubUrl)
+}
+
+const startRole = (lab: Lab, redisUrl: string, role: 'api' | 'hub', nodeFlags: readonly string[] = []) =>
+  serving(
     lab.children.run('src/main.ts', {
+      nodeFlags,
       env: {
-        ROLES: 'api',
+        ROLES: role,
         DATABASE_URL: lab.databaseUrl,
         REDIS_URL: redisUrl,
         SECRET_KEY: lab.secretKey,
         DATA_DIR: join(lab.dataDir, 'wheelhouse'),
         DEMO: 'false',
         PORT: '0',
+        HUB_PORT: '0',
         RATE_LIMIT_PER_MINUTE: '0',
       },
     }),
   )
-  const port = Number(new URL(baseUrl).port)
-  return { port, child, probe: callerOf<Probe>(child.process), stop: () => child.stop() }
-}
+
+const ofRole = (child: Child, url: string): RestTarget => ({
+  port: Number(new URL(url).port),
+  child,
+  probe: callerOf<Probe>(child.process),
+  stop: () => child.stop(),
+})
 
 /** Waits for the line in which Wheelhouse says where it serves. */
 function serving(

@@ -146,7 +146,7 @@ async function runHub(platform: Platform, http: Listener, ending: Ending): Promi
       queries: sessionQueries,
       redis: hubRedis,
       allowedOrigins: [new URL(baseUrl).origin, ...config.corsOrigins],
-      currentCaller: async (caller) => ({ ...caller, roles: users.rolesOf(await users.byId(caller.userId)) }),
+      currentCaller: async (caller) => ({ ...caller, roles: await users.rolesNow(caller.userId) }),
     },
     http.server,
   )

@@ -159,6 +159,35 @@ describe.each(['memory', 'redis'] as const)('the hub over the %s bus', (bus) => 
       expect(await hub.send('session:unwatch', { session_id })).toEqual({ ok: true })
     })
 
+    test('what is asked in the same moment gets its own answers: other logs, other stretches, other refusals', async () => {
+      const other = await openScene(world)
+      await other.operator.post(`${other.path}/messages`, { body: 'Elsewhere' })
+      const hub = await session.owner.hub()
+      const elsewhere = await other.owner.hub()
+      const stranger = await (await world.client()).hub()
+      const watch = (by: typeof hub, session_id: string, after?: number) =>
+        by.send('session:watch', { session_id, ...(after !== undefined && { after }) })
+      const head = (await watch(hub, session.id)).head
+      const [whole, none, beyond, theirs, refused, unknown] = await Promise.all([
+        watch(hub, session.id),
+        watch(hub, session.id, head),
+        watch(hub, session.id, Number.MAX_SAFE_INTEGER),
+        watch(elsewhere, other.id, 1),
+        watch(stranger, session.id),
+        watch(hub, crypto.randomUUID()),
+      ])
+      expect(whole.events.map(({ seq }: { seq: number }) => seq)).toEqual(
+        Array.from({ length: head }, (_, index) => index + 1),
+      )
+      for (const { ok, events } of [none, beyond]) expect({ ok, events }).toEqual({ ok: true, events: [] })
+      expect(theirs).toMatchObject({
+        session: { id: other.id },
+        events: [{ session_id: other.id, seq: 2, data: { body: 'Elsewhere' } }],
+        head: 2,
+      })
+      for (const answer of [refused, unknown]) expect(answer).toMatchObject({ ok: false, status: 404 })
+    })
+
     test('a command without a payload is answered like one with an empty payload', async () => {
       const owner = await session.owner.hub()
       const watch = await owner.socket.timeout(2_000).emitWithAck('robots:watch')

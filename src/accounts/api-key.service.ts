@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto'
 import { type Expression, type ExpressionBuilder, type Selectable, type SqlBool, sql } from 'kysely'
 import { type AuditedAct, audit } from '../admin/audit.ts'
 import { compiled } from '../db/compiled.ts'
+import { gathered } from '../db/gathered.ts'
 import type { Db, Tables } from '../db/orm.ts'
 import type { Bus } from '../events/bus.ts'
 import type { Transact } from '../events/transactor.ts'
@@ -17,16 +18,17 @@ const KEY_LIMIT = 100
 const USE_RESOLUTION_MS = 60_000
 const PREFIX_SHOWN = 'svc_live_'.length + 4
 
-/** Who holds a key. Asked with every request that carries one. */
-const findHolder = compiled<{ hash: string }>()((db, place) =>
+/** Who holds which key. Asked with every request that carries one. */
+const findHolders = compiled<{ hashes: readonly string[] }>()((db, place) =>
   db
     .selectFrom('api_keys')
     .innerJoin('users', 'users.id', 'api_keys.user_id')
+    .select('api_keys.hash')
     .select(['api_keys.id as keyId', 'api_keys.last_used_at', 'api_keys.revoked_at', 'api_keys.expires_at'])
     .select(['users.id as userId', 'users.display_name', 'users.email', 'users.email_verified'])
     .select(['users.is_client', 'users.is_operator', 'users.rights_version'])
     .select(sql<boolean>`api_keys.expires_at <= now()`.as('expired'))
-    .where('api_keys.hash', '=', place('hash')),
+    .where('api_keys.hash', '=', sql<string>`any(${place('hashes')}::text[])`),
 )
 
 /** Programmatic credentials: making, listing, revoking and recognising them. */
@@ -48,13 +50,30 @@ export function createApiKeys(parts: {
     data: { name: key.name },
   })
 
-  const noteUse = (id: string) => {
-    const note = db
+  const holderOf = gathered(async (hashes: readonly string[]) => {
+    const found = new Map((await findHolders(db, { hashes })).map((holder) => [holder.hash, holder]))
+    return hashes.map((hash) => found.get(hash))
+  })
+
+  /** Keys used in the same turn are written down by one statement; what another process is writing down is left. */
+  const noteUses = gathered(async (ids: readonly string[]) => {
+    await db
       .updateTable('api_keys')
       .set({ last_used_at: sql`now()` })
-      .where('id', '=', id)
-      .where((where) => notUsedSince(where, new Date(Date.now() - USE_RESOLUTION_MS)))
+      .where('id', 'in', (eb) =>
+        eb
+          .selectFrom('api_keys')
+          .select('id')
+          .where('id', '=', sql<string>`any(${ids}::uuid[])`)
+          .where((where) => notUsedSince(where, new Date(Date.now() - USE_RESOLUTION_MS)))
+          .forNoKeyUpdate()
+          .skipLocked(),
+      )
       .execute()
+    return []
+  })
+  const noteUse = (id: string) => {
+    const note = noteUses(id)
       .catch(report)
       .finally(() => noting.delete(note))
     noting.add(note)
@@ -147,12 +166,12 @@ export function createApiKeys(parts: {
     },
 
     /**
-     * Who holds a key, in one query.
+     * Who holds a key; one query answers all who ask in the same moment.
      * @throws 401 for anything but a key that works.
      */
     async resolveKey(raw: string) {
       if (!looksLikeApiKey(raw)) throw unauthorized('The API key is not valid')
-      const [found] = await findHolder(db, { hash: hashApiKey(raw) })
+      const found = await holderOf(hashApiKey(raw))
       if (!found) throw unauthorized('The API key is not valid')
       if (found.revoked_at) throw unauthorized('The API key has been revoked')
       if (found.expired) throw unauthorized('The API key has expired')

@@ -2,6 +2,9 @@ import { randomUUID } from 'node:crypto'
 import type { Role } from '@wheelhouse/protocol'
 import { type Selectable, sql } from 'kysely'
 import { audit } from '../admin/audit.ts'
+import { columnsOf } from '../db/columns.ts'
+import { compiled } from '../db/compiled.ts'
+import { gathered } from '../db/gathered.ts'
 import type { Db, Tables } from '../db/orm.ts'
 import type { Transact, Tx } from '../events/transactor.ts'
 import { notFound } from '../http/errors.ts'
@@ -19,6 +22,28 @@ export interface Account extends UserRow, Introduction {
 /** The columns that decide what a user may do. */
 export type Standing = Pick<UserRow, 'is_client' | 'is_operator' | 'email' | 'email_verified'>
 
+/** Users by what their tokens say; each with the place of the token. */
+const findHolders = compiled<{ issuers: readonly string[]; subjects: readonly string[] }>()((db, place) =>
+  db
+    .selectFrom(
+      sql<{ issuer: string; subject: string; place: number }>`unnest(
+        ${place('issuers')}::text[], ${place('subjects')}::text[]
+      ) with ordinality`.as<'token'>(sql`token (issuer, subject, place)`),
+    )
+    .innerJoin('users', (join) =>
+      join.onRef('users.issuer', '=', 'token.issuer').onRef('users.subject', '=', 'token.subject'),
+    )
+    .select('token.place')
+    .select(columnsOf('users').map((column) => `users.${column}` as const)),
+)
+
+const findStandings = compiled<{ ids: readonly string[] }>()((db, place) =>
+  db
+    .selectFrom('users')
+    .select(['id', 'is_client', 'is_operator', 'email', 'email_verified'])
+    .where('id', '=', sql<string>`any(${place('ids')}::uuid[])`),
+)
+
 /** People of the platform, known by the identity provider's (issuer, subject). */
 export function createUsers(parts: {
   db: Db
@@ -29,13 +54,18 @@ export function createUsers(parts: {
   const { db, transact, now } = parts
   const adminEmails = new Set(parts.adminEmails.map(lowerCase))
 
-  const find = (claims: TokenClaims): Promise<UserRow | undefined> =>
-    db
-      .selectFrom('users')
-      .selectAll()
-      .where('issuer', '=', claims.issuer)
-      .where('subject', '=', claims.subject)
-      .executeTakeFirst()
+  const find = gathered(async (claims: readonly TokenClaims[]) => {
+    const issuers = claims.map(({ issuer }) => issuer)
+    const subjects = claims.map(({ subject }) => subject)
+    const rows = await findHolders(db, { issuers, subjects })
+    const found = new Map(rows.map(({ place, ...user }): [number, UserRow] => [place, user]))
+    return claims.map((_, index) => found.get(index + 1))
+  })
+
+  const standingOf = gathered(async (ids: readonly string[]) => {
+    const found = new Map((await findStandings(db, { ids })).map((user) => [user.id, user]))
+    return ids.map((id) => found.get(id))
+  })
 
   /** @throws 404 unknown. */
   async function account(userId: string, from: Db = db): Promise<Account> {
@@ -67,10 +97,20 @@ export function createUsers(parts: {
     await audit(tx, { at: now(), actorId: userId, action: 'user.role_taken', subject, data: { role } })
   }
 
+  /** Roles held now. Admin follows from a verified e-mail, so it ends when the address leaves the list. */
+  function rolesOf(user: Standing): Role[] {
+    const admin = user.email_verified && adminEmails.has(lowerCase(user.email ?? ''))
+    return [
+      ...(user.is_client ? (['client'] as const) : []),
+      ...(user.is_operator ? (['operator'] as const) : []),
+      ...(admin ? (['admin'] as const) : []),
+    ]
+  }
+
   return {
     account,
 
-    /** The user of a verified token, made on first sight. One query for a user who is already known. */
+    /** The user of a verified token, made on first sight. One query for all users who are already known and ask at once. */
     async forClaims(claims: TokenClaims): Promise<UserRow> {
       const known = await find(claims)
       if (known) return known
@@ -157,14 +197,14 @@ export function createUsers(parts: {
       return user?.is_operator ?? false
     },
 
-    /** Roles held now. Admin follows from a verified e-mail, so it ends when the address leaves the list. */
-    rolesOf(user: Standing): Role[] {
-      const admin = user.email_verified && adminEmails.has(lowerCase(user.email ?? ''))
-      return [
-        ...(user.is_client ? (['client'] as const) : []),
-        ...(user.is_operator ? (['operator'] as const) : []),
-        ...(admin ? (['admin'] as const) : []),
-      ]
+    rolesOf,
+
+    /**
+     * The roles that somebody holds at this moment; one query answers all who ask in it.
+     * @throws 404 unknown.
+     */
+    async rolesNow(userId: string): Promise<Role[]> {
+      return rolesOf((await standingOf(userId)) ?? absent())
     },
   }
 }

@@ -14,6 +14,11 @@ import { within } from '../async.ts'
 /** A request must have arrived completely by then, its headers sooner. */
 const REQUEST_LIMIT_MS = 30_000
 const HEADERS_LIMIT_MS = 15_000
+/**
+ * Connections that wait to be accepted, where the system allows as many. Node's own 511 are full at once when the
+ * clients of another hub come over; whoever finds them full is silently turned away and tries again after a second.
+ */
+const BACKLOG = 4_096
 /** While the server closes: how soon a connection ends whose request has been answered. */
 const IDLE_CHECK_MS = 50
 
@@ -71,7 +76,7 @@ export async function listen(host: string, port: number, variable: string): Prom
       const advice = taken ? `it is in use; end the other program or set ${variable}` : cause.message
       reject(new Error(`Cannot listen on ${host}:${port}: ${advice}`, { cause }))
     })
-    server.listen(port, host, resolve)
+    server.listen({ port, host, backlog: BACKLOG }, resolve)
   })
   // Whoever closes the server, as the hub does, it is closed once the last connection is.
   const closed = new Promise<void>((resolve) => server.once('close', resolve))

@@ -1,6 +1,8 @@
 import type { SessionLogEvent, SessionStatus } from '@wheelhouse/protocol'
-import { sql } from 'kysely'
+import { type RawBuilder, sql } from 'kysely'
+import { columnsOf } from '../db/columns.ts'
 import { compiled } from '../db/compiled.ts'
+import { gathered } from '../db/gathered.ts'
 import type { Db } from '../db/orm.ts'
 import type { Caller } from '../http/endpoint.ts'
 import { notFound } from '../http/errors.ts'
@@ -12,6 +14,9 @@ import {
   type SessionRow,
   viewColumns,
 } from './session.view.ts'
+
+/** Logs read by one query: each may be a page long. */
+const LOGS_AT_ONCE = 25
 
 const withNames = (db: Db) =>
   db
@@ -91,11 +96,68 @@ async function listOfBoth(db: Db, { userId, status, limit, offset }: Page): Prom
     .execute()
 }
 
-const parties = compiled<{ id: string }>()((db, place) =>
+interface Ids {
+  readonly ids: readonly string[]
+}
+
+const partiesOf = compiled<Ids>()((db, place) =>
   db
     .selectFrom('sessions')
     .select(['id', 'operator_id', 'client_id', 'robot_id'])
-    .where('id', '=', sql<string>`${place('id')}`),
+    .where('id', '=', sql<string>`any(${place('ids')}::uuid[])`),
+)
+
+const detailsOf = compiled<Ids>()((db, place) =>
+  withNames(db)
+    .select(columnsOf('sessions').map((column) => `sessions.${column}` as const))
+    .innerJoin('robot_presence', 'robot_presence.robot_id', 'sessions.robot_id')
+    .select('robot_presence.connected as robot_connected')
+    .leftJoin('session_latency', 'session_latency.session_id', 'sessions.id')
+    .select(['session_latency.buckets as latency_buckets', 'session_latency.max_ms as latency_max_ms'])
+    .select(['session_latency.frames as latency_frames', 'session_latency.dropped as latency_dropped'])
+    .where('sessions.id', '=', sql<string>`any(${place('ids')}::uuid[])`),
+)
+
+/** Entries of a session's log that follow number `after`, at most so many. */
+interface Stretch {
+  readonly sessionId: string
+  readonly after: number
+  readonly limit: number
+}
+
+interface Stretches {
+  readonly sessionIds: readonly string[]
+  readonly afters: readonly number[]
+  readonly limits: readonly number[]
+}
+
+/** Several stretches as a table; each knows its place among them. */
+const stretches = (place: <N extends keyof Stretches>(name: N) => RawBuilder<Stretches[N]>) =>
+  sql<{ session_id: string; after: number; most: number; place: number }>`unnest(
+    ${place('sessionIds')}::uuid[], ${place('afters')}::bigint[], ${place('limits')}::bigint[]
+  ) with ordinality`.as<'stretch'>(sql`stretch (session_id, after, most, place)`)
+
+/** Numbers have no gaps: the last one of a stretch follows from its first. */
+const inStretch = sql<boolean>`found.seq > stretch.after and found.seq <= stretch.after + stretch.most`
+
+const entriesOf = compiled<Stretches>()((db, place) =>
+  db
+    .selectFrom(stretches(place))
+    .innerJoin('session_events as found', 'found.session_id', 'stretch.session_id')
+    .where(inStretch)
+    .select('stretch.place')
+    .select(columnsOf('session_events').map((column) => `found.${column}` as const))
+    .orderBy('found.session_id')
+    .orderBy('found.seq'),
+)
+
+const messagesOf = compiled<Stretches>()((db, place) =>
+  db
+    .selectFrom(stretches(place))
+    .innerJoin('messages as found', 'found.session_id', 'stretch.session_id')
+    .where(inStretch)
+    .select('stretch.place')
+    .select(columnsOf('messages').map((column) => `found.${column}` as const)),
 )
 
 /** Whether somebody may see a session: who drives, who owns, and admins. */
@@ -104,8 +166,18 @@ const isVisibleTo = (
   session: { operator_id: string; client_id: string },
 ) => session.operator_id === userId || session.client_id === userId || roles.includes('admin')
 
-/** Reading sessions: who may see one, lists, the log. */
+/** Reading sessions: who may see one, lists, the log. What many ask for in the same moment is one query. */
 export function createSessionQueries({ db }: { db: Db }) {
+  const byId =
+    <Row extends { id: string }>(find: (db: Db, values: Ids) => Promise<Row[]>) =>
+    async (ids: readonly string[]) => {
+      const found = new Map((await find(db, { ids })).map((row) => [row.id, row]))
+      return ids.map((id) => found.get(id))
+    }
+  const findParties = gathered(byId(partiesOf))
+  const findDetail = gathered(byId<SessionDetailRow>(detailsOf))
+  const findEvents = gathered(async (asked: readonly Stretch[]) => await eventsOf(db, asked), LOGS_AT_ONCE)
+
   return {
     /** Newest first. Operators see sessions they operated, clients those on their robots; who is both sees both. */
     async list(caller: Caller, { status, limit, offset }: ListSessions): Promise<ListedSession[]> {
@@ -121,48 +193,39 @@ export function createSessionQueries({ db }: { db: Db }) {
      * @throws 404 when it does not exist or the caller has no part in it.
      */
     async parties(caller: Pick<Caller, 'userId' | 'roles'>, id: string): Promise<SessionParties> {
-      const [session] = await parties(db, { id })
+      const session = await findParties(id)
       if (!session || !isVisibleTo(caller, session)) throw notFound('Session')
       return session
     },
 
     /** @throws 404 when it does not exist or the caller has no part in it. */
     async get(caller: Pick<Caller, 'userId' | 'roles'>, id: string): Promise<SessionDetailRow> {
-      const row = await withNames(db)
-        .selectAll('sessions')
-        .innerJoin('robot_presence', 'robot_presence.robot_id', 'sessions.robot_id')
-        .select('robot_presence.connected as robot_connected')
-        .leftJoin('session_latency', 'session_latency.session_id', 'sessions.id')
-        .select(['session_latency.buckets as latency_buckets', 'session_latency.max_ms as latency_max_ms'])
-        .select(['session_latency.frames as latency_frames', 'session_latency.dropped as latency_dropped'])
-        .where('sessions.id', '=', id)
-        .executeTakeFirst()
+      const row = await findDetail(id)
       if (!row || !isVisibleTo(caller, row)) throw notFound('Session')
       return row
     },
 
     /** Log entries after `after`, oldest first; chat entries carry their message. */
-    async events(sessionId: string, after: number, limit: number): Promise<SessionLogEvent[]> {
-      const rows = await db
-        .selectFrom('session_events')
-        .selectAll()
-        .where('session_id', '=', sessionId)
-        .where('seq', '>', after)
-        .orderBy('seq')
-        .limit(limit)
-        .execute()
-      const last = rows.at(-1)
-      if (!last) return []
-      const messages = await db
-        .selectFrom('messages')
-        .selectAll()
-        .where('session_id', '=', sessionId)
-        .where('seq', '>', after)
-        .where('seq', '<=', last.seq)
-        .execute()
-      const bySeq = new Map(messages.map((message) => [message.seq, message]))
-      return rows.map((row) => eventView(row, bySeq.get(row.seq)))
-    },
+    events: (sessionId: string, after: number, limit: number): Promise<SessionLogEvent[]> =>
+      findEvents({ sessionId, after, limit }),
   }
 }
 export type SessionQueries = ReturnType<typeof createSessionQueries>
+
+/** The entries of each stretch, in the order of the stretches. */
+async function eventsOf(db: Db, asked: readonly Stretch[]): Promise<SessionLogEvent[][]> {
+  const stretches = {
+    sessionIds: asked.map(({ sessionId }) => sessionId),
+    afters: asked.map(({ after }) => after),
+    limits: asked.map(({ limit }) => limit),
+  }
+  const entries = await entriesOf(db, stretches)
+  const answers = asked.map((): SessionLogEvent[] => [])
+  if (entries.length === 0) return answers
+  const messages = await messagesOf(db, stretches)
+  const messageOf = new Map(messages.map((message) => [`${message.session_id} ${message.seq}`, message]))
+  for (const { place, ...entry } of entries) {
+    answers[place - 1]?.push(eventView(entry, messageOf.get(`${entry.session_id} ${entry.seq}`)))
+  }
+  return answers
+}

@@ -1,0 +1,142 @@
+import { setTimeout as delay } from 'node:timers/promises'
+import { HttpConnection, requestBytes } from '../rest/connection.ts'
+import { type HubDoor, HubSocket } from './hub-socket.ts'
+import { factOf, seqOf } from './packets.ts'
+
+/** One session: who commits to it, and who watches it at which hub. */
+export interface Lane {
+  readonly sessionId: string
+  readonly by: RestCommit | BareEmit
+  readonly watcher: HubDoor
+}
+
+/** A message over REST. */
+export interface RestCommit {
+  readonly over: 'REST'
+  readonly port: number
+  readonly apiKey: string
+}
+
+/** An event that another node of Socket.IO is asked to emit. */
+export interface BareEmit {
+  readonly over: 'Socket.IO'
+  readonly door: HubDoor
+}
+
+export interface CommitReport {
+  /** From the write of the request, and from the read of its answer (below 0: the event was first). Milliseconds. */
+  readonly fromRequestMs: readonly number[]
+  readonly fromAnswerMs: readonly number[]
+  /** From the write of the request to the read of its answer. */
+  readonly answerMs: readonly number[]
+  /** Committed, and never seen by the watcher. */
+  readonly unseen: number
+  /** Requests begun later than planned by more than a millisecond, because every lane was busy or this process was. */
+  readonly late: number
+}
+
+const SEEN_LIMIT_MS = 5_000
+const LATE_MS = 1
+
+interface OpenLane {
+  /** Sends, and settles when the answer is here. */
+  commit(): Promise<void>
+  /** Called with every event that the watcher reads. */
+  onSeen: (seq: number) => void
+  close(): void
+}
+
+/**
+ * So many commits a second, evenly spread over the lanes, each with one commit under way at a time. One process
+ * sends and watches, so that one clock measures.
+ */
+export async function measureCommits(
+  lanes: readonly Lane[],
+  perSecond: number,
+  forMs: number,
+): Promise<CommitReport> {
+  const open = await Promise.all(lanes.map(openLane))
+  const report = { fromRequestMs: [], fromAnswerMs: [], answerMs: [], unseen: 0, late: 0 } as {
+    -readonly [K in keyof CommitReport]: CommitReport[K] extends number ? number : number[]
+  }
+  const startedMs = performance.now()
+  let turn = 0
+  try {
+    await Promise.all(
+      open.map(async (lane) => {
+        for (;;) {
+          const dueMs = startedMs + (turn++ * 1_000) / perSecond
+          if (dueMs > startedMs + forMs) return
+          await delay(Math.max(0, dueMs - performance.now()))
+          if (performance.now() > dueMs + LATE_MS) report.late++
+          await one(lane, report)
+        }
+      }),
+    )
+  } finally {
+    for (const lane of open) lane.close()
+  }
+  return report
+}
+
+async function one(
+  lane: OpenLane,
+  report: { fromRequestMs: number[]; fromAnswerMs: number[]; answerMs: number[]; unseen: number },
+): Promise<void> {
+  const seen = new Promise<number>((resolve) => {
+    lane.onSeen = () => resolve(performance.now())
+  })
+  const sentMs = performance.now()
+  await lane.commit()
+  const answeredMs = performance.now()
+  const seenMs = await Promise.race([seen, delay(SEEN_LIMIT_MS, undefined, { ref: false })])
+  report.answerMs.push(answeredMs - sentMs)
+  if (seenMs === undefined) report.unseen++
+  else {
+    report.fromRequestMs.push(seenMs - sentMs)
+    report.fromAnswerMs.push(seenMs - answeredMs)
+  }
+}
+
+async function openLane({ sessionId, by, watcher }: Lane): Promise<OpenLane> {
+  const sender = by.over === 'REST' ? await restSender(sessionId, by) : await bareSender(sessionId, by)
+  const lane: OpenLane = {
+    commit: sender.commit,
+    onSeen() {},
+    close() {
+      sender.close()
+      socket.destroy()
+    },
+  }
+  const socket = await HubSocket.connect(watcher, {
+    event: (data, start, end) => lane.onSeen(seqOf(data, start, end)),
+    closed: () => {},
+  })
+  const answer = (await socket.ask('session:watch', { session_id: sessionId })) as { ok?: boolean }
+  if (answer?.ok !== true) throw new Error(`not allowed to watch: ${JSON.stringify(answer)}`)
+  return lane
+}
+
+async function restSender(sessionId: string, { port, apiKey }: RestCommit) {
+  const connection = await HttpConnection.open(port)
+  const path = `/api/sessions/${sessionId}/messages`
+  const request = requestBytes({ method: 'POST', path, apiKey, body: { body: 'Careful with the vase' } })
+  return {
+    async commit() {
+      const { status, body } = await connection.send(request)
+      if (status !== 201) throw new Error(`a message was refused: ${status} ${body}`)
+    },
+    close: () => connection.close(),
+  }
+}
+
+async function bareSender(sessionId: string, { door }: BareEmit) {
+  const socket = await HubSocket.connect(door, { event() {}, closed() {} })
+  let seq = 0
+  return {
+    async commit() {
+      await socket.ask('emit', factOf(sessionId, ++seq))
+    },
+    close: () => socket.destroy(),
+  }
+}

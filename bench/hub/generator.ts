@@ -1,0 +1,93 @@
+import { monitorEventLoopDelay } from 'node:perf_hooks'
+import { setTimeout as delay } from 'node:timers/promises'
+import { offer, sayReady } from '../rpc.ts'
+import { measureCommits } from './commits.ts'
+import { Deliveries, type DeliveryReport } from './deliveries.ts'
+import { type HubDoor, HubSocket } from './hub-socket.ts'
+import { seqOf } from './packets.ts'
+import { createReturning } from './returning.ts'
+
+// The load generator of the hub: clients that watch sessions, and what they see.
+
+const HANDSHAKES_AT_A_TIME = 64
+const LOOK_MS = 5
+/** Nothing more is under way when nothing has arrived for so long. */
+const SILENCE_MS = 3_000
+const PAUSE_RESOLUTION_MS = 1
+
+/** A connection that watches one session, or just sits there. */
+export interface Seat {
+  readonly door: HubDoor
+  readonly sessionId?: string
+}
+
+const deliveries = new Deliveries()
+const returning = createReturning()
+const pauses = monitorEventLoopDelay({ resolution: PAUSE_RESOLUTION_MS })
+let sockets: HubSocket[] = []
+let closed = 0
+
+async function take({ door, sessionId }: Seat): Promise<void> {
+  const follower = deliveries.follow(0)
+  const socket = await HubSocket.connect(door, {
+    event: (data, start, end) => follower.take(seqOf(data, start, end), end - start, performance.now()),
+    closed: () => {
+      closed++
+    },
+  })
+  sockets.push(socket)
+  if (sessionId === undefined || door.speaks === 'WebSocket') return
+  const answer = (await socket.ask('session:watch', { session_id: sessionId, after: 0 })) as { ok?: boolean }
+  if (answer?.ok !== true) throw new Error(`not allowed to watch: ${JSON.stringify(answer)}`)
+}
+
+const handlers = {
+  async sit(seats: readonly Seat[]): Promise<void> {
+    const queue = seats.values()
+    const lane = async () => {
+      for (const seat of queue) await take(seat)
+    }
+    await Promise.all(Array.from({ length: HANDSHAKES_AT_A_TIME }, lane))
+  },
+  mark: () => deliveries.mark(),
+  /** Waits for so many deliveries; `upTo` is the number every follower should have reached then. */
+  async arrival(expected: number, upTo: number): Promise<DeliveryReport> {
+    let seen = -1
+    for (let sinceMs = performance.now(); ; ) {
+      if (deliveries.delivered >= expected) break
+      if (deliveries.delivered !== seen) sinceMs = performance.now()
+      seen = deliveries.delivered
+      if (performance.now() - sinceMs > SILENCE_MS) break
+      await delay(LOOK_MS)
+    }
+    return deliveries.report(upTo)
+  },
+  /** Connections that were lost since the start. */
+  closed: () => closed,
+  commits: measureCommits,
+  watchPauses(): void {
+    pauses.reset()
+    pauses.enable()
+  },
+  /** How long this process was busy in one go since then, milliseconds. */
+  pauses() {
+    pauses.disable()
+    const ms = (ns: number) => Math.max(0, ns / 1e6 - PAUSE_RESOLUTION_MS)
+    return { p99Ms: ms(pauses.percentile(99)), maxMs: ms(pauses.max) }
+  },
+  gather: returning.gather,
+  prepare: returning.prepare,
+  cutAll: returning.cutAll,
+  returned: returning.complete,
+  returnReport: returning.report,
+  leave(): void {
+    returning.leave()
+    for (const socket of sockets) socket.destroy()
+    sockets = []
+  },
+}
+export type HubGenerator = typeof handlers
+
+offer(handlers)
+process.on('SIGINT', () => {}) // Ctrl-C reaches the whole terminal; the benchmark ends us in its own order
+sayReady(0)

@@ -1,0 +1,175 @@
+import { connect, type Socket } from 'node:net'
+import {
+  maskedFrame,
+  OPCODE_CLOSE,
+  OPCODE_PING,
+  OPCODE_PONG,
+  OPCODE_TEXT,
+  upgradeRequest,
+  walkFrames,
+} from '../fleet/wire.ts'
+import { EVENT, isSessionEvent, kindOf, PING } from './packets.ts'
+
+/** Where a hub listens, what it speaks, and what it is told at the door. */
+export interface HubDoor {
+  readonly port: number
+  readonly speaks: 'Socket.IO' | 'WebSocket'
+  /** What a Socket.IO server gets as the handshake's `auth`. */
+  readonly auth?: unknown
+  /** Of a plain WebSocket. */
+  readonly path?: string
+}
+
+export interface HubListener {
+  /** A session's event that was read now; the bytes of its packet are valid during the call. */
+  event(data: Buffer, start: number, end: number): void
+  /** An accepted connection is gone, without our having closed it. */
+  closed(why: string): void
+}
+
+const SOCKET_IO_PATH = '/socket.io/?EIO=4&transport=websocket'
+const HEADERS_END = '\r\n\r\n'
+const PONG = maskedFrame(OPCODE_TEXT, Buffer.from('3'))
+const READ_BYTES = 256 * 1024
+/** One for all: every read is handled before the next one begins. */
+const readBuffer = Buffer.alloc(READ_BYTES)
+
+/**
+ * A client of a hub, on a raw TCP socket: just enough of Socket.IO 4 to connect, to ask and to listen, so that
+ * the load generator takes little of the processor it shares with the hub.
+ */
+export class HubSocket {
+  private readonly socket: Socket
+  private readonly door: HubDoor
+  private readonly listener: HubListener
+  private readonly asked = new Map<number, (answer: unknown) => void>()
+  private nextAsk = 0
+  private upgraded = false
+  private open = false
+  private rest: Buffer | undefined
+  private why = 'the connection ended'
+  private settle: ((refusal?: string) => void) | undefined
+
+  private constructor(door: HubDoor, listener: HubListener) {
+    this.door = door
+    this.listener = listener
+    const onread = {
+      buffer: readBuffer,
+      callback: (bytes: number) => {
+        this.read(readBuffer.subarray(0, bytes))
+        return true
+      },
+    }
+    this.socket = connect({ host: '127.0.0.1', port: door.port, onread, noDelay: true })
+    const path = door.speaks === 'Socket.IO' ? SOCKET_IO_PATH : (door.path ?? '/')
+    this.socket.on('connect', () => this.socket.write(upgradeRequest(path)))
+    this.socket.on('error', (cause) => {
+      this.why = cause.message
+    })
+    this.socket.on('close', () => {
+      const wasOpen = this.open
+      this.open = false
+      this.settle?.(this.why)
+      for (const answer of this.asked.values()) answer(undefined)
+      this.asked.clear()
+      if (wasOpen) listener.closed(this.why)
+    })
+  }
+
+  /** Connects and waits until the server has accepted; rejects with its refusal, or with what went wrong. */
+  static connect(door: HubDoor, listener: HubListener): Promise<HubSocket> {
+    return new Promise((resolve, reject) => {
+      const socket = new HubSocket(door, listener)
+      socket.settle = (refusal) => {
+        socket.settle = undefined
+        if (refusal !== undefined) return reject(new Error(refusal))
+        socket.open = true
+        resolve(socket)
+      }
+    })
+  }
+
+  /** Emits an event and settles with what its acknowledgement says; undefined when the connection ends first. */
+  ask(name: string, payload: unknown): Promise<unknown> {
+    if (!this.open) return Promise.resolve(undefined)
+    const id = this.nextAsk++
+    return new Promise((resolve) => {
+      this.asked.set(id, resolve)
+      this.say(`${EVENT}${id}${JSON.stringify([name, payload])}`)
+    })
+  }
+
+  /** Ends the connection without a word, to the server or to the listener. */
+  destroy(): void {
+    this.open = false
+    this.socket.destroy()
+  }
+
+  private say(packet: string): void {
+    this.socket.write(maskedFrame(OPCODE_TEXT, Buffer.from(packet)))
+  }
+
+  private read(chunk: Buffer): void {
+    const data = this.rest ? Buffer.concat([this.rest, chunk]) : chunk
+    this.rest = undefined
+    let from = 0
+    if (!this.upgraded) {
+      const headersEnd = data.indexOf(HEADERS_END)
+      const status = data.toString('latin1', 0, Math.max(0, data.indexOf('\r\n')))
+      if (headersEnd >= 0 && !status.includes(' 101 ')) return this.refuse(status)
+      if (headersEnd >= 0) {
+        this.upgraded = true
+        from = headersEnd + HEADERS_END.length
+        if (this.door.speaks === 'WebSocket') this.settle?.()
+      }
+    }
+    const done = this.upgraded ? walkFrames(data, from, this.see) : 0
+    // Copied: the buffer is everybody's.
+    if (done < data.length) this.rest = Buffer.from(data.subarray(done))
+  }
+
+  private readonly see = (opcode: number, data: Buffer, start: number, end: number): void => {
+    if (opcode === OPCODE_TEXT) this.hear(data, start, end)
+    else if (opcode === OPCODE_PING) this.socket.write(maskedFrame(OPCODE_PONG, data.subarray(start, end)))
+    else if (opcode === OPCODE_CLOSE) this.refuse('closed by the server')
+  }
+
+  private hear(data: Buffer, start: number, end: number): void {
+    if (data[start] === PING) {
+      this.socket.write(PONG)
+      return
+    }
+    switch (kindOf(data, start)) {
+      case 'event':
+        if (isSessionEvent(data, start)) this.listener.event(data, start, end)
+        break
+      case 'answer':
+        this.hearAnswer(data.toString('utf8', start + 2, end))
+        break
+      case 'opened':
+        this.say(`40${JSON.stringify(this.door.auth ?? {})}`)
+        break
+      case 'connected':
+        this.settle?.()
+        break
+      case 'refused':
+        this.refuse(data.toString('utf8', start + 2, end))
+        break
+      default: // nothing that a client must answer
+    }
+  }
+
+  /** An acknowledgement: the number of the question and an array with the answer. */
+  private hearAnswer(text: string): void {
+    const bracket = text.indexOf('[')
+    const id = Number(text.slice(0, bracket))
+    const settle = this.asked.get(id)
+    this.asked.delete(id)
+    settle?.(JSON.parse(text.slice(bracket))[0])
+  }
+
+  private refuse(why: string): void {
+    this.why = why
+    this.socket.destroy()
+  }
+}

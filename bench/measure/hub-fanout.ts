@@ -1,0 +1,144 @@
+import { setTimeout as delay } from 'node:timers/promises'
+import {
+  type HubContender,
+  hubNames,
+  startSocketIoNodes,
+  startWheelhouseHubs,
+  startWsBroadcast,
+} from '../hub/contenders.ts'
+import type { DeliveryReport } from '../hub/deliveries.ts'
+import { factsOf, type HubScene, type Room } from '../hub/scene.ts'
+import type { Lab } from '../lab.ts'
+import type { HubPlan } from '../options.ts'
+import type { Row } from '../report.ts'
+import { figure, median, sum } from '../stats.ts'
+import { type HubTools, withHubGenerator } from './hub-tools.ts'
+
+const LEAST_RATIO = 0.95
+const SETTLE_MS = 1_000
+/** Of a whole run's deliveries, before the first that counts. */
+const WARM_UP_SHARE = 0.5
+
+type Shape = HubPlan['fanOut'][number] & { nodes: number }
+
+interface Run {
+  readonly report: DeliveryReport
+  readonly cpuUs: number
+  readonly generatorCpu: number
+}
+
+interface Measured {
+  readonly name: string
+  readonly runs: readonly Run[]
+}
+
+/** Events to everybody who watches, as fast as they go. */
+export async function fanOutRows(lab: Lab, plan: HubPlan, scene: HubScene, redisUrl: string): Promise<Row[]> {
+  const rows: Row[] = []
+  for (const room of plan.fanOut) {
+    for (const nodes of plan.processes) {
+      const shape = { ...room, nodes }
+      const contenders = [
+        ...(nodes === plan.processes[0] ? [() => startWsBroadcast(lab)] : []),
+        () => startSocketIoNodes(lab, redisUrl, nodes),
+        () => startWheelhouseHubs(lab, redisUrl, nodes),
+        () => startSocketIoNodes(lab, redisUrl, nodes, { again: true }),
+      ]
+      const measured: Measured[] = []
+      for (const start of contenders) measured.push(await fannedOutBy(lab, plan, scene, shape, await start()))
+      rows.push(...measured.map((one) => measuredRow(shape, one)), ...judgedRow(shape, measured))
+    }
+  }
+  return rows
+}
+
+async function fannedOutBy(
+  lab: Lab,
+  plan: HubPlan,
+  scene: HubScene,
+  shape: Shape,
+  contender: HubContender,
+): Promise<Measured> {
+  const rooms = scene.rooms.slice(0, shape.rooms)
+  try {
+    return await withHubGenerator(lab, async (tools) => {
+      const seats = rooms.flatMap((room) =>
+        Array.from({ length: shape.watchers }, (_, index) => contender.seat(room, index)),
+      )
+      await tools.generator('sit', seats)
+      const perNumber = shape.rooms * shape.watchers
+      const numbers = Math.ceil(plan.deliveries / perNumber)
+      const warmUp = Math.ceil(numbers * WARM_UP_SHARE)
+      await told(contender, tools, rooms, { from: 1, to: warmUp, perNumber })
+      const runs: Run[] = []
+      for (let run = 0; run < plan.runs; run++) {
+        const from = warmUp + 1 + run * numbers
+        runs.push(await told(contender, tools, rooms, { from, to: from + numbers - 1, perNumber }))
+      }
+      return { name: contender.name, runs }
+    })
+  } finally {
+    await contender.stop()
+  }
+}
+
+/** Tells these numbers of every room, and waits until all have arrived. */
+async function told(
+  contender: HubContender,
+  { generator, probe }: HubTools,
+  rooms: readonly Room[],
+  { from, to, perNumber }: { from: number; to: number; perNumber: number },
+): Promise<Run> {
+  const publish = await contender.prepare(factsOf(rooms, from, to))
+  await delay(SETTLE_MS)
+  const usages = () => Promise.all(contender.nodes.map((node) => node.probe('usage')))
+  await generator('mark')
+  const [before, generatorBefore] = [await usages(), await probe('usage')]
+  const [report] = await Promise.all([generator('arrival', (to - from + 1) * perNumber, to), publish()])
+  const [after, generatorAfter] = [await usages(), await probe('usage')]
+  const cpu = (of: readonly { cpuUs: number }[]) => sum(of.map(({ cpuUs }) => cpuUs))
+  return {
+    report,
+    cpuUs: cpu(after) - cpu(before),
+    generatorCpu: (generatorAfter.cpuUs - generatorBefore.cpuUs) / (report.tookMs * 1_000),
+  }
+}
+
+const perSecond = ({ report }: Run) => (report.delivered / report.tookMs) * 1_000
+const cpuEach = ({ report, cpuUs }: Run) => cpuUs / report.delivered
+const named = ({ rooms, watchers, nodes }: Shape) =>
+  `${figure(rooms)} ${rooms === 1 ? 'room' : 'rooms'} × ${figure(watchers)}, ${nodes} ${nodes === 1 ? 'process' : 'processes'}`
+
+function measuredRow(shape: Shape, { name, runs }: Measured): Row {
+  const lost = sum(runs.map(({ report }) => report.lost))
+  const strange = sum(runs.map(({ report }) => report.strange))
+  const generator = Math.max(...runs.map(({ generatorCpu }) => generatorCpu))
+  const complete = lost === 0 && strange === 0
+  return {
+    what: `fan-out, ${named({ ...shape, ...(name === hubNames.ws && { nodes: 1 }) })}: ${name}`,
+    measured: [
+      `${figure(median(runs.map(perSecond)))} deliveries/s`,
+      `${figure(median(runs.map(cpuEach)))} µs CPU each`,
+      `generator ${figure(generator * 100)} % of a core`,
+      `${figure(lost)} lost, ${figure(strange)} twice or out of order`,
+    ].join('; '),
+    ...(name === hubNames.wheelhouse && { goal: 'none lost, none twice', met: complete }),
+  }
+}
+
+function judgedRow(shape: Shape, measured: readonly Measured[]): Row[] {
+  const runsOf = (...names: string[]) =>
+    measured.filter(({ name }) => names.includes(name)).flatMap(({ runs }) => runs)
+  const bare = runsOf(hubNames.socketIo, hubNames.socketIoAgain)
+  const ours = runsOf(hubNames.wheelhouse)
+  const ratio = median(ours.map(perSecond)) / median(bare.map(perSecond))
+  const cpuRatio = median(ours.map(cpuEach)) / median(bare.map(cpuEach))
+  return [
+    {
+      what: `— Wheelhouse / Socket.IO, ${named(shape)}`,
+      measured: `${figure(ratio)}; CPU of a delivery × ${figure(cpuRatio)}`,
+      goal: `≥ ${LEAST_RATIO}`,
+      met: ratio >= LEAST_RATIO,
+    },
+  ]
+}

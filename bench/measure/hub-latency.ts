@@ -1,0 +1,107 @@
+import { setTimeout as delay } from 'node:timers/promises'
+import type { CommitReport, Lane } from '../hub/commits.ts'
+import { startSocketIoNodes, startWheelhouseHubs } from '../hub/contenders.ts'
+import type { HubScene } from '../hub/scene.ts'
+import type { Lab } from '../lab.ts'
+import type { HubPlan } from '../options.ts'
+import type { Row } from '../report.ts'
+import { figure, percentile } from '../stats.ts'
+import { startApi } from '../targets.ts'
+import { type HubTools, withHubGenerator } from './hub-tools.ts'
+
+const SESSIONS = 20
+const WARM_UP_MS = 3_000
+const SETTLE_MS = 1_500
+const MOST_P50_MS = 8
+const MOST_P99_MS = 40
+
+interface Measured {
+  readonly perSecond: number
+  readonly report: CommitReport
+  readonly pauses: { readonly p99Ms: number; readonly maxMs: number }
+}
+
+/** From a commit over REST to the client that watches at the hub which does not relay. */
+export async function latencyRows(
+  lab: Lab,
+  plan: HubPlan,
+  scene: HubScene,
+  redisUrl: string,
+): Promise<{ rows: Row[]; notes: string[] }> {
+  const rooms = scene.rooms.slice(0, SESSIONS)
+  const bareNodes = await startSocketIoNodes(lab, redisUrl, 2)
+  const bare = await measured(lab, plan, (): Lane[] =>
+    rooms.map((room) => ({
+      sessionId: room.sessionId,
+      by: { over: 'Socket.IO', door: bareNodes.seat(room, 0).door },
+      watcher: bareNodes.seat(room, 1).door,
+    })),
+  ).finally(() => bareNodes.stop())
+
+  const api = await startApi(lab, redisUrl)
+  const hubs = await startWheelhouseHubs(lab, redisUrl, 2)
+  const ours = await measured(lab, plan, (): Lane[] =>
+    rooms.map((room) => ({
+      sessionId: room.sessionId,
+      by: { over: 'REST', port: api.port, apiKey: room.operator.apiKey },
+      watcher: hubs.seat(room, 1).door,
+    })),
+  ).finally(() => Promise.all([api.stop(), hubs.stop()]))
+
+  return {
+    rows: [
+      ...bare.map((one) => ({
+        what: `emit at one node → client at the other, ${one.perSecond}/s: Socket.IO, p50 / p99 / max`,
+        measured: latencies(one.report.fromRequestMs),
+      })),
+      ...ours.flatMap(wheelhouseRows),
+    ],
+    notes: [
+      `Latency: ${SESSIONS} sessions, each with one commit under way at a time, evenly spread; ${plan.commitSeconds} s after ${WARM_UP_MS / 1_000} s of warming up. ` +
+        'One process sends and watches, so one clock measures; it waits for events and leaves the processor to the others. ' +
+        'Next to it bare Socket.IO: a client asks one node to emit, with neither a database nor HTTP between.',
+      `Longest pause of the load generator meanwhile: ${figure(Math.max(...[...bare, ...ours].map(({ pauses }) => pauses.maxMs)))} ms ` +
+        `(p99 of its turns ${figure(Math.max(...[...bare, ...ours].map(({ pauses }) => pauses.p99Ms)))} ms).`,
+    ],
+  }
+}
+
+async function measured(lab: Lab, plan: HubPlan, lanes: () => Lane[]): Promise<Measured[]> {
+  return await withHubGenerator(lab, async ({ generator }: HubTools) => {
+    const all: Measured[] = []
+    await delay(SETTLE_MS) // one of two hubs has begun to relay
+    await generator('commits', lanes(), plan.commitRates[0] ?? 1, WARM_UP_MS)
+    for (const perSecond of plan.commitRates) {
+      await generator('watchPauses')
+      const report = await generator('commits', lanes(), perSecond, plan.commitSeconds * 1_000)
+      all.push({ perSecond, report, pauses: await generator('pauses') })
+    }
+    return all
+  })
+}
+
+const latencies = (ms: readonly number[]) =>
+  `${[percentile(ms, 0.5), percentile(ms, 0.99), Math.max(...ms)].map(figure).join(' / ')} ms`
+
+function wheelhouseRows({ perSecond, report }: Measured): Row[] {
+  const { fromRequestMs, fromAnswerMs, answerMs, unseen, late } = report
+  const p50Ms = percentile(fromRequestMs, 0.5)
+  const p99Ms = percentile(fromRequestMs, 0.99)
+  const what = `message over REST, ${perSecond}/s`
+  return [
+    {
+      what: `${what}: request → client at the other hub, p50 / p99 / max`,
+      measured: `${latencies(fromRequestMs)}; ${figure(unseen)} of ${figure(answerMs.length)} never seen`,
+      goal: `p50 ≤ ${MOST_P50_MS} ms, p99 ≤ ${MOST_P99_MS} ms, all`,
+      met: p50Ms <= MOST_P50_MS && p99Ms <= MOST_P99_MS && unseen === 0,
+    },
+    {
+      what: `— its answer → client at the other hub, p50 / p99 / max`,
+      measured: `${latencies(fromAnswerMs)} (below 0: seen before the answer)`,
+    },
+    {
+      what: '— request → its answer, p50 / p99 / max',
+      measured: `${latencies(answerMs)}; ${figure(late)} sent late`,
+    },
+  ]
+}

@@ -1,0 +1,52 @@
+import { setTimeout as delay } from 'node:timers/promises'
+import { startWheelhouseHubs } from '../hub/contenders.ts'
+import { factsOf, type HubScene } from '../hub/scene.ts'
+import type { Lab } from '../lab.ts'
+import type { HubPlan } from '../options.ts'
+import type { Row } from '../report.ts'
+import { figure } from '../stats.ts'
+import { withHubGenerator } from './hub-tools.ts'
+
+const SESSIONS = 100
+const HUBS = 2
+const LEAST_PER_SECOND = 3_000
+const SETTLE_MS = 1_500
+const WARM_UP_NUMBERS = 20
+
+/** How fast one relay empties the outbox to two hubs, each with a client watching every session. */
+export async function outboxRows(lab: Lab, plan: HubPlan, scene: HubScene, redisUrl: string): Promise<Row[]> {
+  const rooms = scene.rooms.slice(0, SESSIONS)
+  const hubs = await startWheelhouseHubs(lab, redisUrl, HUBS)
+  try {
+    return await withHubGenerator(lab, async ({ generator }) => {
+      await generator(
+        'sit',
+        rooms.flatMap((room) => [hubs.seat(room, 0), hubs.seat(room, 1)]),
+      )
+      const through = async (from: number, to: number) => {
+        const publish = await hubs.prepare(factsOf(rooms, from, to))
+        await delay(SETTLE_MS)
+        await generator('mark')
+        const facts = (to - from + 1) * rooms.length
+        const [report] = await Promise.all([generator('arrival', facts * HUBS, to), publish()])
+        return { ...report, perSecond: (report.delivered / HUBS / report.tookMs) * 1_000 }
+      }
+      await through(1, WARM_UP_NUMBERS)
+      const numbers = Math.ceil(plan.backlog / rooms.length)
+      const { perSecond, lost, strange } = await through(WARM_UP_NUMBERS + 1, WARM_UP_NUMBERS + numbers)
+      const closed = await generator('closed')
+      return [
+        {
+          what: `a backlog of ${figure(numbers * rooms.length)} facts, one relay, two hubs`,
+          measured:
+            `${figure(perSecond)} facts/s; ${figure(lost)} lost, ${figure(strange)} twice or out of order, ` +
+            `${figure(closed)} connections lost`,
+          goal: `≥ ${figure(LEAST_PER_SECOND)}/s, none lost, none twice`,
+          met: perSecond >= LEAST_PER_SECOND && lost === 0 && strange === 0 && closed === 0,
+        },
+      ]
+    })
+  } finally {
+    await hubs.stop()
+  }
+}

@@ -1,0 +1,152 @@
+import { setTimeout as delay } from 'node:timers/promises'
+import { type HubContender, startSocketIoNodes, startWheelhouseHubs } from '../hub/contenders.ts'
+import type { Pace, ReturnReport } from '../hub/returning.ts'
+import { type HubScene, LOG_ENTRIES } from '../hub/scene.ts'
+import type { Lab } from '../lab.ts'
+import type { HubPlan } from '../options.ts'
+import type { Row } from '../report.ts'
+import { figure, percentile, sum } from '../stats.ts'
+import type { RestTarget } from '../targets.ts'
+import { type HubTools, withHubGenerator } from './hub-tools.ts'
+
+const MOST_COMPLETE_MS = 5_000
+/** Clients that the goal speaks of. */
+const JUDGED_CLIENTS = 5_000
+const LIMIT_MS = 60_000
+const LOOK_MS = 20
+const SETTLE_MS = 2_000
+const HANDSHAKES_AT_A_TIME = 32
+/** Entries of the log that were written while a client was away. */
+const BEHIND = 5
+/** PostgreSQL's processes report what they did once a second. */
+const STATISTICS_MS = 1_500
+
+interface Storm {
+  readonly report: ReturnReport
+  readonly statements: number
+  readonly hubCpuUs: number
+  readonly generatorCpu: number
+  readonly pauseMs: number
+}
+
+type Cut = 'the hub is killed' | 'every connection is cut'
+
+/** Everybody is cut off in one moment and comes back for what was missed. */
+export async function stormRows(lab: Lab, plan: HubPlan, scene: HubScene, redisUrl: string): Promise<Row[]> {
+  const parts = { lab, plan, scene }
+  const bare = await startSocketIoNodes(lab, redisUrl, 2)
+  for (const peer of bare.peers) await peer('keepLogs', LOG_ENTRIES)
+  const rows = [
+    row(plan, 'Socket.IO, no users, no database: the hub is killed, all back at once', {
+      storm: await stormOf(parts, bare, 'the hub is killed', 'at once'),
+    }),
+  ]
+  const drills: { cut: Cut; pace: Pace }[] = [
+    { cut: 'the hub is killed', pace: 'at once' },
+    { cut: 'every connection is cut', pace: 'at once' },
+    { cut: 'the hub is killed', pace: 'as the sdk' },
+  ]
+  for (const { cut, pace } of drills) {
+    const hubs = await startWheelhouseHubs(lab, redisUrl, 2)
+    const storm = await stormOf(parts, hubs, cut, pace)
+    const how = pace === 'at once' ? 'all back at once' : 'back with the sdk’s jitter'
+    rows.push(row(plan, `Wheelhouse: ${cut}, ${how}`, { storm, judged: true }))
+  }
+  return rows
+}
+
+async function stormOf(
+  { lab, plan, scene }: { lab: Lab; plan: HubPlan; scene: HubScene },
+  contender: HubContender,
+  cut: Cut,
+  pace: Pace,
+): Promise<Storm> {
+  const [first, second] = contender.nodes as readonly [RestTarget, RestTarget]
+  const door = ({ port }: RestTarget) => ({ port, speaks: 'Socket.IO' as const })
+  const members = scene.rooms
+    .slice(0, plan.returning)
+    .map(({ owner, sessionId }) => ({ token: owner.apiKey, sessionId }))
+  try {
+    return await withHubGenerator(lab, async ({ generator, probe }: HubTools) => {
+      await generator('gather', members, [door(first)], HANDSHAKES_AT_A_TIME)
+      // Worst case: every key was last used so long ago that its use is written down.
+      await lab.db.query(`update api_keys set last_used_at = now() - interval '1 hour' where name = 'bench'`)
+      await lab.db.query('vacuum api_keys')
+      await delay(SETTLE_MS)
+      const statementsBefore = await statements(lab)
+      const there = cut === 'the hub is killed' ? second : first
+      const [hubBefore, generatorBefore] = [await there.probe('usage'), await probe('usage')]
+      await generator('prepare', { doors: [door(there)], pace, behind: BEHIND })
+      await generator('watchPauses')
+      if (cut === 'the hub is killed') await first.child.kill()
+      else await generator('cutAll')
+      await untilReturned(generator, members.length)
+      const [hubAfter, generatorAfter] = [await there.probe('usage'), await probe('usage')]
+      const { maxMs } = await generator('pauses')
+      const report = await generator('returnReport')
+      await generator('leave')
+      return {
+        report,
+        statements: (await statements(lab)) - statementsBefore,
+        hubCpuUs: hubAfter.cpuUs - hubBefore.cpuUs,
+        generatorCpu:
+          (generatorAfter.cpuUs - generatorBefore.cpuUs) /
+          ((generatorAfter.atMs - generatorBefore.atMs) * 1_000),
+        pauseMs: maxMs,
+      }
+    })
+  } finally {
+    await contender.stop()
+  }
+}
+
+async function untilReturned(generator: HubTools['generator'], count: number): Promise<void> {
+  const untilMs = performance.now() + LIMIT_MS
+  while ((await generator('returned')) < count) {
+    if (performance.now() > untilMs) return
+    await delay(LOOK_MS)
+  }
+}
+
+/** Transactions since ever: every query of the hub outside of one is one. */
+async function statements({ db }: Lab): Promise<number> {
+  await delay(STATISTICS_MS)
+  const { rows } = await db.query<{ count: number }>(
+    `select (xact_commit + xact_rollback)::float8 as count from pg_stat_database where datname = current_database()`,
+  )
+  return rows[0]?.count ?? Number.NaN
+}
+
+function row(
+  plan: HubPlan,
+  what: string,
+  { storm, judged = false }: { storm: Storm; judged?: boolean },
+): Row {
+  const { report, statements, hubCpuUs, generatorCpu, pauseMs } = storm
+  const { connectedMs, completeMs, refusals, wrong } = report
+  const refused = sum(Object.values(refusals))
+  const told = Object.entries(refusals)
+    .slice(0, 3)
+    .map(([why, count]) => `${why}: ${figure(count)}`)
+  const shares = (ms: readonly number[]) =>
+    [percentile(ms, 0.5), percentile(ms, 0.99), Math.max(...ms)].map((one) => figure(one / 1_000)).join(' / ')
+  const worstMs = Math.max(...completeMs)
+  const all = completeMs.length === plan.returning && wrong === 0
+  return {
+    what: `${figure(plan.returning)} clients return. ${what}: complete after p50 / p99 / max`,
+    measured: [
+      `${shares(completeMs)} s (connected ${shares(connectedMs)} s)`,
+      `${figure(statements / completeMs.length)} queries each`,
+      `${figure(hubCpuUs / completeMs.length)} µs CPU each, generator ${figure(generatorCpu * 100)} % of a core, paused ${figure(pauseMs)} ms at most`,
+      refused === 0 ? 'none refused' : `${figure(refused)} failed attempts (${told.join(', ')})`,
+      `${figure(plan.returning - completeMs.length)} missing, ${figure(wrong)} wrong`,
+    ].join('; '),
+    ...(judged && {
+      goal:
+        plan.returning >= JUDGED_CLIENTS
+          ? `all within ${MOST_COMPLETE_MS / 1_000} s, nothing missing`
+          : 'nothing missing',
+      met: all && (plan.returning < JUDGED_CLIENTS || worstMs <= MOST_COMPLETE_MS),
+    }),
+  }
+}

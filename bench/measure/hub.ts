@@ -1,0 +1,50 @@
+import { seedHub } from '../hub/scene.ts'
+import type { Lab } from '../lab.ts'
+import type { Plan } from '../options.ts'
+import type { Section } from '../report.ts'
+import { resetPresence } from '../seed.ts'
+import { figure } from '../stats.ts'
+import { fanOutRows } from './hub-fanout.ts'
+import { latencyRows } from './hub-latency.ts'
+import { memoryRows } from './hub-memory.ts'
+import { outboxRows } from './hub-outbox.ts'
+import { stormRows } from './hub-storm.ts'
+
+const title = 'The hub on several nodes'
+
+/** Events on their way to watching clients, beside Socket.IO with the same adapter. */
+export async function measureHub(lab: Lab, { hub: plan }: Plan): Promise<Section> {
+  const { redisUrl } = lab
+  if (!redisUrl) return { title, rows: [], notes: ['Not measured: several nodes need redis-server.'] }
+  await resetPresence(lab.db, 'away')
+  const scene = await seedHub(lab.db, Math.max(plan.returning, plan.idleSockets))
+  try {
+    const fanOut = await fanOutRows(lab, plan, scene, redisUrl)
+    const latency = await latencyRows(lab, plan, scene, redisUrl)
+    const memory = await memoryRows(lab, plan, scene, redisUrl)
+    const storm = await stormRows(lab, plan, scene, redisUrl)
+    const outbox = await outboxRows(lab, plan, scene, redisUrl)
+    return {
+      title,
+      rows: [...fanOut, ...outbox, ...latency.rows, ...memory, ...storm],
+      notes: [
+        `Fan-out: ${figure(plan.deliveries)} deliveries a run after half as many of warming up; median of ${plan.runs} runs. ` +
+          'Everybody sends the same bytes: Wheelhouse finds the events in the outbox, where they are put in one transaction; ' +
+          'the others have them in memory. From the first delivery to the last. CPU is that of all hub processes, without ' +
+          'PostgreSQL, Redis and the generator.',
+        'Clients are raw TCP sockets that speak Socket.IO by hand and check the number of every event. ' +
+          'Socket.IO runs with the sharded Redis adapter in the mode Wheelhouse has (one channel for all rooms), also as a single process; ' +
+          'ws is one process that knows no others.',
+        ...latency.notes,
+        `Memory: growth of the process after garbage collection, over ${figure(plan.idleSockets)} connections, each of another user watching another session.`,
+        `Return: ${figure(plan.returning)} users with an API key each watch a session of their own; all are on one hub, which is killed with SIGKILL, ` +
+          'and go to the second one; or all are cut by the client and return to the same hub. Complete: connected, authenticated, and every entry of the log read ' +
+          '(five were written meanwhile). At once: every client opens its connection in the moment it is cut, and only a second attempt waits; ' +
+          'with jitter: all wait for the sdk’s backoff, up to a quarter of a second at first. ' +
+          'Every key’s use is written down as well.',
+      ],
+    }
+  } finally {
+    await scene.cleanUp()
+  }
+}

@@ -1,0 +1,66 @@
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { setImmediate as nextTurn } from 'node:timers/promises'
+import { createShardedAdapter } from '@socket.io/redis-adapter'
+import { Redis } from 'ioredis'
+import { Server } from 'socket.io'
+import { type Fact, factOf } from '../hub/packets.ts'
+import { offer, sayReady } from '../rpc.ts'
+
+// The peer: Socket.IO with the adapter that Wheelhouse's hub has, and rooms; no users, no log, no database.
+
+/** Facts emitted in one go, as many as Wheelhouse reads from the outbox at a time. */
+const BATCH = 500
+const BACKLOG = 4_096
+
+const redis = process.env.REDIS_URL
+const http = createServer()
+const io = new Server(http, { serveClient: false })
+if (redis) {
+  io.adapter(createShardedAdapter(new Redis(redis), new Redis(redis), { subscriptionMode: 'static' }))
+}
+
+const roomOf = (sessionId: string) => `session:${sessionId}`
+const emit = (fact: Fact) => io.to(roomOf(fact.session_id)).emit('session:event', fact)
+
+/** How many entries the log of every session has. */
+let entries = 0
+
+io.on('connection', (socket) => {
+  socket.on('session:watch', ({ session_id, after = 0 }, answer) => {
+    socket.join(roomOf(session_id))
+    const events = Array.from({ length: entries - after }, (_, index) =>
+      factOf(session_id, after + index + 1),
+    )
+    answer({ ok: true, events, head: entries })
+  })
+  socket.on('emit', (fact: Fact, answer) => {
+    emit(fact)
+    answer({ ok: true })
+  })
+})
+
+let prepared: readonly Fact[] = []
+
+const handlers = {
+  /** What `publish` will emit. */
+  prepare(facts: readonly Fact[]): void {
+    prepared = facts
+  },
+  async publish(): Promise<void> {
+    for (let start = 0; start < prepared.length; start += BATCH) {
+      for (const fact of prepared.slice(start, start + BATCH)) emit(fact)
+      await nextTurn()
+    }
+  },
+  /** Gives every session a log of so many entries, for `session:watch` to answer with. */
+  keepLogs(count: number): void {
+    entries = count
+  },
+}
+export type SocketIoPeer = typeof handlers
+
+offer(handlers)
+http.listen({ host: '127.0.0.1', port: 0, backlog: BACKLOG }, () => {
+  sayReady((http.address() as AddressInfo).port)
+})
