@@ -19,6 +19,7 @@ import { describe, expect, test } from 'vitest'
 import { variables } from '../src/config.ts'
 import { refusalsOf } from '../src/http/refusals.ts'
 import { declaredEndpoints } from '../src/openapi/declared.ts'
+import { eventTypes } from '../src/payments/webhook.service.ts'
 
 const root = fileURLToPath(new URL('..', import.meta.url))
 const read = (file: string) => readFileSync(join(root, file), 'utf8')
@@ -142,6 +143,11 @@ describe('docs/specification.md', () => {
     expect(section(page, 'Not there yet')).toContain('/api/mcp')
     expect(endpoints.filter(({ path }) => later.test(path)).map(({ path }) => path)).toEqual([])
   })
+})
+
+test('docs/payments.md names every event to subscribe to, and no other', () => {
+  const named = section('docs/payments.md', 'Setting it up').matchAll(/`((?:\w+\.)+[\w.[\]]+)`/g)
+  expect([...named].map(([, type]) => type as string).sort()).toEqual([...eventTypes].sort())
 })
 
 describe('docs/protocol.md', () => {
