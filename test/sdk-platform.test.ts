@@ -167,8 +167,9 @@ describe.each(['memory', 'redis'] as const)('the SDK on the %s bus', (bus) => {
 })
 
 describe('the SDK when parts of the platform restart', () => {
-  test('a robot comes back to a restarted gateway and finds its session again', async () => {
-    await using world = await createWorld({ bus: 'redis', env: { ROLES: 'api,hub,worker' } })
+  test('a robot comes back late to a restarted gateway and finds its session again', async () => {
+    const env = { ROLES: 'api,hub,worker', OPERATOR_GRACE_MS: '0' } // handed over for no longer than it takes to notice
+    await using world = await createWorld({ bus: 'redis', env })
     const GATEWAY_PORT = String(await freePort())
     const gateway = await world.addNode('gateway', { GATEWAY_PORT })
     const [owner, operator] = [await world.client(), await world.operator()]
