@@ -50,8 +50,10 @@ export async function startHub(parts: HubParts, http: HttpServer): Promise<Hub> 
     path: '/socket.io/',
     serveClient: false,
     maxHttpBufferSize: MAX_MESSAGE_BYTES,
-    // CORS does not stop WebSockets from foreign pages; this does.
-    allowRequest: (request, decide) => decide(null, isAllowedOrigin(request, allowedOrigins)),
+    allowRequest: (request, decide) => {
+      const problem = problemOf(request, { allowedOrigins, oneOfSeveral: redis !== undefined })
+      decide(problem, problem === undefined)
+    },
     cors: { origin: [...allowedOrigins], credentials: true },
   })
   if (redis) await joinHubs(io, redis)
@@ -100,9 +102,19 @@ export async function startHub(parts: HubParts, http: HttpServer): Promise<Hub> 
   }
 }
 
-function isAllowedOrigin(request: IncomingMessage, allowedOrigins: readonly string[]): boolean {
-  const { origin } = request.headers
-  return origin === undefined || allowedOrigins.includes(origin)
+/** Why a connection is not even begun; undefined for a good one. */
+function problemOf(
+  { headers: { origin }, url = '' }: IncomingMessage,
+  hub: { allowedOrigins: readonly string[]; oneOfSeveral: boolean },
+): string | undefined {
+  // CORS does not stop WebSockets from foreign pages; this does.
+  if (origin !== undefined && !hub.allowedOrigins.includes(origin))
+    return 'Pages of this origin are not allowed'
+  // Each request of a long-polling client may reach another hub, which would not know it.
+  const polls = new URLSearchParams(url.split('?')[1]).get('transport') === 'polling'
+  if (polls && hub.oneOfSeveral)
+    return "Several hubs share this address: connect with transports: ['websocket']"
+  return undefined
 }
 
 /** The credential of a handshake: `auth.token`, the Authorization header, or the dashboard's cookie. */

@@ -10,7 +10,7 @@ export interface HubConnectionOptions {
   readonly url: string
   /** A session token or API key, or a function that gets a fresh one before every connection attempt. */
   readonly token: string | (() => Promise<string>)
-  /** Default: `['websocket']`. */
+  /** Default: `['websocket']`. Where several hubs share an address, `polling` is refused. */
   readonly transports?: ('websocket' | 'polling')[]
   readonly reconnect?: BackoffOptions
   /** From asking for the token to the accepted connection, in milliseconds. Default 10,000. */

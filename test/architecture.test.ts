@@ -15,11 +15,13 @@ const allowed: Record<string, readonly string[]> = {
   hub: ['src', 'protocol'],
   // Measures the servers from outside, beside bare ones of its own; the hub it only talks to.
   bench: ['src', 'gateway', 'protocol', 'sdk'],
+  // Starts the program as it is, beside its stores and a proxy.
+  cluster: ['src'],
   // Plays on a whole cluster, and breaks it.
   chaos: ['src', 'protocol', 'sdk', 'cluster'],
   // What outsiders write: nothing but what they would have.
   examples: ['protocol', 'sdk'],
-  test: ['src', 'gateway', 'hub', 'protocol', 'sdk', 'bench', 'chaos', 'examples'],
+  test: ['src', 'gateway', 'hub', 'protocol', 'sdk', 'bench', 'cluster', 'chaos', 'examples'],
 }
 const product = ['src', 'gateway', 'hub', 'protocol', 'sdk']
 

@@ -88,6 +88,17 @@ test('what is said at one hub is heard at the other, in order', async () => {
   await owner.saw('notification', { type: 'session.ended' })
 })
 
+test('long polling, which needs one hub for all its requests, is refused in words that say what to do', async () => {
+  await using world = await createWorld({ bus: 'redis' })
+  const refused = await fetch(`${world.hubUrl}/socket.io/?EIO=4&transport=polling`)
+  expect(refused.status).toBe(403)
+  expect((await refused.json()).message).toContain("transports: ['websocket']")
+  const { token } = await world.client()
+  const client = new HubClient({ url: world.hubUrl, token })
+  await client.connect()
+  client.close()
+})
+
 test('only one hub relays: each event comes once to a socket, on either node', async () => {
   await using world = await createWorld({ bus: 'redis' })
   const second = await world.addNode('hub')

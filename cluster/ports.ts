@@ -1,0 +1,67 @@
+import { createServer, type Server } from 'node:net'
+
+/** Everything in a cluster that listens, in the order of its ports. */
+const listeners = [
+  ...['public', 'gateway-1-public', 'gateway-2-public', 'proxy-own'],
+  ...['api-1', 'api-2', 'hub-1', 'hub-2', 'gateway-1', 'gateway-2', 'worker-1', 'worker-2'],
+  ...['postgres', 'redis'],
+] as const
+export type ListenerName = (typeof listeners)[number]
+export type Ports = Readonly<Record<ListenerName, number>>
+
+export const DEFAULT_PORT = 8080
+
+/**
+ * Below the range that systems take the ports of outgoing connections from: while a node is down, nobody else comes
+ * to sit on its port.
+ */
+const [FREE_FROM, FREE_TO] = [10_000, 32_000]
+
+/**
+ * The ports of a cluster: from `first` on, one after another; 0 takes any free ones.
+ * @throws Error naming the ports that are in use.
+ */
+export async function choosePorts(first: number): Promise<Ports> {
+  const held: Server[] = []
+  try {
+    const chosen: [ListenerName, number][] = []
+    const taken: string[] = []
+    for (const [index, name] of listeners.entries()) {
+      const server = first === 0 ? await holdAny() : await hold(first + index)
+      if (server) held.push(server)
+      else taken.push(`${first + index} (${name})`)
+      chosen.push([name, server ? portOf(server) : first + index])
+    }
+    if (taken.length > 0) {
+      throw new Error(
+        `In use by other programs: ${taken.join(', ')}. End them, or choose other ports: npm run cluster -- --port 9000, ` +
+          'or --port 0 for any free ones.',
+      )
+    }
+    return Object.fromEntries(chosen) as Ports
+  } finally {
+    await Promise.all(held.map((server) => new Promise((done) => server.close(done))))
+  }
+}
+
+async function holdAny(): Promise<Server> {
+  for (;;) {
+    const port = FREE_FROM + Math.floor(Math.random() * (FREE_TO - FREE_FROM))
+    const server = await hold(port)
+    if (server) return server
+  }
+}
+
+/** Listens on a port of 127.0.0.1; undefined when somebody does already. */
+function hold(port: number): Promise<Server | undefined> {
+  const server = createServer()
+  return new Promise((resolve) => {
+    server.once('error', () => resolve(undefined))
+    server.listen(port, '127.0.0.1', () => resolve(server))
+  })
+}
+
+function portOf(server: Server): number {
+  const address = server.address()
+  return typeof address === 'object' && address ? address.port : 0
+}

@@ -1,0 +1,68 @@
+import { type SpawnOptions, spawn } from 'node:child_process'
+import { closeSync, existsSync, openSync, readFileSync } from 'node:fs'
+import { delimiter, join } from 'node:path'
+import type { Launched } from './node.ts'
+
+const LOG_TAIL_LINES = 15
+/** Where servers are installed, which is not on everybody's PATH. */
+const SYSTEM_FOLDERS = ['/usr/sbin', '/usr/local/sbin', '/opt/homebrew/bin']
+
+/**
+ * Path of a program that must be installed.
+ * @throws Error that says how to install it.
+ */
+export function requireProgram(name: string, debianPackage: string): string {
+  const folders = [...(process.env.PATH ?? '').split(delimiter), ...SYSTEM_FOLDERS]
+  const found = folders.map((folder) => join(folder, name)).find((file) => existsSync(file))
+  if (found) return found
+  throw new Error(
+    `The cluster needs ${name}, and it is not here. Install it: apt-get install ${debianPackage} (Debian, Ubuntu), ` +
+      `brew install ${debianPackage === 'redis-server' ? 'redis' : debianPackage} (macOS).`,
+  )
+}
+
+/** Starts a program in a process group of its own, so that Ctrl-C leaves it to our ordered end. */
+export function launch(
+  program: string,
+  args: readonly string[],
+  options: { logFile: string; env: Record<string, string>; cwd?: string },
+): Launched {
+  const output = openSync(options.logFile, 'a', 0o600)
+  const { PATH = '', HOME = '', TMPDIR = '/tmp' } = process.env
+  const spawnOptions: SpawnOptions = {
+    detached: true,
+    env: { PATH, HOME, TMPDIR, ...options.env },
+    stdio: ['ignore', output, output],
+    ...(options.cwd !== undefined && { cwd: options.cwd }),
+  }
+  const child = spawn(program, args, spawnOptions)
+  closeSync(output)
+  let ended = false
+  const end = () => {
+    ended = true
+  }
+  child.once('exit', end).once('error', end)
+  const { pid } = child
+  if (pid === undefined) throw new Error(`${program} could not be started`)
+  return {
+    pid,
+    hasEnded: () => ended,
+    signal: (name) => void sendTo(-pid, name),
+    isGone: () => !sendTo(-pid, 0),
+  }
+}
+
+/** Sends a signal to a process, or to a group when negative; false when there is none any more. */
+export function sendTo(pid: number, signal: NodeJS.Signals | 0): boolean {
+  try {
+    return process.kill(pid, signal)
+  } catch {
+    return false
+  }
+}
+
+/** The last lines of a log file. */
+export function tailOf(logFile: string): string {
+  if (!existsSync(logFile)) return '(no log)'
+  return readFileSync(logFile, 'utf8').trimEnd().split('\n').slice(-LOG_TAIL_LINES).join('\n')
+}
