@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto'
+import type { Welcome } from '@wheelhouse/protocol'
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
 import { examine, type Ground } from '../chaos/checks/index.ts'
 import { createEvidence } from '../chaos/evidence.ts'
@@ -205,7 +206,7 @@ describe('a planted violation is found:', () => {
     [
       'a session that was posted twice',
       `insert into ledger_entries (posting_id, account, user_id, amount_cents, session_id, kind)
-       select l.session_id, account, case when cents < 0 then s.operator_id end, cents, s.id, 'session_charge'
+       select l.session_id, v.account, case when cents < 0 then s.operator_id end, cents, s.id, 'session_charge'
        from (values ('provider_cash', 1), ('payout_reserved', -1)) as v (account, cents), sessions s, ledger_entries l
        where l.account = 'platform_revenue'`,
     ],
@@ -278,11 +279,12 @@ describe('a planted violation is found:', () => {
 describe('what a robot is told', () => {
   const sessionId = randomUUID()
   const session = { session_id: sessionId, status: 'ACTIVE', operator_name: 'Operator' } as const
-  const welcome = (stop: { reason: string; latched: boolean } | null) =>
-    ({
-      ...{ type: 'welcome', robot_id: randomUUID(), epoch: 1, session, stop },
-      ...{ heartbeat_interval_ms: 1, heartbeat_timeout_ms: 1, deadman_ms: 1 },
-    }) as const
+  const times = { heartbeat_interval_ms: 1, heartbeat_timeout_ms: 1, deadman_ms: 1 }
+  const welcome = (stop: Welcome['stop']): Welcome => ({
+    ...times,
+    ...{ robot_id: randomUUID(), epoch: 1, session, stop },
+    type: 'welcome',
+  })
   const control = { type: 'control', session_id: sessionId, seq: 1, t: 1, ttl_ms: 1, data: null } as const
   const latched = { type: 'stop', reason: 'r', latched: true } as const
   const cleared = { type: 'stop_cleared' } as const
