@@ -32,9 +32,13 @@ export async function assemble(parts: {
   const viewOf = (person: Cast['owners'][number]) => new HubView({ person, hubUrl, evidence })
   const owners = cast.owners.map((person) => ({ person, view: viewOf(person) }))
   const operators = cast.operators.map((person) => ({ person, view: viewOf(person) }))
+  const excuse = (sessionId: string) => {
+    const start = evidence.starts.findLast((asked) => asked.sessionId === sessionId)
+    robots.find(({ cast: { id } }) => id === start?.robotId)?.excuse()
+  }
   const scene = (player: (typeof owners)[number]) =>
     createScene({
-      ...{ ...player, baseUrl, evidence, over: curtain.signal },
+      ...{ ...player, baseUrl, evidence, excuse, over: curtain.signal },
       ...{ random: random.fork(player.person.name), Socket },
     })
   await Promise.all([

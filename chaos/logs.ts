@@ -31,7 +31,9 @@ export function readLogs(
         evidence.sights.add(`${name} wrote what is no log: ${line.slice(0, SHOWN_CHARACTERS)}`)
         continue
       }
-      if (entry.level >= FATAL) evidence.sights.add(`${name}: ${line.slice(0, SHOWN_CHARACTERS)}`)
+      // 503 is what a store that is away excuses; any other failure of a request is one of ours.
+      const failed = entry.status !== undefined && entry.status >= 500 && entry.status !== 503
+      if (entry.level >= FATAL || failed) evidence.sights.add(`${name}: ${line.slice(0, SHOWN_CHARACTERS)}`)
       if (entry.level < ERROR) continue
       const text = `${kind}: ${entry.msg}${entry.err ? `: ${entry.err.message}` : ''}`.slice(
         0,
@@ -46,6 +48,8 @@ export function readLogs(
 interface Entry {
   level: number
   msg: string
+  /** Of a request that failed. */
+  status?: number
   err?: { message: string }
 }
 

@@ -1,3 +1,5 @@
+import { writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
 import { readOptions, usage } from './options.ts'
 import { describeActs, describeFaults, describeMemory, describeVerdicts } from './report.ts'
 import { makeDataDir, type Outcome, removeDataDir, runChaos } from './run.ts'
@@ -52,6 +54,8 @@ async function main(): Promise<number> {
     }
     const outcome = await runChaos(options, { dataDir, say, over: over.signal, onClosable })
     report(outcome)
+    const { evidence, faults } = outcome
+    await writeFile(join(dataDir, 'evidence.json'), JSON.stringify({ seed, faults, ...evidence }))
     wrong = outcome.verdicts.some((verdict) => verdict.wrong.length > 0)
     say(wrong ? `\nNOT ALL IS WELL, seed ${seed}.` : `\nAll is well, seed ${seed}.`)
   } finally {

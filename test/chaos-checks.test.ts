@@ -250,6 +250,10 @@ describe('a planted violation is found:', () => {
     expect(waiting[leftovers]).toEqual([expect.stringMatching(/outbox row/)])
     const nowhere = await found(sql('delete from gateway_nodes'))
     expect(nowhere[leftovers]).toEqual([expect.stringMatching(/which is none/)])
+    const ghost = await found(
+      sql("insert into gateway_nodes values (gen_random_uuid(), 'ws://gone', now(), '2026-01-01')"),
+    )
+    expect(ghost[leftovers]).toEqual([expect.stringMatching(/still listed/)])
     const odd = await found(sql("update robots set status = 'IN_SESSION'"))
     expect(odd[leftovers]).toEqual([expect.stringMatching(/is COMPLETED, its robot IN_SESSION/)])
   })

@@ -34,6 +34,11 @@ export const nothingLeft: Check = {
     )),
     ...(await offending(
       db,
+      `select id, seen_at from gateway_nodes where seen_at < now() - interval '15 seconds'`,
+      (row) => `gateway ${row.id} has not been seen since ${row.seen_at} and is still listed`,
+    )),
+    ...(await offending(
+      db,
       `select s.id, s.status, s.stop_at is not null as stopped, r.status as robot_status
        from sessions s join robots r on r.id = s.robot_id
        where (s.status in ('ACTIVE', 'PAUSED')) <> (r.status = 'IN_SESSION')

@@ -31,7 +31,8 @@ async function extend({ rest: api, random }: Scene, sessionId: string): Promise<
   await api.post('extend', `/api/sessions/${sessionId}/extend`, { additionalMinutes: 1 + random.below(30) })
 }
 
-async function pause({ rest: api }: Scene, sessionId: string): Promise<void> {
+async function pause({ rest: api, excuse }: Scene, sessionId: string): Promise<void> {
+  excuse(sessionId)
   await api.ask('pause', 'PATCH', `/api/sessions/${sessionId}`, { action: 'pause' })
 }
 
@@ -42,6 +43,7 @@ async function look(scene: Scene, sessionId: string): Promise<void> {
 
 /** Presses the stop in one of the three ways there are. */
 async function stop(scene: Scene, sessionId: string): Promise<void> {
+  scene.excuse(sessionId)
   const pressedAtMs = Date.now()
   const done = await scene.random.pick([stopOverRest, stopAtHub, stopAtGateway])(scene, sessionId)
   if (done) scene.evidence.stops.push({ sessionId, pressedAtMs, toldAtMs: Date.now() })

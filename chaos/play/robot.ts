@@ -22,8 +22,10 @@ export class PlayedRobot {
   #lookTimer: NodeJS.Timeout | undefined
   #lookedMs = 0
   #controlMs = 0
-  #wantedSinceMs = 0
+  #wanted = false
+  /** When it was last driven since then; 0 before the first control frame. */
   #obeyedMs = 0
+  #excused = false
   /** Control frames that it was sent. */
   controls = 0
   connected = false
@@ -70,11 +72,16 @@ export class PlayedRobot {
     await this.#simulated.close()
   }
 
-  /** From now on somebody wants to drive it all the time; or no more. */
+  /** From now on somebody wants to drive it all the time, and their first control frame begins it; or no more. */
   wanted(wish: boolean): void {
-    if (wish === this.#wantedSinceMs > 0) return
-    this.#wantedSinceMs = wish ? Date.now() : 0
-    this.#obeyedMs = wish ? Date.now() : 0
+    this.#wanted = wish
+    this.#obeyedMs = 0
+    this.#excused = false
+  }
+
+  /** Somebody is about to stop or pause it on purpose: until it is driven again, silence is no gap. */
+  excuse(): void {
+    this.#excused = true
   }
 
   #heard(frame: ToRobotFrame): void {
@@ -82,11 +89,13 @@ export class PlayedRobot {
     if (frame.type !== 'control') return
     this.controls++
     this.#controlMs = performance.now()
-    if (this.#wantedSinceMs === 0) return
+    if (!this.#wanted) return
     const nowMs = Date.now()
-    if (nowMs - this.#obeyedMs > GAP_MS)
-      this.#evidence.gaps.push({ robotId: this.cast.id, fromMs: this.#obeyedMs, toMs: nowMs })
+    const fromMs = this.#obeyedMs
     this.#obeyedMs = nowMs
+    if (fromMs === 0 || nowMs - fromMs <= GAP_MS) return
+    if (!this.#excused) this.#evidence.gaps.push({ robotId: this.cast.id, fromMs, toMs: nowMs })
+    this.#excused = false
   }
 
   /** A robot that goes on moving without control is what must never be. */

@@ -15,6 +15,8 @@ export interface Scene {
   readonly random: Random
   readonly evidence: Evidence
   readonly Socket: StandardWebSocketConstructor
+  /** Says that the robot of a session is about to be stopped or paused on purpose. */
+  readonly excuse: (sessionId: string) => void
   /** Aborted when the play is over. */
   readonly over: AbortSignal
 }
