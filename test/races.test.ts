@@ -296,6 +296,7 @@ test('a session begins when it has its robot, not when somebody began to wait fo
   await database.query('select 1 from robots where id = $1 for update', [robot.id])
   const starting = start(operator, robot.id)
   await vi.waitFor(async () => {
+    await database.query('select pg_stat_clear_snapshot()')
     const waiting =
       "select 1 from pg_stat_activity where wait_event_type = 'Lock' and query like 'update \"robots\"%'"
     expect((await database.query(waiting)).rowCount).toBe(1)
