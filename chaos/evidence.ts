@@ -36,6 +36,9 @@ export interface Release {
   readonly drivenAtMs: number
 }
 
+/** While somebody wants to drive, silence of so long is a gap. */
+export const GAP_MS = 400
+
 /** While somebody wanted to drive, nothing was obeyed between these times. */
 export interface Gap {
   readonly robotId: string

@@ -1,5 +1,5 @@
 import type { Verdict } from './checks/index.ts'
-import type { Evidence, Gap } from './evidence.ts'
+import { type Evidence, GAP_MS, type Gap } from './evidence.ts'
 import type { Inflicted } from './faults.ts'
 import type { Memory } from './watch.ts'
 
@@ -7,19 +7,26 @@ const SHOWN_WRONGS = 20
 /** What begins so long after a fault is over was not its doing. */
 const AFTERMATH_MS = 3_000
 
-/** How long driving took to go on after each fault that interrupted it, milliseconds; by the fault's name. */
+/**
+ * How long driving took to go on after the faults that interrupted it, milliseconds, by the fault's name. A gap is
+ * charged to the newest fault that had begun, and of each robot only the first one.
+ */
 export function recoveries(faults: readonly Inflicted[], gaps: readonly Gap[]): Map<string, number[]> {
-  const times = new Map<string, number[]>()
-  for (const { name, atMs, overMs } of faults) {
-    // A gap begins with the last control frame before the fault; the first of each robot counts.
-    const found = new Map<string, number>()
-    for (const { robotId, fromMs, toMs } of gaps) {
-      const within = toMs > atMs && fromMs <= overMs + AFTERMATH_MS && fromMs >= atMs - AFTERMATH_MS
-      if (within && !found.has(robotId)) found.set(robotId, toMs - atMs)
-    }
-    if (found.size > 0) times.set(name, [...(times.get(name) ?? []), ...found.values()])
+  const charged = new Map<Inflicted, Map<string, number>>()
+  for (const { robotId, fromMs, toMs } of gaps) {
+    // It begins with the last control frame before the fault.
+    const begun = faults.filter(
+      ({ atMs, overMs }) => atMs <= fromMs + GAP_MS && atMs < toMs && fromMs <= overMs + AFTERMATH_MS,
+    )
+    const [fault] = begun.toSorted((a, b) => b.atMs - a.atMs)
+    if (!fault) continue
+    const times = charged.get(fault) ?? new Map<string, number>()
+    charged.set(fault, times)
+    if (!times.has(robotId)) times.set(robotId, toMs - fault.atMs)
   }
-  return times
+  const byName = new Map<string, number[]>()
+  for (const [{ name }, times] of charged) byName.set(name, [...(byName.get(name) ?? []), ...times.values()])
+  return byName
 }
 
 /** The value below which this share of the values lies. */

@@ -93,15 +93,22 @@ describe('the options', () => {
 describe('the time until driving went on', () => {
   const fault = { fault: first(1, 1)[0] as Fault, name: 'kill -9 gateway', atMs: 10_000, overMs: 14_000 }
 
-  test('runs from the fault to the first control frame after the gap, for every robot', () => {
+  test('runs from the newest fault to the first control frame after the gap, for every robot', () => {
+    const later = { ...fault, name: 'pause hub', atMs: 13_900, overMs: 14_100 }
     const gaps = [
       { robotId: 'a', fromMs: 9_990, toMs: 12_000 },
       { robotId: 'a', fromMs: 12_500, toMs: 13_000 },
-      { robotId: 'b', fromMs: 15_000, toMs: 16_500 },
+      { robotId: 'b', fromMs: 13_000, toMs: 16_500 },
+      { robotId: 'c', fromMs: 13_890, toMs: 14_900 },
       { robotId: 'before', fromMs: 5_000, toMs: 9_000 },
       { robotId: 'after', fromMs: 18_000, toMs: 19_000 },
     ]
-    expect(recoveries([fault], gaps)).toEqual(new Map([['kill -9 gateway', [2_000, 6_500]]]))
+    expect(recoveries([fault, later], gaps)).toEqual(
+      new Map([
+        ['kill -9 gateway', [2_000, 6_500]],
+        ['pause hub', [1_000]],
+      ]),
+    )
     expect(recoveries([fault], [])).toEqual(new Map())
   })
 

@@ -4,6 +4,8 @@ import type { PlayedRobot } from './robot.ts'
 import { rest, type Scene } from './scene.ts'
 import { talk } from './talk.ts'
 
+/** How often a robot is chosen that nobody drives; else any of them, so that some ask for the same. */
+const FREE_SHARE = 0.8
 const SESSION_S = [6, 25] as const
 const ACT_EVERY_MS = [400, 2_500] as const
 const END_LIMIT_MS = 60_000
@@ -12,7 +14,8 @@ const SETTLE_MS = 1_000
 /** An operator who takes a robot, drives it, does what operators do, ends, and takes the next, until it is over. */
 export async function playOperator(scene: Scene, robots: readonly PlayedRobot[]): Promise<void> {
   while (!scene.over.aborted) {
-    const robot = scene.random.pick(robots)
+    const free = robots.filter((robot) => !robot.isWanted)
+    const robot = scene.random.pick(free.length > 0 && scene.random.chance(FREE_SHARE) ? free : robots)
     const sessionId = await start(scene, robot)
     if (sessionId !== null) await drive(scene, robot, sessionId)
     await rest(scene.over, scene.random.between(200, 1_500))
@@ -128,7 +131,11 @@ function createShift(scene: Scene, robot: PlayedRobot, link: OperatorLink, sessi
 
   return {
     open: () => link.connection !== 'closed',
-    act: () => (random.chance(0.05) ? readExport(scene) : random.pick(acts)()),
+    act: () => {
+      if (random.chance(0.05)) return readExport(scene)
+      // Who waits for the robot to move again lets it be, and says so.
+      return robot.isDriven ? random.pick(acts)() : say()
+    },
     rest() {
       clearInterval(control)
       clearInterval(resumer)

@@ -16,7 +16,7 @@ export async function playOwner(scene: Scene): Promise<void> {
     if (ended !== undefined && random.chance(0.6)) await rate(scene, ended)
     if (open.length === 0 || over.aborted) continue
     const sessionId = random.pick(open)
-    await random.pick([talk, talk, talk, extend, extend, stop, pause, look])(scene, sessionId)
+    await random.pick([talk, talk, talk, talk, extend, extend, stop, pause, look])(scene, sessionId)
   }
 }
 

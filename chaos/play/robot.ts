@@ -2,15 +2,13 @@ import { ToRobotFrame } from '@wheelhouse/protocol'
 import { isStanding, SimulatedRobot } from '@wheelhouse/sdk'
 import { type ClientOptions, WebSocket } from 'ws'
 import type { CastRobot } from '../cast.ts'
-import type { Evidence } from '../evidence.ts'
+import { type Evidence, GAP_MS } from '../evidence.ts'
 import type { SocketWire } from '../wire.ts'
 import { StopWatch } from './stop-watch.ts'
 
 const LOOK_EVERY_MS = 20
 /** Deadman, the robot's own margin, braking from full speed, and two steps of the physics. */
 const LONGEST_MOTION_MS = 250 + 250 + 500 + 40
-/** While somebody wants to drive, silence of so long is a gap. */
-const GAP_MS = 400
 const RECONNECT = { baseMs: 100, maxMs: 1_500 }
 
 /** One simulated robot, and what its socket hears. */
@@ -70,6 +68,16 @@ export class PlayedRobot {
     clearInterval(this.#lookTimer)
     this.connected = false
     await this.#simulated.close()
+  }
+
+  /** Somebody wants to drive it. */
+  get isWanted(): boolean {
+    return this.#wanted
+  }
+
+  /** Somebody wants to drive it, and does. */
+  get isDriven(): boolean {
+    return this.#wanted && Date.now() - this.#obeyedMs <= GAP_MS
   }
 
   /** From now on somebody wants to drive it all the time, and their first control frame begins it; or no more. */
