@@ -5,13 +5,10 @@ export interface ChaosOptions {
   readonly minutes: number
   readonly seed: number
   readonly robots: number
-  /** Hub connections that are broken besides, by `--long`; 0 for none. */
-  readonly disconnects: number
   /** Data and logs are kept even when all is well. */
   readonly keep: boolean
 }
 
-const LONG_DISCONNECTS = 100_000
 /** What is remembered of the run grows with it; two hours of it are some hundred megabytes. */
 const MOST_MINUTES = 120
 const MOST_ROBOTS = 60
@@ -23,7 +20,6 @@ Kills, stops and pauses the processes of a cluster under load, then checks that 
 
   --minutes M   how long faults go on (default 10, at most ${MOST_MINUTES})
   --quick       one minute
-  --long        break ${LONG_DISCONNECTS.toLocaleString('en')} connections to the hub besides
   --seed N      the same faults again (default: a random one; always printed)
   --robots N    robots that are driven (default 14, 4 to ${MOST_ROBOTS})
   --keep        keep data and logs though all is well
@@ -41,7 +37,6 @@ export function readOptions(args: string[]): ChaosOptions | 'help' {
       seed: { type: 'string' },
       robots: { type: 'string', default: '14' },
       quick: { type: 'boolean', default: false },
-      long: { type: 'boolean', default: false },
       keep: { type: 'boolean', default: false },
       help: { type: 'boolean', default: false },
     },
@@ -56,7 +51,6 @@ export function readOptions(args: string[]): ChaosOptions | 'help' {
     minutes,
     seed: values.seed === undefined ? randomInt(MAX_SEED) : whole('--seed', values.seed, 0, MAX_SEED),
     robots: whole('--robots', values.robots, 4, MOST_ROBOTS),
-    disconnects: values.long ? LONG_DISCONNECTS : 0,
     keep: values.keep,
   }
 }

@@ -25,8 +25,17 @@ const SETTLE_LIMIT_MS = 60_000
 /** Robots that are switched off in the end, so that OFFLINE is looked at too. */
 const SWITCHED_OFF = 3
 
-/** Short enough that what comes after a grace comes about in minutes; answers are held against their schemas. */
-const settings = { NODE_ENV: 'test', ROBOT_GRACE_MS: '15000', OPERATOR_GRACE_MS: '5000', DEMO: 'false' }
+/**
+ * Short enough that what comes after a grace comes about in minutes; answers are held against their schemas; nobody is
+ * refused for asking often.
+ */
+const settings = {
+  RATE_LIMIT_PER_MINUTE: '100000',
+  NODE_ENV: 'test',
+  ROBOT_GRACE_MS: '15000',
+  OPERATOR_GRACE_MS: '5000',
+  DEMO: 'false',
+}
 
 export interface Outcome {
   readonly faults: readonly Inflicted[]
