@@ -37,7 +37,7 @@ export interface Release {
 }
 
 /** While somebody wants to drive, silence of so long is a gap. */
-export const GAP_MS = 400
+export const GAP_MS = 600
 
 /** While somebody wanted to drive, nothing was obeyed between these times. */
 export interface Gap {

@@ -113,6 +113,7 @@ export class PlayedRobot {
     const sleptMs = Math.max(0, nowMs - this.#lookedMs - LOOK_EVERY_MS)
     this.#lookedMs = nowMs
     this.#controlMs += sleptMs
+    if (this.#obeyedMs > 0) this.#obeyedMs += sleptMs
     if (isStanding(this.#simulated.state) || nowMs - this.#controlMs <= LONGEST_MOTION_MS) return
     const sinceMs = Math.round(nowMs - this.#controlMs)
     this.#evidence.sights.add(`robot ${this.cast.id} still moved ${sinceMs} ms after its last control frame`)
