@@ -1,9 +1,12 @@
-import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { spawn } from 'node:child_process'
+import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import type { Socket } from 'node:net'
 import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
 import { z } from 'zod'
 import { waitUntil } from '../src/async.ts'
 import type { ClusterNode } from './node.ts'
-import { sendTo } from './spawn.ts'
+import { beganAt, childrenOf, isThere, sendTo } from './processes.ts'
 
 const END_LIMIT_MS = 10_000
 
@@ -18,48 +21,69 @@ const Record = z.object({ owner: Process, nodes: z.array(Process) })
  */
 export async function claimDirectory(dataDir: string) {
   mkdirSync(dataDir, { recursive: true })
-  const file = join(dataDir, 'processes.json')
+  const file = fileIn(dataDir)
   const owner = describe('cluster', process.pid)
-  if (existsSync(file)) {
-    const before = Record.parse(JSON.parse(readFileSync(file, 'utf8')))
-    if (before.owner.pid !== owner.pid && isStillThere(before.owner)) {
-      throw new Error(
-        `The cluster in ${dataDir} is already running, as process ${before.owner.pid}. Stop it, or choose another ` +
-          'place and other ports: npm run cluster -- --data-dir <directory> --port 0.',
-      )
-    }
-    await endLeftOvers(before.nodes)
+  const before = recordIn(dataDir)
+  if (before && before.owner.pid !== owner.pid && isStillThere(before.owner)) {
+    throw new Error(
+      `The cluster in ${dataDir} is already running, as process ${before.owner.pid}. Stop it, or choose another ` +
+        'place and other ports: npm run cluster -- --data-dir <directory> --port 0.',
+    )
   }
+  await endLeftOvers(dataDir)
   const write = (nodes: Process[]) => writeFileSync(file, JSON.stringify({ owner, nodes }), { mode: 0o600 })
   write([])
+  const dismissUndertaker = hireUndertaker(dataDir)
   return {
     /** Writes down what runs, for whoever comes after a kill. */
     note: (nodes: readonly ClusterNode[]) =>
       write(nodes.flatMap(({ name, pid }) => (pid === undefined ? [] : [describe(name, pid)]))),
-    release: () => rmSync(file, { force: true }),
+    release() {
+      rmSync(file, { force: true })
+      dismissUndertaker()
+    },
   }
 }
 
-/** PostgreSQL is left out: it has a record of its own, and children that must be waited for. */
-async function endLeftOvers(nodes: readonly Process[]): Promise<void> {
-  const left = nodes.filter((node) => node.name !== 'postgres' && isStillThere(node))
-  for (const { pid } of left) sendTo(-pid, 'SIGKILL')
+/** A process that waits for the end of this one, however it comes, and then ends what is left. */
+function hireUndertaker(dataDir: string): () => void {
+  const program = fileURLToPath(new URL('undertaker.ts', import.meta.url))
+  const child = spawn(process.execPath, [program, dataDir], {
+    detached: true,
+    stdio: ['pipe', 'ignore', 'ignore'],
+  })
+  child.on('error', () => {}) // without it, the next cluster in this place does its work
+  child.unref()
+  const { stdin } = child
+  stdin.on('error', () => {})
+  ;(stdin as Socket).unref()
+  return () => stdin.end()
+}
+
+/** Ends what runs by a directory's record, at once. */
+export async function endLeftOvers(dataDir: string): Promise<void> {
+  const left = (recordIn(dataDir)?.nodes ?? []).filter(isStillThere)
+  for (const { pid } of left) {
+    sendTo(pid, 'SIGSTOP') // begins no more children meanwhile
+    for (const child of childrenOf(pid)) sendTo(child, 'SIGKILL')
+    sendTo(-pid, 'SIGKILL')
+  }
   const ended = await waitUntil(() => !left.some(isStillThere), END_LIMIT_MS)
   if (!ended)
     throw new Error(`Left over from a cluster that was killed: ${left.map(({ pid }) => pid).join(', ')}`)
 }
 
-const describe = (name: string, pid: number): Process => ({ name, pid, began: beganAt(pid) ?? '' })
+const fileIn = (dataDir: string) => join(dataDir, 'processes.json')
 
-const isStillThere = ({ pid, began }: Process) => sendTo(pid, 0) && began !== '' && beganAt(pid) === began
-
-/** When a process began, in the system's own ticks; undefined where the system does not tell, or of a dead one. */
-function beganAt(pid: number): string | undefined {
+/** What was running in a directory; undefined when nothing was, or nobody could finish writing it down. */
+function recordIn(dataDir: string) {
   try {
-    const stat = readFileSync(`/proc/${pid}/stat`, 'utf8')
-    const [state, ...fields] = stat.slice(stat.lastIndexOf(')') + 2).split(' ')
-    return state === 'Z' ? undefined : fields[18]
+    return Record.parse(JSON.parse(readFileSync(fileIn(dataDir), 'utf8')))
   } catch {
     return undefined
   }
 }
+
+const describe = (name: string, pid: number): Process => ({ name, pid, began: beganAt(pid) ?? '' })
+
+const isStillThere = ({ pid, began }: Process) => began !== '' && isThere(pid) && beganAt(pid) === began

@@ -41,6 +41,8 @@ export interface Cluster {
   readonly databaseUrl: string
   readonly redisUrl: string
   readonly secretKey: string
+  /** The proxy's own numbers: what it holds for ready, among others. */
+  readonly proxyMetricsUrl: string
   readonly dataDir: string
   readonly logDir: string
   readonly nodes: readonly ClusterNode[]
@@ -107,8 +109,19 @@ export async function startCluster(options: ClusterOptions = {}): Promise<Cluste
       throw new Error(`The proxy reaches no api; see ${logFile('proxy')}`)
     }
     const gatewayUrl = `ws://localhost:${ports.public}`
+    const proxyMetricsUrl = `http://127.0.0.1:${ports['proxy-own']}/metrics`
     return {
-      ...{ baseUrl, hubUrl: baseUrl, gatewayUrl, databaseUrl, redisUrl, secretKey, dataDir, logDir },
+      ...{
+        proxyMetricsUrl,
+        baseUrl,
+        hubUrl: baseUrl,
+        gatewayUrl,
+        databaseUrl,
+        redisUrl,
+        secretKey,
+        dataDir,
+        logDir,
+      },
       ...{ nodes, stop },
     }
   } catch (cause) {

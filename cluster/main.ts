@@ -51,6 +51,7 @@ ${rows.join('\n')}
 
   Logs:      ${cluster.logDir}
   Database:  ${cluster.databaseUrl}
+  Proxy:     ${cluster.proxyMetricsUrl}
   Sign in:   ${cluster.baseUrl}/auth/login (any e-mail address will do)
 ${demo ? await demoIntroduction(cluster) : ''}
   Try what you like: kill -9 a process and look on. Ctrl-C ends everything; the data stays for the next start.
@@ -76,7 +77,7 @@ async function main(): Promise<void> {
     if (asked) process.exit(130) // twice: somebody is in a hurry, and what runs is killed
     asked = true
     say('\nStopping; once more kills.')
-    await running?.stop()
+    await running?.stop().catch((cause: unknown) => fail('The cluster did not stop in order.', cause))
     process.exit(running ? 0 : 130)
   }
   process.on('SIGINT', end)
@@ -85,9 +86,9 @@ async function main(): Promise<void> {
   say(await introduction(running, options.demo))
 }
 
-main().catch((cause: unknown) => {
-  process.stderr.write(
-    `\nThe cluster did not start.\n${cause instanceof Error ? cause.message : String(cause)}\n`,
-  )
+function fail(what: string, cause: unknown): never {
+  process.stderr.write(`\n${what}\n${cause instanceof Error ? cause.message : String(cause)}\n`)
   process.exit(1)
-})
+}
+
+main().catch((cause: unknown) => fail('The cluster did not start.', cause))

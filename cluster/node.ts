@@ -1,4 +1,5 @@
 import { waitUntil } from '../src/async.ts'
+import { sendTo } from './processes.ts'
 
 const START_LIMIT_MS = 60_000
 /** Longer than a whole shutdown may take. */
@@ -66,7 +67,7 @@ export interface ManagedNode extends ClusterNode {
 
 export function createNode(parts: NodeParts): ManagedNode {
   const { name, kind, port, logFile } = parts
-  const askToEnd = parts.askToEnd ?? ((pid) => void process.kill(pid, 'SIGTERM'))
+  const askToEnd = parts.askToEnd ?? ((pid) => void sendTo(pid, 'SIGTERM'))
   let launched: Launched | undefined
   let paused = false
   let launchListener = () => {}
@@ -77,7 +78,10 @@ export function createNode(parts: NodeParts): ManagedNode {
     if (!dying) return
     dying.signal('SIGKILL')
     paused = false
-    if (await waitUntil(() => dying.hasEnded() && dying.isGone(), KILL_LIMIT_MS)) return
+    if (await waitUntil(() => dying.hasEnded() && dying.isGone(), KILL_LIMIT_MS)) {
+      launched = undefined // its number may go to somebody else's process
+      return
+    }
     throw new Error(`${name} (process ${dying.pid}) does not go away`)
   }
 
@@ -106,7 +110,7 @@ export function createNode(parts: NodeParts): ManagedNode {
     },
     pause() {
       live()?.signal('SIGSTOP')
-      paused = true
+      paused = live() !== undefined
     },
     async start() {
       resume()

@@ -1,12 +1,11 @@
-import { execFileSync } from 'node:child_process'
-import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { Client } from 'pg'
 import { waitUntil } from '../src/async.ts'
 import { type Cluster as Database, openCluster, SUPERUSER } from '../src/db/embedded-cluster.ts'
 import { findPostmaster, launchPostgres, stopPostmaster } from '../src/db/embedded-postmaster.ts'
 import { createNode, type Launched, type ManagedNode } from './node.ts'
-import { sendTo, tailOf } from './spawn.ts'
+import { childrenOf, isThere, sendTo } from './processes.ts'
+import { tailOf } from './spawn.ts'
 
 const DATABASE = 'wheelhouse'
 /** Eight processes with their pools, and as many again for whoever looks on. */
@@ -66,35 +65,7 @@ async function launchDatabase(database: Database, port: number, durable: boolean
       }
       for (const one of [...known, pid]) sendTo(one, name)
     },
-    isGone: () => known.every((one) => !sendTo(one, 0)),
-  }
-}
-
-/** The children of a process, by the system's own list. */
-function childrenOf(pid: number): number[] {
-  return processes()
-    .filter(([, parent]) => parent === pid)
-    .map(([child]) => child)
-}
-
-/** Every process with its parent. */
-function processes(): [number, number][] {
-  if (process.platform !== 'linux') {
-    const list = execFileSync('ps', ['-A', '-o', 'pid=,ppid='], { encoding: 'utf8' })
-    return list.split('\n').map((line) => line.trim().split(/\s+/).map(Number) as [number, number])
-  }
-  // Not every Linux has ps.
-  return readdirSync('/proc')
-    .filter((name) => /^\d+$/.test(name))
-    .map((name) => [Number(name), parentOf(name)])
-}
-
-function parentOf(pid: string): number {
-  try {
-    const stat = readFileSync(`/proc/${pid}/stat`, 'utf8')
-    return Number(stat.slice(stat.lastIndexOf(')') + 2).split(' ')[1])
-  } catch {
-    return 0 // it has ended meanwhile
+    isGone: () => !known.some(isThere),
   }
 }
 

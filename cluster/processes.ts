@@ -1,0 +1,50 @@
+import { execFileSync } from 'node:child_process'
+import { readdirSync, readFileSync } from 'node:fs'
+
+/** Fields of /proc/<pid>/stat, counted from the one after the program's name. */
+const [STATE, PARENT, BEGAN] = [0, 1, 19]
+
+/** Sends a signal to a process, or to a group when negative; false when there is none any more. */
+export function sendTo(pid: number, signal: NodeJS.Signals | 0): boolean {
+  try {
+    return process.kill(pid, signal)
+  } catch {
+    return false
+  }
+}
+
+/** Whether a process is there. One that has ended, and that nobody has asked for its outcome, is not. */
+export function isThere(pid: number): boolean {
+  return sendTo(pid, 0) && statOf(pid)?.[STATE] !== 'Z'
+}
+
+/** When a process began, in the system's own ticks; undefined where the system does not tell. */
+export const beganAt = (pid: number): string | undefined => statOf(pid)?.[BEGAN]
+
+/** The children of a process. */
+export function childrenOf(pid: number): number[] {
+  return withParents()
+    .filter(([, parent]) => parent === pid)
+    .map(([child]) => child)
+}
+
+function withParents(): [number, number][] {
+  if (process.platform !== 'linux') {
+    const list = execFileSync('ps', ['-A', '-o', 'pid=,ppid='], { encoding: 'utf8' })
+    return list.split('\n').map((line) => line.trim().split(/\s+/).map(Number) as [number, number])
+  }
+  // Not every Linux has ps.
+  return readdirSync('/proc')
+    .filter((name) => /^\d+$/.test(name))
+    .map((name) => [Number(name), Number(statOf(Number(name))?.[PARENT])])
+}
+
+/** Undefined where there is no /proc, and of a process that is gone. */
+function statOf(pid: number): string[] | undefined {
+  try {
+    const stat = readFileSync(`/proc/${pid}/stat`, 'utf8')
+    return stat.slice(stat.lastIndexOf(')') + 2).split(' ')
+  } catch {
+    return undefined
+  }
+}

@@ -1,0 +1,248 @@
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { existsSync, readFileSync } from 'node:fs'
+import { mkdtemp, rm } from 'node:fs/promises'
+import { createServer } from 'node:net'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { createInterface } from 'node:readline'
+import { fileURLToPath } from 'node:url'
+import type { SessionLogEvent } from '@wheelhouse/protocol'
+import { afterAll, beforeAll, expect, test, vi } from 'vitest'
+import { type Cluster, type ClusterNode, type NodeKind, startCluster } from '../../cluster/cluster.ts'
+import { HubClient, OperatorLink, SimulatedRobot, ticketsOf } from '../../sdk/index.ts'
+import { createBrowser } from '../support/browser.ts'
+import { createPerson, type Person } from '../support/person.ts'
+
+const START_LIMIT_MS = 90_000
+const soon = { timeout: 15_000, interval: 20 }
+
+const closers: (() => unknown)[] = []
+let dataDir: string
+let cluster: Cluster
+let owner: Person
+let operator: Person
+
+beforeAll(async () => {
+  dataDir = await mkdtemp(join(tmpdir(), 'wheelhouse-cluster-'))
+  const env = { NODE_ENV: 'test', HEARTBEAT_INTERVAL_MS: '200', HEARTBEAT_TIMEOUT_MS: '2000' }
+  cluster = await startCluster({ dataDir, port: 0, durable: false, env })
+  owner = await signIn('owner@test.local', 'client')
+  operator = await signIn('operator@test.local', 'operator')
+}, START_LIMIT_MS)
+afterAll(async () => {
+  for (const close of closers.reverse()) await close()
+  await cluster?.stop()
+  await rm(dataDir, { recursive: true, force: true })
+}, 60_000)
+
+/** Somebody who signs in at the dashboard; every step of it may reach another api process. */
+async function signIn(email: string, role: string): Promise<Person> {
+  const browser = createBrowser(cluster.baseUrl)
+  const page = await browser.go('/auth/login')
+  expect(page.status, page.text).toBe(200)
+  const back = await browser.submit(page, { email })
+  expect(new URL(back.url).pathname, back.text).toBe('/dashboard')
+  const token = browser.cookie('__session')?.value as string
+  const { baseUrl, hubUrl } = cluster
+  const person = await createPerson({ baseUrl, hubUrl, token, onClose: (close) => closers.push(close) })
+  expect((await person.post('/api/auth/profile', { role })).status).toBe(200)
+  return person
+}
+
+const nodesOf = (kind: NodeKind) => cluster.nodes.filter((node) => node.kind === kind)
+const nodeNamed = (name: string) => cluster.nodes.find((node) => node.name === name) as ClusterNode
+
+/** What a node says of itself under this name. */
+async function metric(node: ClusterNode, name: string): Promise<number> {
+  const text = await (await fetch(`http://127.0.0.1:${node.port}/metrics`)).text()
+  return Number(new RegExp(`^wheelhouse_${name} (\\d+)$`, 'm').exec(text)?.[1])
+}
+
+/** A watcher at whichever hub the proxy chooses; keeps the session's log. */
+async function watch(person: Person, sessionId: string) {
+  const log: SessionLogEvent[] = []
+  const reconnect = { baseMs: 20, maxMs: 200 }
+  const client = new HubClient({ url: cluster.hubUrl, token: person.token, reconnect })
+  closers.push(() => client.close())
+  await client.connect()
+  await client.watch(sessionId, { onEvent: (event) => log.push(event) })
+  return { client, log }
+}
+
+/** A session over the proxy: a robot at one of the gateways, its operator at the same one. */
+async function openSession() {
+  const registered = await owner.post('/api/client/robots', {
+    ...{ name: 'Robot', robot_type: 'testbot', hardware_id: `board-${Math.random()}` },
+    require_certification: false,
+  })
+  expect(registered.status, JSON.stringify(registered.body)).toBe(201)
+  const { id, control_url: url, robot_token: token } = registered.body
+  expect(url).toBe(`${cluster.gatewayUrl}/robots/${id}/control`)
+  const robot = new SimulatedRobot({ url, token, reconnect: { baseMs: 20, maxMs: 200 } })
+  closers.push(() => robot.close())
+  await robot.start()
+  const started = await operator.post('/api/sessions', { robotId: id })
+  expect(started.status, JSON.stringify(started.body)).toBe(201)
+  const sessionId = started.body.sessionId as string
+
+  const places: string[] = []
+  const getTicket = ticketsOf({ baseUrl: cluster.baseUrl, token: operator.token, sessionId, part: 'control' })
+  const acks: number[] = []
+  const link = new OperatorLink({
+    getTicket: async () => {
+      const ticket = await getTicket()
+      places.push(new URL(ticket.url).origin)
+      return ticket
+    },
+    reconnect: { baseMs: 20, maxMs: 200 },
+    onAck: (seq) => acks.push(seq),
+  })
+  closers.push(() => link.close())
+  await link.connect()
+  return { sessionId, robotId: id as string, link, acks, places }
+}
+
+/** Drives until the robot has obeyed once more. */
+async function drives({ link, acks }: { link: OperatorLink; acks: number[] }): Promise<void> {
+  const before = acks.length
+  await vi.waitFor(() => {
+    link.control({ linear_mps: 0.1, angular_radps: 0 })
+    expect(acks.length).toBeGreaterThan(before)
+  }, soon)
+}
+
+test('every part of it answers through the one public origin', async () => {
+  const { baseUrl } = cluster
+  expect(cluster.nodes.map(({ name }) => name).sort()).toEqual([
+    ...['api-1', 'api-2', 'gateway-1', 'gateway-2', 'hub-1', 'hub-2', 'postgres', 'proxy', 'redis'],
+    ...['worker-1', 'worker-2'],
+  ])
+  expect((await owner.get('/api/health')).body).toMatchObject({ status: 'ok', db: 'ok' })
+  expect((await fetch(`${baseUrl}/robots/none/control`)).headers.get('uwebsockets')).not.toBeNull()
+  const polling = await fetch(`${baseUrl}/socket.io/?EIO=4&transport=polling`)
+  expect([polling.status, (await polling.json()).code]).toEqual([403, 4])
+  expect((await fetch(`${baseUrl}/metrics`)).status, 'of some node, to everybody').toBe(404)
+
+  for (const api of nodesOf('api')) {
+    const text = await (await fetch(`http://127.0.0.1:${api.port}/metrics`)).text()
+    expect(text, `${api.name} takes part`).toMatch(/^wheelhouse_http_requests_total\{[^}]*\/api\//m)
+  }
+})
+
+test('chat crosses hubs, drivers find the gateway of the robot; and api, hub and gateway may die', {
+  timeout: 60_000,
+}, async () => {
+  const session = await openSession()
+  const { sessionId } = session
+  const watchers = [await watch(owner, sessionId), await watch(operator, sessionId)]
+  expect(await Promise.all(nodesOf('hub').map((hub) => metric(hub, 'hub_sockets')))).toEqual([1, 1])
+  const everybodyHas = (count: number) =>
+    vi.waitFor(() => {
+      for (const { log } of watchers) expect(log.map(({ seq }) => seq).slice(0, count)).toHaveLength(count)
+    }, soon)
+  await watchers[0]?.client.sendChat(sessionId, 'from one hub')
+  await watchers[1]?.client.sendChat(sessionId, 'from the other')
+  await everybodyHas(3)
+  await drives(session)
+
+  // The robot's gateway dies: robot and operator meet again at the other one.
+  const held = await Promise.all(nodesOf('gateway').map((gateway) => metric(gateway, 'gateway_robots')))
+  expect([...held].sort()).toEqual([0, 1])
+  const gateway = nodesOf('gateway')[held.indexOf(1)] as ClusterNode
+  await gateway.kill()
+  expect(gateway.running).toBe(false)
+  await vi.waitFor(() => expect(new Set(session.places).size).toBe(2), soon)
+  await vi.waitFor(async () => {
+    const { status } = (await owner.get(`/api/sessions/${sessionId}`)).body
+    if (status === 'PAUSED') await operator.patch(`/api/sessions/${sessionId}`, { action: 'resume' })
+    expect(status).toBe('ACTIVE')
+  }, soon)
+  await drives(session)
+
+  // A hub and an api die while people talk; whoever was there goes on elsewhere.
+  await nodeNamed('hub-1').kill()
+  await nodeNamed('api-1').kill()
+  for (let count = 0; count < 10; count++) {
+    expect((await owner.get('/api/client/robots')).status, 'reads are never lost').toBe(200)
+    await watchers[count % 2]?.client.sendChat(sessionId, `without them ${count}`)
+  }
+  const { body } = await owner.get(`/api/sessions/${sessionId}/events?limit=200`)
+  const stored = body.events as SessionLogEvent[]
+  await everybodyHas(stored.length)
+  for (const { log } of watchers) expect(log).toEqual(stored)
+  await Promise.all([gateway, nodeNamed('hub-1'), nodeNamed('api-1')].map((node) => node.start()))
+  await operator.patch(`/api/sessions/${sessionId}`, { action: 'end' })
+})
+
+test('the stores can be killed, held up and brought back, on the same data', {
+  timeout: 60_000,
+}, async () => {
+  const robots = async () => (await owner.get('/api/client/robots')).body.length
+  const before = await robots()
+  expect(before).toBeGreaterThan(0)
+  const [postgres, redis] = [nodeNamed('postgres'), nodeNamed('redis')]
+  await postgres.kill()
+  expect((await owner.get('/api/client/robots')).status).toBe(503)
+  expect(await (await fetch(`${cluster.baseUrl}/api/health`)).json(), 'told by an api').toMatchObject({
+    db: 'error',
+  })
+  await postgres.start()
+  await vi.waitFor(async () => expect(await robots()).toBe(before), soon)
+
+  redis.pause()
+  expect(redis.paused).toBe(true)
+  expect(await robots()).toBe(before)
+  redis.resume()
+  await redis.kill()
+  await redis.start()
+  expect(await robots()).toBe(before)
+})
+
+test('a cluster on ports that are taken is refused, and told which', async () => {
+  const server = createServer().listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  const port = (server.address() as { port: number }).port
+  const place = await mkdtemp(join(tmpdir(), 'wheelhouse-cluster-'))
+  await expect(startCluster({ dataDir: place, port })).rejects.toThrow(new RegExp(`${port} \\(public\\)`))
+  server.close()
+  await rm(place, { recursive: true })
+})
+
+test('its end leaves no process', { timeout: 60_000 }, async () => {
+  for (const close of closers.splice(0).reverse()) await close()
+  const pids = cluster.nodes.map(({ pid }) => pid as number)
+  expect(pids.every(isAlive)).toBe(true)
+  nodeNamed('api-2').pause() // whoever hangs is no obstacle
+  await cluster.stop()
+  expect(pids.filter(isAlive)).toEqual([])
+  expect(cluster.nodes.filter(({ running }) => running)).toEqual([])
+  expect(existsSync(join(cluster.dataDir, 'processes.json'))).toBe(false)
+})
+
+test.each(['SIGKILL', 'SIGINT'] as const)(
+  'npm run cluster leaves nothing behind when %s ends it halfway',
+  {
+    timeout: 60_000,
+  },
+  async (signal) => {
+    const program = fileURLToPath(new URL('../../cluster/main.ts', import.meta.url))
+    const args = [program, '--port', '0', '--data-dir', dataDir] // of the cluster that has ended
+    const child = spawn(process.execPath, args, { stdio: ['ignore', 'pipe', 'inherit'] })
+    const ended = once(child, 'exit')
+    for await (const line of createInterface({ input: child.stdout })) if (line.includes('two each')) break
+    const started: { pid: number }[] = JSON.parse(readFileSync(join(dataDir, 'processes.json'), 'utf8')).nodes
+    expect(started.length).toBeGreaterThan(1)
+    child.kill(signal)
+    await ended
+    await vi.waitFor(() => expect(started.filter(({ pid }) => isAlive(pid))).toEqual([]), soon)
+  },
+)
+
+function isAlive(pid: number): boolean {
+  try {
+    return process.kill(pid, 0)
+  } catch {
+    return false
+  }
+}
