@@ -1,25 +1,47 @@
-import { createShardedAdapter } from '@socket.io/redis-adapter'
+import { createAdapter, createShardedAdapter } from '@socket.io/redis-adapter'
+import { rooms } from '@wheelhouse/protocol'
 import type { Redis } from 'ioredis'
-import type { Server } from 'socket.io'
+import type { Server, Socket } from 'socket.io'
+import type { HubRedis } from '../src/redis.ts'
 
 /** Messages on their way to Redis; beyond this they are dropped, and the other hubs' clients resume. */
 const MAX_IN_FLIGHT = 10_000
+/** From so many on, the relay waits: one fact may be a message for each of two thousand robots. */
+const BEHIND = 1_000
+/** A Redis that has taken nothing for so long is not waited for. */
+const PATIENCE_MS = 2_000
 /** Spreads the return of clients after an outage of Redis. */
 const RESUME_SPREAD_MS = 1_000
 /** What one hub tells the others when messages of its own did not reach them. */
 const MISSED = 'hub:missed'
+/** What a hub tells the others when it may have told older statuses of robots after newer ones. */
+const DISORDERED = 'hub:disordered'
+
+export interface JoinedHubs {
+  /** Whether Redis takes less than it is given; never so while it is away. */
+  isBehind(): boolean
+  /** Has everybody who watches robots, at every hub, look at all of them again. Everything else is numbered. */
+  onDisorder(): void
+}
 
 /**
  * Joins this hub to the others through Redis.
  *
  * One static channel: with a channel per room, a message published between joining a room and Redis knowing
- * of it would be lost without a gap that the client could see.
+ * of it would be lost without a gap that the client could see. In a cluster the classic adapter, whose channels every
+ * node knows, and whose subscription to all rooms is static as well.
  */
-export async function joinHubs(io: Server, parts: { publisher: Redis; subscriber: Redis }): Promise<void> {
-  const { publisher, subscriber } = parts
-  const sender = withoutWaiting(publisher, () => io.serverSideEmit(MISSED))
-  io.adapter(createShardedAdapter(sender, quietly(subscriber), { subscriptionMode: 'static' }))
+export function joinHubs(io: Server, redis: HubRedis): JoinedHubs {
+  const { subscriber, isCluster } = redis
+  const sender = withoutWaiting(redis, () => io.serverSideEmit(MISSED))
+  const listener = quietly(subscriber)
+  io.adapter(
+    isCluster
+      ? createAdapter(sender, listener)
+      : createShardedAdapter(sender, listener, { subscriptionMode: 'static' }),
+  )
   io.on(MISSED, () => makeClientsResume(io))
+  io.on(DISORDERED, () => makeClientsResume(io, watchesRobots))
   let deaf = false
   subscriber.on('close', () => {
     deaf = true
@@ -28,6 +50,14 @@ export async function joinHubs(io: Server, parts: { publisher: Redis; subscriber
     if (deaf) makeClientsResume(io)
     deaf = false
   })
+  return {
+    isBehind: sender.isBehind,
+    onDisorder() {
+      // Behind whatever is still on its way.
+      io.serverSideEmit(DISORDERED)
+      makeClientsResume(io, watchesRobots)
+    },
+  }
 }
 
 /**
@@ -35,41 +65,70 @@ export async function joinHubs(io: Server, parts: { publisher: Redis; subscriber
  * with Redis slow or away even clients of this very node would wait. What it had to drop the other hubs did
  * not hear; they are told so as soon as they can be reached.
  */
-function withoutWaiting(publisher: Redis, tellOthers: () => void) {
+function withoutWaiting({ publisher, isCluster }: HubRedis, tellOthers: () => void) {
   let inFlight = 0
   let dropped = false
+  let tookMs = 0
   const confess = () => {
     if (!dropped || inFlight > 0 || publisher.status !== 'ready') return
     dropped = false // set again when the telling itself is lost
     tellOthers()
   }
   publisher.on('ready', confess)
-  return {
-    spublish(channel: string, payload: string | Buffer): Promise<number> {
-      if (publisher.status !== 'ready' || inFlight >= MAX_IN_FLIGHT) dropped = true
-      else {
-        inFlight++
-        publisher
-          .spublish(channel, payload)
-          .catch(() => {
+  publisher.on('close', () => {
+    // A node that dies may have taken messages and not have passed them on.
+    if (isCluster) dropped = true
+  })
+
+  function send(deliver: () => Promise<unknown>): Promise<number> {
+    if (publisher.status !== 'ready' || inFlight >= MAX_IN_FLIGHT) dropped = true
+    else {
+      if (inFlight === 0) tookMs = performance.now()
+      inFlight++
+      deliver()
+        .then(
+          () => {
+            tookMs = performance.now()
+          },
+          () => {
             dropped = true
-          })
-          .finally(() => {
-            inFlight--
-            confess()
-          })
-      }
-      return Promise.resolve(0)
-    },
+          },
+        )
+        .finally(() => {
+          inFlight--
+          confess()
+        })
+    }
+    return Promise.resolve(0)
+  }
+
+  return {
+    isBehind: () =>
+      inFlight > BEHIND && publisher.status === 'ready' && performance.now() - tookMs < PATIENCE_MS,
+    spublish: (channel: string, payload: string | Buffer) => send(() => publisher.spublish(channel, payload)),
+    publish: (channel: string, payload: string | Buffer) => send(() => publisher.publish(channel, payload)),
+    // The classic adapter would only like to warn that errors are not handled.
+    ...{ on() {}, off() {} },
   }
 }
 
 /** The adapter waits for none of these; one that fails, as at the end without Redis, must not end the process. */
 function quietly(subscriber: Redis) {
+  type Listener = (...values: unknown[]) => void
+  const quiet = (work: Promise<unknown>): Promise<number> =>
+    work.then(
+      () => 0,
+      () => 0,
+    )
   return {
-    on: (event: string, listener: (...values: unknown[]) => void) => subscriber.on(event, listener),
-    ssubscribe: (channel: string) => subscriber.ssubscribe(channel).catch(() => {}),
-    sunsubscribe: (channel: string) => subscriber.sunsubscribe(channel).catch(() => {}),
+    on: (event: string, listener: Listener) => subscriber.on(event, listener),
+    off: (event: string, listener: Listener) => subscriber.off(event, listener),
+    ssubscribe: (channel: string) => quiet(subscriber.ssubscribe(channel)),
+    sunsubscribe: (channel: string | string[]) => quiet(subscriber.sunsubscribe(...[channel].flat())),
+    subscribe: (channels: string[]) => quiet(subscriber.subscribe(...channels)),
+    unsubscribe: (channels: string[]) => quiet(subscriber.unsubscribe(...channels)),
+    psubscribe: (pattern: string) => quiet(subscriber.psubscribe(pattern)),
+    punsubscribe: (pattern: string) => quiet(subscriber.punsubscribe(pattern)),
   }
 }
 
@@ -77,8 +136,14 @@ function quietly(subscriber: Redis) {
  * What other hubs published meanwhile is lost to this one. Its clients are cut off, as a network would do it:
  * each comes back by itself and asks for what it missed.
  */
-function makeClientsResume(io: Server): void {
+function makeClientsResume(io: Server, which: (socket: Socket) => boolean = () => true): void {
   for (const socket of io.sockets.sockets.values()) {
+    if (!which(socket)) continue
     setTimeout(() => socket.conn.close(), Math.random() * RESUME_SPREAD_MS).unref()
   }
+}
+
+function watchesRobots(socket: Socket): boolean {
+  const ofRobots = [rooms.ownRobots(''), rooms.robotType('')]
+  return [...socket.rooms].some((room) => ofRobots.some((start) => room.startsWith(start)))
 }

@@ -1,6 +1,5 @@
 import type { Server as HttpServer, IncomingMessage } from 'node:http'
 import { rooms } from '@wheelhouse/protocol'
-import type { Redis } from 'ioredis'
 import { Server, type Socket } from 'socket.io'
 import type { ApiKeys } from '../src/accounts/api-key.service.ts'
 import type { Auth } from '../src/accounts/auth.ts'
@@ -11,6 +10,7 @@ import { type Relay, startRelay } from '../src/events/relay.ts'
 import type { Caller } from '../src/http/endpoint.ts'
 import { toAppError, unauthorized } from '../src/http/errors.ts'
 import type { Log } from '../src/log.ts'
+import type { HubRedis } from '../src/redis.ts'
 import { joinHubs } from './adapter.ts'
 import { keepAttendance } from './attendance.ts'
 import { type CommandParts, registerCommands } from './commands.ts'
@@ -30,7 +30,7 @@ export interface HubParts extends CommandParts {
   readonly userPresence: UserPresence
   readonly bus: Bus
   readonly databaseUrl: string
-  readonly redis: { publisher: Redis; subscriber: Redis } | undefined
+  readonly redis: HubRedis | undefined
   readonly allowedOrigins: readonly string[]
   readonly log: Log
 }
@@ -56,7 +56,7 @@ export async function startHub(parts: HubParts, http: HttpServer): Promise<Hub> 
     },
     cors: { origin: [...allowedOrigins], credentials: true },
   })
-  if (redis) await joinHubs(io, redis)
+  const others = redis && joinHubs(io, redis)
 
   const commands = registerCommands(parts)
   const attendance = keepAttendance(io, parts)
@@ -82,7 +82,11 @@ export async function startHub(parts: HubParts, http: HttpServer): Promise<Hub> 
   const unsubscribe = bus.subscribe('credential.revoked', ({ apiKeyId }) => revoke(apiKeyId))
   const revocations = pollRevocations(apiKeys, revoke, log)
   const slowClients = guardSlowClients(io, log)
-  const relay: Relay = startRelay({ databaseUrl, bus, log, publish: (fact) => publishFact(io, fact) })
+  const relay: Relay = startRelay({
+    ...{ databaseUrl, bus, log },
+    publish: (fact) => publishFact(io, fact),
+    ...(others && { isBehind: others.isBehind, onDeposed: others.onDisorder }),
+  })
 
   return {
     get connections() {

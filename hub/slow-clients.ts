@@ -4,6 +4,8 @@ import type { Log } from '../src/log.ts'
 const CHECK_MS = 1_000
 /** Packets one client may have waiting: a burst of ten thousand robots fits, an endless backlog does not. */
 const MAX_WAITING_PACKETS = 50_000
+/** Characters one client may have waiting; several pages of a session's log fit. */
+const MAX_WAITING_LENGTH = 8 * 1024 * 1024
 /** How long packets may wait without the transport taking any. */
 const MAX_BLOCKED_CHECKS = 10
 
@@ -14,12 +16,22 @@ export function guardSlowClients(io: Server, log: Log): NodeJS.Timeout {
     for (const socket of io.sockets.sockets.values()) {
       const { conn } = socket
       // Typed as private, yet the only measure there is of what a client has not taken.
-      const waiting = (conn as unknown as { writeBuffer: unknown[] }).writeBuffer.length
+      const { writeBuffer } = conn as unknown as { writeBuffer: { data?: unknown }[] }
+      const waiting = writeBuffer.length
       const blocked = waiting > 0 && !conn.transport.writable ? (blockedChecks.get(conn) ?? 0) + 1 : 0
       blockedChecks.set(conn, blocked)
-      if (waiting <= MAX_WAITING_PACKETS && blocked < MAX_BLOCKED_CHECKS) continue
+      if (waiting <= MAX_WAITING_PACKETS && blocked < MAX_BLOCKED_CHECKS && !isLong(writeBuffer)) continue
       log.info({ userId: socket.data.caller?.userId, waiting }, 'slow client cut off')
       conn.close(true) // discards what waits: it would only be late
     }
   }, CHECK_MS)
+}
+
+function isLong(packets: readonly { data?: unknown }[]): boolean {
+  let length = 0
+  for (const { data } of packets) {
+    if (typeof data === 'string') length += data.length
+    if (length > MAX_WAITING_LENGTH) return true
+  }
+  return false
 }

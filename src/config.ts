@@ -27,6 +27,16 @@ const rate = z
   .transform(Number)
 const flag = z.enum(['true', 'false', '1', '0']).transform((text) => text === 'true' || text === '1')
 const urlOf = (protocol: RegExp) => z.url({ protocol })
+/** One Redis, or several nodes of a Redis Cluster, which are reached in the same way. */
+const redisNodes = list
+  .pipe(z.array(urlOf(/^rediss?$/)).min(1))
+  .refine(
+    (urls) =>
+      new Set(urls.map((url) => new URL(url)).map((url) => url.protocol + url.username + url.password))
+        .size === 1,
+    'must have the same scheme, name and password for every node',
+  )
+  .transform((urls) => urls.join(','))
 const smtpUrl = urlOf(/^smtps?$/).refine((url) => new URL(url).hostname !== '', 'must name a host')
 /** Loose on purpose: `hub@localhost` is a good address on a mail server of one's own. */
 const address = z.string().regex(/^[^\s<>@,]+@[^\s<>@,]+$/, 'must be one e-mail address')
@@ -50,7 +60,7 @@ const Env = z.object({
   npm_lifecycle_event: z.string().optional(),
   ROLES: list.pipe(z.array(Roles).min(1)).default([...Roles.options]),
   DATABASE_URL: urlOf(/^postgres(ql)?$/).optional(),
-  REDIS_URL: urlOf(/^rediss?$/).optional(),
+  REDIS_URL: redisNodes.optional(),
   DATA_DIR: z.string().default('./.data'),
   PORT: port.default(3000),
   HUB_PORT: port.default(3001),

@@ -7,7 +7,7 @@ import { closeOrm, connectOrm, queries } from './db/orm.ts'
 import { createMemoryBus } from './events/bus.ts'
 import { createRedisBus } from './events/redis-bus.ts'
 import type { Log } from './log.ts'
-import { connectRedis } from './redis.ts'
+import { connectKeyRedis, connectRedis, type HubRedis, isRedisCluster } from './redis.ts'
 
 const POOL_SIZE = 10
 
@@ -44,22 +44,27 @@ async function openDatabase(config: Config, { log, onClose }: Parts) {
 /** The bus, in this process or over Redis, and the Redis connections of the roles that run here. */
 async function openRedis({ redisUrl, roles }: Config, { log, report, onClose }: Parts) {
   if (!redisUrl) return { bus: createMemoryBus(report), hubRedis: undefined, limitsRedis: undefined }
-  const open = (name: string) => {
-    const patient = name.endsWith('-subscriber')
-    const eager = name === 'rate-limits'
-    const redis = connectRedis(redisUrl, { name, log, patient, eager })
+  const closing = <T extends { disconnect(): void }>(redis: T): T => {
     onClose(async () => redis.disconnect())
     return redis
   }
+  const open = (name: string) =>
+    closing(connectRedis(redisUrl, { name, log, patient: name.endsWith('-subscriber') }))
   const bus = createRedisBus({
     publisher: open('bus-publisher'),
     subscriber: open('bus-subscriber'),
     processId: randomUUID(),
     report,
   })
-  const hubRedis = roles.includes('hub')
-    ? { publisher: open('hub-publisher'), subscriber: open('hub-subscriber') }
+  const hubRedis: HubRedis | undefined = roles.includes('hub')
+    ? {
+        publisher: open('hub-publisher'),
+        subscriber: open('hub-subscriber'),
+        isCluster: isRedisCluster(redisUrl),
+      }
     : undefined
-  const limitsRedis = roles.includes('api') ? open('rate-limits') : undefined
+  const limitsRedis = roles.includes('api')
+    ? closing(connectKeyRedis(redisUrl, { name: 'rate-limits', log }))
+    : undefined
   return { bus, hubRedis, limitsRedis }
 }

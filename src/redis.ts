@@ -1,29 +1,103 @@
-import { Redis } from 'ioredis'
+import { Cluster, Redis } from 'ioredis'
 import type { Log } from './log.ts'
 
 const MAX_RECONNECT_DELAY_MS = 1_000
 
 /** How long an `eager` one waits for an answer. */
 const EAGER_LIMIT_MS = 100
+/** Slots move; a command that is sent to the wrong node goes to one other. */
+const MAX_REDIRECTIONS = 2
+
+/** Connections for what hubs tell each other. */
+export interface HubRedis {
+  readonly publisher: Redis
+  readonly subscriber: Redis
+  /** Redis is a cluster: a message goes from node to node, and sharded channels are bound to their node. */
+  readonly isCluster: boolean
+}
+
+/** A connection for commands on keys. */
+export type KeyRedis = Redis | Cluster
+
+interface Options {
+  readonly name: string
+  readonly log: Log
+  /** Commands wait for Redis, as subscribing must; those of others fail soon rather than wait in a queue that grows. */
+  readonly patient?: boolean
+}
+
+/** Several addresses are nodes of one Redis Cluster. */
+const nodesOf = (urls: string) => urls.split(',').map((url) => new URL(url))
+export const isRedisCluster = (urls: string): boolean => nodesOf(urls).length > 1
 
 /**
- * A Redis connection that comes back by itself and is only worth a log line when it goes and comes. Commands
- * fail soon rather than wait in a queue that grows; the few of a `patient` one wait for Redis, as subscribing must, and
- * those of an `eager` one are given up at once or after a moment: what they ask is not worth a request's waiting.
+ * A Redis connection for messages that comes back by itself and is only worth a log line when it goes and comes.
+ *
+ * In a cluster a message may be published and heard at any node. All connections begin with the first one, so that
+ * messages of one process stay in order and rarely depend on links between nodes, and go on to the next when it fails.
  */
-export function connectRedis(
-  url: string,
-  options: { name: string; log: Log; patient?: boolean; eager?: boolean },
-): Redis {
-  const { name, log, patient = false, eager = false } = options
-  const redis = new Redis(url, {
+export function connectRedis(urls: string, { name, log, patient = false }: Options): Redis {
+  const nodes = nodesOf(urls)
+  let tried = 0
+  const redis = new Redis((nodes[0] as URL).href, {
     connectionName: `wheelhouse-${name}`,
     maxRetriesPerRequest: patient ? null : 1,
     connectTimeout: 5_000,
     keepAlive: 5_000,
-    ...(eager && { commandTimeout: EAGER_LIMIT_MS, enableOfflineQueue: false }),
-    retryStrategy: (attempt) => Math.min(50 * 2 ** Math.min(attempt, 6), MAX_RECONNECT_DELAY_MS),
+    retryStrategy: (attempt) => {
+      tried++
+      if (nodes.length > 1) Object.assign(redis.options, addressOf(nodes[tried % nodes.length] as URL))
+      return reconnectDelayMs(attempt)
+    },
   })
+  return watched(redis, name, log)
+}
+
+/**
+ * A Redis connection for commands on keys. They are given up at once or after a moment: what they ask is not worth a
+ * request's waiting.
+ */
+export function connectKeyRedis(urls: string, { name, log }: Omit<Options, 'patient'>): KeyRedis {
+  const node = {
+    connectionName: `wheelhouse-${name}`,
+    maxRetriesPerRequest: 1,
+    connectTimeout: 5_000,
+    keepAlive: 5_000,
+    commandTimeout: EAGER_LIMIT_MS,
+  }
+  if (!isRedisCluster(urls)) {
+    return watched(
+      new Redis(urls, { ...node, enableOfflineQueue: false, retryStrategy: reconnectDelayMs }),
+      name,
+      log,
+    )
+  }
+  const nodes = nodesOf(urls)
+  const [{ username, password, protocol }] = nodes as [URL]
+  const cluster = new Cluster(nodes.map(addressOf), {
+    enableOfflineQueue: false,
+    maxRedirections: MAX_REDIRECTIONS,
+    // Somebody else's slots are no reason to wait.
+    ...{ retryDelayOnFailover: 0, retryDelayOnClusterDown: 0 },
+    clusterRetryStrategy: reconnectDelayMs,
+    redisOptions: {
+      ...node,
+      ...(username && { username: decodeURIComponent(username) }),
+      ...(password && { password: decodeURIComponent(password) }),
+      ...(protocol === 'rediss:' && { tls: {} }),
+    },
+  })
+  return watched(cluster, name, log)
+}
+
+const addressOf = ({ hostname, port }: URL) => ({
+  host: hostname.replace(/^\[(.*)\]$/, '$1'),
+  port: Number(port || 6379),
+})
+
+const reconnectDelayMs = (attempt: number) => Math.min(50 * 2 ** Math.min(attempt, 6), MAX_RECONNECT_DELAY_MS)
+
+function watched<T extends KeyRedis>(redis: T, name: string, log: Log): T {
   let away = false
   redis.on('error', (cause) => {
     if (!away) log.warn({ err: cause, connection: name }, 'Redis is unreachable')

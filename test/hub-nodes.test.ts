@@ -218,6 +218,8 @@ test('facts that were stranded are also told live, to who watches already', asyn
   await using closing = closers()
   closing.add(() => stuck.end().catch(() => {}))
   await stuck.query('select pg_advisory_lock(7466302)')
+  const signsOfLife = setInterval(() => stuck.query('select 1').catch(() => {}), 100)
+  closing.add(() => clearInterval(signsOfLife))
   const hub = await world.addNode('hub')
   const session = await openScene(world)
   const socket = await session.owner.hub({ url: hub.hubUrl })
@@ -226,6 +228,7 @@ test('facts that were stranded are also told live, to who watches already', asyn
   await socket.send('robots:watch') // a round trip later it has still not come
   expect(socket.of('session:event')).toEqual([])
   expect(await waiting(world)).toBeGreaterThan(0)
+  clearInterval(signsOfLife)
   await stuck.end()
   await socket.saw('session:event', { seq: last })
   await socket.saw('notification', { type: 'session.started' })

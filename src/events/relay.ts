@@ -1,17 +1,42 @@
+import { setTimeout as delay } from 'node:timers/promises'
 import { Client } from 'pg'
 import type { Log } from '../log.ts'
 import type { Bus } from './bus.ts'
 import type { EventName, EventPayload } from './catalog.ts'
+import { createLeadership, type Leadership } from './leadership.ts'
 
-/** Any number; the same in every hub, so that one at a time relays. */
-const RELAY_LOCK = 7_466_302
 const BATCH_LIMIT = 500
+/** As the database stores them; a batch ends with the fact that goes beyond it. */
+const BATCH_BYTES = 1024 * 1024
 /** Finds facts whose wake-up hint was lost. */
 const POLL_MS = 250
-/** How soon another hub takes over from one that died. */
-const CANDIDACY_MS = 500
+/** How often another hub looks whether it should take over. */
+const CANDIDACY_MS = 250
+/** What PostgreSQL gets to end a connection and free its lock. */
+const TAKEOVER_MS = 25
+const QUERY_LIMIT_MS = 10_000
+/** How soon the relay looks again whether Redis keeps up. */
+const BEHIND_MS = 5
+
+/** In order, as many as are no more than a batch; the first one however large it is. */
+const BATCH = `
+  select id, name, payload from (
+    select id, name, payload, sum(pg_column_size(payload)) over (order by id) - pg_column_size(payload) as before
+    from outbox order by id limit ${BATCH_LIMIT}
+  ) b where before < ${BATCH_BYTES} order by id`
 
 export type Fact = { [N in EventName]: { name: N; payload: EventPayload<N> } }[EventName]
+
+export interface RelayParts {
+  readonly databaseUrl: string
+  readonly bus: Bus
+  readonly log: Log
+  readonly publish: (fact: Fact) => void
+  /** Whether so much is on its way to the other hubs that more should wait. Default: never. */
+  readonly isBehind?: () => boolean
+  /** Told when this process lost its place with facts in hand: what it told last may have come after newer facts. */
+  readonly onDeposed?: () => void
+}
 
 export interface Relay {
   /** Facts told and batches read since the start of this process. */
@@ -23,36 +48,16 @@ export interface Relay {
 
 /**
  * Carries facts from the outbox to the hub, in order, each at least once: a fact is removed only after it was
- * published. One process at a time does so; the lock is its database connection's, so it falls with it.
+ * published. One process at a time does so, see `leadership.ts`; one that was frozen publishes nothing of what it read
+ * before.
  */
-export function startRelay(parts: {
-  databaseUrl: string
-  bus: Bus
-  log: Log
-  publish: (fact: Fact) => void
-}): Relay {
-  const { databaseUrl, bus, log, publish } = parts
+export function startRelay(parts: RelayParts): Relay {
+  const { databaseUrl, bus, log, publish, isBehind = () => false, onDeposed = () => {} } = parts
   let closing = false
   let [published, batches] = [0, 0]
-  let wake: () => void = () => {}
-  let woken = false
-  const unsubscribe = bus.subscribe('outbox.wake', () => {
-    woken = true
-    wake()
-  })
-
-  /** Settles after the given time, or as soon as somebody says that there is something to do. */
-  async function rest(ms: number, untilWoken: boolean): Promise<void> {
-    if (closing || (untilWoken && woken)) return
-    await new Promise<void>((resolve) => {
-      const timer = setTimeout(resolve, ms)
-      wake = () => {
-        if (!untilWoken && !closing) return
-        clearTimeout(timer)
-        resolve()
-      }
-    })
-  }
+  /** Facts of the batch in hand have been told and not yet been removed. */
+  let inHand = false
+  const naps = createNaps(bus, () => closing)
 
   /** One fact that cannot be told must not keep all others back. */
   function tell(fact: Fact): void {
@@ -64,57 +69,64 @@ export function startRelay(parts: {
     }
   }
 
-  async function drain(client: Client): Promise<void> {
-    for (;;) {
-      const { rows } = await client.query({
-        name: 'relay-batch',
-        text: `select id, name, payload from outbox order by id limit ${BATCH_LIMIT}`,
-      })
+  async function drain(leadership: Leadership): Promise<void> {
+    while (!closing) {
+      const { rows } = await leadership.query<{ id: string } & Fact>({ name: 'relay-batch', text: BATCH })
       if (rows.length === 0) return
       batches++
-      for (const { name, payload } of rows) tell({ name, payload } as Fact)
-      await client.query({
+      for (const { name, payload } of rows) {
+        while (isBehind()) {
+          await delay(BEHIND_MS)
+          await leadership.keep()
+        }
+        if (!leadership.isCertain) await leadership.prove()
+        inHand = true
+        tell({ name, payload } as Fact)
+      }
+      await leadership.query({
         name: 'relay-done',
         text: 'delete from outbox where id = any($1::bigint[])',
         values: [rows.map((row) => row.id)],
       })
-      if (closing) return
+      inHand = false
     }
   }
 
-  async function lead(client: Client): Promise<void> {
-    const { rows } = await client.query('select pg_try_advisory_lock($1) as leading', [RELAY_LOCK])
-    if (!rows[0].leading) return
+  /** Settles when this process should no longer lead. */
+  async function lead(leadership: Leadership): Promise<void> {
     log.debug('relaying the outbox')
     while (!closing) {
-      woken = false
-      await drain(client)
-      await rest(POLL_MS, true)
+      naps.begin()
+      await drain(leadership)
+      await naps.rest(POLL_MS, { untilWoken: true })
+    }
+  }
+
+  /** Settles when this process leads, or ends. */
+  async function stand(leadership: Leadership): Promise<void> {
+    while (!closing && !(await leadership.claim())) {
+      const ended = await leadership.endSilentLeader()
+      if (ended) log.warn('relaying hub has fallen silent, taking over')
+      await naps.rest(ended ? TAKEOVER_MS : CANDIDACY_MS)
     }
   }
 
   async function run(): Promise<void> {
     let failing = false
     while (!closing) {
-      const client = new Client({
-        connectionString: databaseUrl,
-        application_name: 'wheelhouse-relay',
-        connectionTimeoutMillis: 5_000,
-        query_timeout: 10_000,
-        keepAlive: true,
-      })
-      client.on('error', () => {}) // the query in hand reports it
+      const client = connection(databaseUrl)
       try {
         await client.connect()
-        while (!closing) {
-          await lead(client)
-          failing = false
-          await rest(CANDIDACY_MS, false)
-        }
+        failing = false
+        const leadership = createLeadership(client)
+        await stand(leadership)
+        await lead(leadership)
       } catch (cause) {
         if (!failing) log.warn({ err: cause }, 'outbox waits for the database')
         failing = true
-        await rest(CANDIDACY_MS, false)
+        if (inHand) onDeposed()
+        inHand = false
+        await naps.rest(CANDIDACY_MS)
       } finally {
         await client.end().catch(() => {})
       }
@@ -131,9 +143,54 @@ export function startRelay(parts: {
     },
     close: async () => {
       closing = true
+      naps.close()
+      await ended
+    },
+  }
+}
+
+/** A connection of the relay's own: the lock is the connection's. */
+function connection(databaseUrl: string): Client {
+  const client = new Client({
+    connectionString: databaseUrl,
+    application_name: 'wheelhouse-relay',
+    connectionTimeoutMillis: 5_000,
+    query_timeout: QUERY_LIMIT_MS,
+    statement_timeout: QUERY_LIMIT_MS, // what nobody waits for any more must not go on holding the lock
+    keepAlive: true,
+  })
+  client.on('error', () => {}) // the query in hand reports it
+  return client
+}
+
+/** Pauses that end early when there is something to do. */
+function createNaps(bus: Bus, isClosing: () => boolean) {
+  let wake: () => void = () => {}
+  let woken = false
+  const unsubscribe = bus.subscribe('outbox.wake', () => {
+    woken = true
+    wake()
+  })
+  return {
+    /** What comes from here on ends the next pause. */
+    begin(): void {
+      woken = false
+    },
+    /** Settles after the given time; with `untilWoken`, as soon as there are facts to tell. */
+    async rest(ms: number, { untilWoken = false } = {}): Promise<void> {
+      if (isClosing() || (untilWoken && woken)) return
+      await new Promise<void>((resolve) => {
+        const timer = setTimeout(resolve, ms)
+        wake = () => {
+          if (!untilWoken && !isClosing()) return
+          clearTimeout(timer)
+          resolve()
+        }
+      })
+    },
+    close(): void {
       unsubscribe()
       wake()
-      await ended
     },
   }
 }

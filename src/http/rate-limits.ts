@@ -1,5 +1,5 @@
-import type { Redis } from 'ioredis'
 import type { Context } from 'koa'
+import type { KeyRedis } from '../redis.ts'
 import { AppError } from './errors.ts'
 import { type Count, createCounter } from './rate-store.ts'
 
@@ -33,7 +33,7 @@ export interface RateLimits {
  */
 export function createRateLimits(
   settings: { perMinute: number; publicPerMinute: number },
-  parts: { redis: Redis | undefined; refused: (policy: Policy) => void },
+  parts: { redis: KeyRedis | undefined; refused: (policy: Policy) => void },
 ): RateLimits {
   const { perMinute, publicPerMinute } = settings
   const limits: Record<Policy, number> = {

@@ -1,5 +1,5 @@
-import type { Redis } from 'ioredis'
 import { RateLimiterMemory, RateLimiterRedis, RateLimiterRes } from 'rate-limiter-flexible'
+import type { KeyRedis } from '../redis.ts'
 
 /** Callers one process remembers for each limit; of more than that it forgets the oldest. */
 const MAX_REMEMBERED = 20_000
@@ -21,7 +21,7 @@ export function createCounter(options: {
   name: string
   limit: number
   windowSeconds: number
-  redis: Redis | undefined
+  redis: KeyRedis | undefined
 }): Count {
   const { name, limit, windowSeconds, redis } = options
   const inMemory = countInMemory({ points: limit, duration: windowSeconds, keyPrefix: '' })

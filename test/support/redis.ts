@@ -1,8 +1,11 @@
 import { execFile, spawn } from 'node:child_process'
 import { existsSync } from 'node:fs'
+import { mkdtemp, rm } from 'node:fs/promises'
 import { connect } from 'node:net'
+import { tmpdir } from 'node:os'
 import { delimiter, join } from 'node:path'
 import { promisify } from 'node:util'
+import { Redis } from 'ioredis'
 import { waitUntil } from '../../src/async.ts'
 import { freePort } from '../../src/db/embedded-postmaster.ts'
 import { installOnDebian } from './debian.ts'
@@ -16,6 +19,11 @@ export interface TestRedis {
   stop(): Promise<void>
 }
 
+/** A process of one's own, which may also be killed. */
+interface RedisProcess extends TestRedis {
+  stop(signal?: NodeJS.Signals): Promise<void>
+}
+
 /**
  * A real Redis for tests: the one REDIS_URL names, else one of our own from `redis-server`, which root on Debian
  * installs when it is missing, else one in Docker.
@@ -23,8 +31,7 @@ export interface TestRedis {
 export async function startRedis(): Promise<TestRedis> {
   const given = process.env.REDIS_URL
   if (given) return { url: given, stop: async () => {} }
-  if (!redisServer()) await installOnDebian('redis-server')
-  const program = redisServer()
+  const program = await redisServer()
   if (program) return startServer(program)
   if (await answers('docker', ['info'])) return startContainer()
   throw new Error(
@@ -33,14 +40,21 @@ export async function startRedis(): Promise<TestRedis> {
   )
 }
 
-function redisServer(): string | undefined {
-  const folders = (process.env.PATH ?? '').split(delimiter)
-  return folders.map((folder) => join(folder, 'redis-server')).find((file) => existsSync(file))
+/** The program, which root on Debian installs when it is missing. */
+async function redisServer(): Promise<string | undefined> {
+  const find = () =>
+    (process.env.PATH ?? '')
+      .split(delimiter)
+      .map((folder) => join(folder, 'redis-server'))
+      .find((file) => existsSync(file))
+  if (!find()) await installOnDebian('redis-server')
+  return find()
 }
 
-async function startServer(program: string): Promise<TestRedis> {
+/** A Redis process of one's own on a free port of 127.0.0.1. */
+async function startServer(program: string, more: readonly string[] = []): Promise<RedisProcess> {
   const port = await freePort()
-  const flags = ['--bind', '127.0.0.1', '--port', String(port), '--save', '', '--appendonly', 'no']
+  const flags = ['--bind', '127.0.0.1', '--port', String(port), '--save', '', '--appendonly', 'no', ...more]
   const child = spawn(program, flags, { stdio: ['ignore', 'pipe', 'pipe'] })
   let output = ''
   for (const stream of [child.stdout, child.stderr]) {
@@ -59,14 +73,74 @@ async function startServer(program: string): Promise<TestRedis> {
       settle()
     })
   })
-  const stop = async () => {
-    child.kill('SIGTERM')
+  const stop = async (signal: NodeJS.Signals = 'SIGTERM') => {
+    child.kill(signal)
     await end
   }
   const ready = await waitUntil(async () => ended || (await pings(port)), START_LIMIT_MS)
   if (ready && !ended) return { url: `redis://127.0.0.1:${port}`, stop }
   await stop()
   throw new Error(`redis-server did not start:\n${output.trim()}`)
+}
+
+const CLUSTER_NODES = 3
+const SLOTS = 16_384
+
+export interface TestRedisCluster {
+  /** The addresses of all nodes, as REDIS_URL takes them. */
+  readonly url: string
+  readonly nodes: readonly RedisProcess[]
+  stop(): Promise<void>
+}
+
+/** A Redis Cluster of three nodes without replicas, each with a third of the slots. */
+export async function startRedisCluster(): Promise<TestRedisCluster> {
+  const program = await redisServer()
+  if (!program) throw new Error('The tests of Redis Cluster need redis-server on the PATH (7 or newer)')
+  const folder = await mkdtemp(join(tmpdir(), 'wheelhouse-redis-'))
+  const nodes: (RedisProcess & { busPort: number })[] = []
+  const stop = async () => {
+    await Promise.all(nodes.map((node) => node.stop()))
+    await rm(folder, { recursive: true, force: true })
+  }
+  try {
+    for (let number = 0; number < CLUSTER_NODES; number++) {
+      const busPort = await freePort()
+      const node = await startServer(program, [
+        ...['--dir', folder, '--cluster-enabled', 'yes', '--cluster-config-file', `node-${number}.conf`],
+        ...['--cluster-port', String(busPort), '--cluster-node-timeout', '1000'],
+      ])
+      nodes.push({ ...node, busPort })
+    }
+    await joinNodes(nodes)
+  } catch (cause) {
+    await stop()
+    throw cause
+  }
+  return { url: nodes.map(({ url }) => url).join(','), nodes, stop }
+}
+
+async function joinNodes(nodes: readonly { url: string; busPort: number }[]): Promise<void> {
+  const connections = nodes.map(({ url }) => new Redis(url))
+  try {
+    const share = Math.ceil(SLOTS / nodes.length)
+    for (const [index, redis] of connections.entries()) {
+      const last = Math.min((index + 1) * share, SLOTS) - 1
+      await redis.call('CLUSTER', 'ADDSLOTSRANGE', index * share, last)
+      await redis.call('CLUSTER', 'SET-CONFIG-EPOCH', index + 1)
+    }
+    for (const { url, busPort } of nodes.slice(1)) {
+      await connections[0]?.call('CLUSTER', 'MEET', '127.0.0.1', new URL(url).port, busPort)
+    }
+    const isJoined = async (redis: Redis) => {
+      const info = String(await redis.call('CLUSTER', 'INFO'))
+      return info.includes('cluster_state:ok') && info.includes(`cluster_known_nodes:${nodes.length}`)
+    }
+    const allJoined = async () => (await Promise.all(connections.map(isJoined))).every(Boolean)
+    if (!(await waitUntil(allJoined, START_LIMIT_MS))) throw new Error('the nodes of Redis did not join')
+  } finally {
+    for (const redis of connections) redis.disconnect()
+  }
 }
 
 async function startContainer(): Promise<TestRedis> {

@@ -1,0 +1,162 @@
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import type { RobotStatusEvent, SessionLogEvent } from '@wheelhouse/protocol'
+import { expect, inject, test, vi } from 'vitest'
+import { HubClient } from '../../sdk/index.ts'
+import { createTestDatabase } from '../support/database.ts'
+import { TestRobot } from '../support/frame-socket.ts'
+import { createPerson, type Person } from '../support/person.ts'
+import { startOutsideProvider, startWheelhouse, type Wheelhouse } from '../support/processes.ts'
+
+/** Within which facts must flow again when the relaying hub is lost. */
+const FAILOVER_MS = 2_000
+const PATIENCE = { timeout: 20_000, interval: 5 }
+
+/** One process for all but the hub, two hubs, a session that runs, and everything ended in the end. */
+async function openStage() {
+  const closers: (() => unknown)[] = []
+  const database = await createTestDatabase()
+  const provider = await startOutsideProvider()
+  const dataDir = await mkdtemp(join(tmpdir(), 'wheelhouse-e2e-'))
+  const start = (roles: string): Wheelhouse => {
+    const node = startWheelhouse({
+      ...{ ROLES: roles, PORT: '0', HUB_PORT: '0', GATEWAY_PORT: '0', DATA_DIR: dataDir, ...provider.env },
+      ...{ DATABASE_URL: database.url, REDIS_URL: inject('redisUrl'), LOG_LEVEL: 'debug' },
+      SECRET_KEY: 'a key for tests only, at least 32 characters',
+      RATE_LIMIT_PER_MINUTE: '0',
+    })
+    closers.push(() => node[Symbol.asyncDispose]())
+    return node
+  }
+  const rest = start('api,gateway,worker')
+  const hubs = [start('hub'), start('hub')] as const
+  const { baseUrl, gatewayUrl } = await rest.serving()
+  const hubUrls = await Promise.all(hubs.map(async (hub) => (await hub.serving()).hubUrl))
+  const person = async (name: string, role: string): Promise<Person> => {
+    const token = await provider.tokenFor(name)
+    const parts = { baseUrl, hubUrl: hubUrls[0] as string, token }
+    const made = await createPerson({ ...parts, onClose: (close) => closers.push(close) })
+    expect((await made.post('/api/auth/profile', { role })).status).toBe(200)
+    return made
+  }
+  const [owner, operator] = [await person('owner', 'client'), await person('operator', 'operator')]
+  const connectRobot = async (hardware_id: string) => {
+    const robot = { name: 'Robot', robot_type: 'testbot', hardware_id }
+    const { id, robot_token } = (await owner.post('/api/client/robots', robot)).body
+    const connect = async () => {
+      const link = new TestRobot(`${gatewayUrl}/robots/${id}/control`, robot_token)
+      closers.push(() => link.destroy())
+      await link.next('welcome')
+      return link.beat()
+    }
+    return { id: id as string, connect, link: await connect() }
+  }
+  const robot = await connectRobot('board-1')
+  const started = await operator.post('/api/sessions', { robotId: robot.id })
+  expect(started.status, JSON.stringify(started.body)).toBe(201)
+  return {
+    ...{ hubs, hubUrls, owner, operator, connectRobot, sessionId: started.body.sessionId as string, closers },
+    async [Symbol.asyncDispose]() {
+      for (const close of closers.reverse()) await close()
+      await provider[Symbol.asyncDispose]()
+      await database.drop()
+      await rm(dataDir, { recursive: true, force: true })
+    },
+  }
+}
+type Stage = Awaited<ReturnType<typeof openStage>>
+
+/** Follows the session and the owner's robots through one hub, whatever happens to it. */
+async function follow(stage: Stage, url: string) {
+  const log: SessionLogEvent[] = []
+  const statuses = new Map<string, string>()
+  const note = (robot: RobotStatusEvent) => void statuses.set(robot.robot_id, robot.status)
+  const client = new HubClient({ url, token: stage.owner.token, reconnect: { baseMs: 10, maxMs: 200 } })
+  stage.closers.push(() => client.close())
+  await client.connect()
+  await client.watch(stage.sessionId, { onEvent: (event) => log.push(event) })
+  await client.watchRobots((update) => {
+    if (update.kind === 'list') for (const robot of update.robots) note(robot)
+    else note(update.robot)
+  })
+  return { log, statuses }
+}
+
+async function relayingHub({ hubs }: Stage): Promise<0 | 1> {
+  return await vi.waitFor(() => {
+    const found = hubs.findIndex((hub) => hub.output().includes('relaying the outbox'))
+    expect([0, 1]).toContain(found)
+    return found as 0 | 1
+  }, PATIENCE)
+}
+
+async function say({ operator, sessionId }: Stage, body: string): Promise<number> {
+  const reply = await operator.post(`/api/sessions/${sessionId}/messages`, { body })
+  expect(reply.status, JSON.stringify(reply.body)).toBe(201)
+  return reply.body.seq
+}
+
+async function storedLog({ owner, sessionId }: Stage): Promise<SessionLogEvent[]> {
+  return (await owner.get(`/api/sessions/${sessionId}/events?limit=200`)).body.events
+}
+
+const reaches = (log: readonly SessionLogEvent[], seq: number) =>
+  vi.waitFor(() => expect(log.at(-1)?.seq).toBe(seq), PATIENCE)
+
+test('kill -9 of the relaying hub: facts flow through the other within two seconds, complete and in order', {
+  timeout: 90_000,
+}, async () => {
+  await using stage = await openStage()
+  const relaying = await relayingHub(stage)
+  const survivor = await follow(stage, stage.hubUrls[1 - relaying] as string)
+  await reaches(survivor.log, await say(stage, 'both are there'))
+
+  const sending = Array.from({ length: 20 }, (_, index) => say(stage, `before ${index}`))
+  await stage.hubs[relaying].end('SIGKILL')
+  const killedMs = performance.now()
+  await reaches(survivor.log, Math.max(...(await Promise.all(sending))))
+  expect(performance.now() - killedMs).toBeLessThan(FAILOVER_MS)
+  await reaches(survivor.log, await say(stage, 'one is left'))
+  expect(survivor.log).toEqual(await storedLog(stage))
+})
+
+test('SIGSTOP of the relaying hub: the other takes over within two seconds; woken, it doubles and mixes up nothing', {
+  timeout: 90_000,
+}, async () => {
+  await using stage = await openStage()
+  const relaying = await relayingHub(stage)
+  const [paused, other] = [stage.hubs[relaying], stage.hubs[1 - relaying] as Wheelhouse]
+  const atPaused = await follow(stage, stage.hubUrls[relaying] as string)
+  const atOther = await follow(stage, stage.hubUrls[1 - relaying] as string)
+  const everybody = [atPaused, atOther]
+  const robot = await stage.connectRobot('board-2')
+  for (const { statuses } of everybody) {
+    await vi.waitFor(() => expect(statuses.get(robot.id)).toBe('AVAILABLE'), PATIENCE)
+  }
+
+  const sending = Array.from({ length: 20 }, (_, index) => say(stage, `before ${index}`))
+  process.kill(paused.pid, 'SIGSTOP')
+  stage.closers.push(() => process.kill(paused.pid, 'SIGCONT'))
+  const stoppedMs = performance.now()
+  await reaches(atOther.log, Math.max(...(await Promise.all(sending))))
+  expect(performance.now() - stoppedMs).toBeLessThan(FAILOVER_MS)
+  await other.line((text) => text.includes('has fallen silent'))
+  robot.link.destroy()
+  await vi.waitFor(() => expect(atOther.statuses.get(robot.id)).toBe('OFFLINE'), PATIENCE)
+  for (let count = 0; count < 10; count++) await say(stage, `meanwhile ${count}`)
+  await robot.connect()
+
+  process.kill(paused.pid, 'SIGCONT')
+  const last = await say(stage, 'all are back')
+  const stored = await storedLog(stage)
+  for (const { log, statuses } of everybody) {
+    await reaches(log, last)
+    expect(log).toEqual(stored)
+    await vi.waitFor(() => expect(statuses.get(robot.id)).toBe('AVAILABLE'), PATIENCE)
+  }
+  // The woken one has become a candidate: it leads again once the other is gone.
+  await other.end('SIGKILL')
+  await reaches(atPaused.log, await say(stage, 'the other way round'))
+  expect(atPaused.log).toEqual(await storedLog(stage))
+})
