@@ -2,12 +2,21 @@ import type { Cluster } from '../cluster/cluster.ts'
 import type { Cast } from './cast.ts'
 import type { Evidence } from './evidence.ts'
 import { HubView } from './play/hub-view.ts'
-import { playOperator } from './play/operator.ts'
+import { playOperator, startSession } from './play/operator.ts'
 import { playOwner } from './play/owner.ts'
 import { PlayedRobot } from './play/robot.ts'
 import { createScene } from './play/scene.ts'
 import type { Random } from './random.ts'
 import { driverSocket, type HubWire, type SocketWire } from './wire.ts'
+
+/** A session with the credentials of those who may chat in it. */
+export interface OpenSession {
+  readonly id: string
+  readonly tokens: readonly string[]
+}
+
+/** The robot may be in a session yet whose end is on its way. */
+const START_ATTEMPTS = 10
 
 /** Everybody who plays: robots, operators and owners, each over the wires on which they can be cut. */
 export async function assemble(parts: {
@@ -63,6 +72,20 @@ export async function assemble(parts: {
     async end(): Promise<void> {
       curtain.abort()
       await Promise.all(playing)
+    },
+    /** Operators start sessions on these robots and leave them open; nobody drives. Once the play is over. */
+    async openSessions(on: readonly PlayedRobot[]): Promise<OpenSession[]> {
+      const open: OpenSession[] = []
+      for (const [index, robot] of on.entries()) {
+        const operator = operators[index % operators.length] as (typeof operators)[number]
+        let id: string | null = null
+        for (let attempt = 1; attempt <= START_ATTEMPTS && id === null; attempt++)
+          id = await startSession(scene(operator), robot)
+        if (id === null)
+          evidence.sights.add(`no session could be started on robot ${robot.cast.id} in the end`)
+        else open.push({ id, tokens: [operator.person.apiKey, robot.cast.owner.apiKey] })
+      }
+      return open
     },
     async close(): Promise<void> {
       curtain.abort()

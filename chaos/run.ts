@@ -11,6 +11,7 @@ import { assemble, type Company } from './company.ts'
 import { createEvidence, type Evidence } from './evidence.ts'
 import { bringBack, type Inflicted, inflict } from './faults.ts'
 import { readLogs } from './logs.ts'
+import { breakMany } from './long.ts'
 import type { ChaosOptions } from './options.ts'
 import { planFaults } from './plan.ts'
 import { createRandom } from './random.ts'
@@ -24,6 +25,8 @@ const COOL_DOWN_MS = 5_000
 const SETTLE_LIMIT_MS = 60_000
 /** Robots that are switched off in the end, so that OFFLINE is looked at too. */
 const SWITCHED_OFF = 3
+/** Sessions that are left open, so that IN_SESSION is. */
+const LEFT_OPEN = 4
 
 /**
  * Short enough that what comes after a grace comes about in minutes; answers are held against their schemas; nobody is
@@ -78,7 +81,10 @@ export async function runChaos(options: ChaosOptions, stage: Stage): Promise<Out
       onClose: (end) => closers.push(end),
     })
     const errors = readLogs(cluster.nodes, evidence)
-    return { ...outcome, errors, verdicts: await examine(outcome.ground), evidence }
+    const verdicts = await examine(outcome.ground)
+    if (options.disconnects > 0)
+      verdicts.push(await breakMany(cluster, outcome.sessions, { ...options, say }))
+    return { ...outcome, errors, verdicts, evidence }
   } finally {
     await close()
   }
@@ -130,9 +136,9 @@ async function play(
   await Promise.all(cluster.nodes.map(bringBack))
   await delay(COOL_DOWN_MS)
   say('no more faults; everything settles')
-  const { ground, settledMs } = await calmDown(cluster, company, evidence, onClose)
+  const { ground, sessions, settledMs } = await calmDown(cluster, company, evidence, onClose)
   watch.finish()
-  return { faults, memory: watch.memory(), ground, settledMs }
+  return { faults, memory: watch.memory(), ground, sessions, settledMs }
 }
 
 /** Everybody finishes what they were at, a few robots are switched off, and what takes a moment gets it. */
@@ -140,11 +146,12 @@ async function calmDown(cluster: Cluster, company: Company, evidence: Evidence, 
   await company.end()
   const off = new Set(company.robots.slice(0, SWITCHED_OFF))
   await Promise.all([...off].map((robot) => robot.close()))
+  const sessions = await company.openSessions(company.robots.slice(SWITCHED_OFF, SWITCHED_OFF + LEFT_OPEN))
   const db = await connect(cluster.databaseUrl)
   onClose(() => db.end())
   const robots = company.robots.map((robot) => ({ id: robot.cast.id, connected: !off.has(robot) }))
   const ground: Ground = { db, evidence, robots, boards: company.boards }
-  return { ground, settledMs: await settle(ground, SETTLE_LIMIT_MS) }
+  return { ground, sessions, settledMs: await settle(ground, SETTLE_LIMIT_MS) }
 }
 
 async function connect(connectionString: string): Promise<Client> {

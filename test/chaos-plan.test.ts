@@ -72,9 +72,9 @@ describe('numbers that look random', () => {
 
 describe('the options', () => {
   test('are ten minutes with a seed of its own, unless something else is asked for', () => {
-    expect(readOptions([])).toMatchObject({ minutes: 10, robots: 14, keep: false })
-    expect(readOptions(['--quick', '--seed', '5'])).toMatchObject({
-      ...{ minutes: 1, seed: 5 },
+    expect(readOptions([])).toMatchObject({ minutes: 10, robots: 14, disconnects: 0, keep: false })
+    expect(readOptions(['--quick', '--seed', '5', '--long'])).toMatchObject({
+      ...{ minutes: 1, seed: 5, disconnects: 100_000 },
     })
     expect(readOptions(['--help'])).toBe('help')
   })

@@ -16,14 +16,17 @@ export async function playOperator(scene: Scene, robots: readonly PlayedRobot[])
   while (!scene.over.aborted) {
     const free = robots.filter((robot) => !robot.isWanted)
     const robot = scene.random.pick(free.length > 0 && scene.random.chance(FREE_SHARE) ? free : robots)
-    const sessionId = await start(scene, robot)
+    const sessionId = await startSession(scene, robot)
     if (sessionId !== null) await drive(scene, robot, sessionId)
     await rest(scene.over, scene.random.between(200, 1_500))
   }
 }
 
 /** Starts a session; null when that came to nothing. One that is open unawares is ended, so that the next can begin. */
-async function start({ rest, person, evidence, view }: Scene, robot: PlayedRobot): Promise<string | null> {
+export async function startSession(
+  { rest, person, evidence, view }: Scene,
+  robot: PlayedRobot,
+): Promise<string | null> {
   const asked = { operatorId: person.id, robotId: robot.cast.id, sessionId: null as string | null }
   evidence.starts.push(asked)
   const reply = await rest.post('start', '/api/sessions', { robotId: robot.cast.id })
