@@ -1,8 +1,10 @@
 import { randomUUID } from 'node:crypto'
 import { setTimeout as delay } from 'node:timers/promises'
 import type { Evidence, Outcome } from './evidence.ts'
+import type { Random } from './random.ts'
 
 const REQUEST_LIMIT_MS = 15_000
+const HANG_UP_SHARE = 0.1
 const RETRY_MS = 400
 const SHOWN_CHARACTERS = 300
 
@@ -21,11 +23,26 @@ export interface Rest {
   post(act: string, path: string, body: object, patienceMs?: number): Promise<Reply>
 }
 
-/** One person's requests. An answer that no fault excuses is noted as evidence. */
-export function createRest(parts: { baseUrl: string; apiKey: string; evidence: Evidence }): Rest {
+/** How long people wait for an answer; some hang up before it can come, and ask again. */
+export const patience = (random: Random) => () =>
+  random.chance(HANG_UP_SHARE) ? random.between(1, 40) : REQUEST_LIMIT_MS
+
+/** One person's requests; `limitMs` says how long the first of several attempts waits. An answer that no fault excuses is noted as evidence. */
+export function createRest(parts: {
+  baseUrl: string
+  apiKey: string
+  evidence: Evidence
+  limitMs: () => number
+}): Rest {
   const { baseUrl, apiKey, evidence } = parts
 
-  async function once(method: string, path: string, body?: object, key?: string): Promise<Reply> {
+  async function once(
+    method: string,
+    path: string,
+    body?: object,
+    key?: string,
+    limitMs = REQUEST_LIMIT_MS,
+  ): Promise<Reply> {
     try {
       const answer = await fetch(new URL(path, baseUrl), {
         method,
@@ -35,7 +52,7 @@ export function createRest(parts: { baseUrl: string; apiKey: string; evidence: E
           ...(key !== undefined && { 'idempotency-key': key }),
         },
         ...(body && { body: JSON.stringify(body) }),
-        signal: AbortSignal.timeout(REQUEST_LIMIT_MS),
+        signal: AbortSignal.timeout(Math.round(limitMs)),
       })
       const text = await answer.text()
       const { status } = answer
@@ -79,8 +96,8 @@ export function createRest(parts: { baseUrl: string; apiKey: string; evidence: E
     async post(act, path, body, patienceMs = 30_000) {
       const key = randomUUID()
       const untilMs = performance.now() + patienceMs
-      for (;;) {
-        const reply = await once('POST', path, body, key)
+      for (let limitMs = parts.limitMs(); ; limitMs = REQUEST_LIMIT_MS) {
+        const reply = await once('POST', path, body, key, limitMs)
         if (reply.outcome !== 'unknown' || performance.now() > untilMs) return counted(act, reply)
         await delay(RETRY_MS)
       }

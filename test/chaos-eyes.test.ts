@@ -156,7 +156,7 @@ test('answers are what they say; a start is repeated with one key until its outc
   })
   const evidence = createEvidence()
   const baseUrl = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
-  const rest = createRest({ baseUrl, apiKey: 'key', evidence })
+  const rest = createRest({ baseUrl, apiKey: 'key', evidence, limitMs: () => 15_000 })
 
   answers.push(
     [503, '{"error":"away"}'],

@@ -3,7 +3,7 @@ import type { StandardWebSocketConstructor } from '@wheelhouse/sdk'
 import type { Person } from '../cast.ts'
 import type { Evidence } from '../evidence.ts'
 import type { Random } from '../random.ts'
-import { createRest, type Rest } from '../rest.ts'
+import { createRest, patience, type Rest } from '../rest.ts'
 import type { HubView } from './hub-view.ts'
 
 /** What a player has to play with. */
@@ -22,8 +22,11 @@ export interface Scene {
 }
 
 export function createScene(parts: Omit<Scene, 'rest'>): Scene {
-  const { baseUrl, person, evidence } = parts
-  return { ...parts, rest: createRest({ baseUrl, apiKey: person.apiKey, evidence }) }
+  const { baseUrl, person, evidence, random } = parts
+  return {
+    ...parts,
+    rest: createRest({ baseUrl, apiKey: person.apiKey, evidence, limitMs: patience(random) }),
+  }
 }
 
 /** Waits, at most until the play is over. */
