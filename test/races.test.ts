@@ -1,5 +1,5 @@
 import { Client } from 'pg'
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
 import type { Person, Reply } from './support/person.ts'
 import { createWorld, type World } from './support/world.ts'
 
@@ -293,6 +293,27 @@ function chooser(seed: number) {
     return Math.floor((state / 2 ** 32) * limit)
   }
 }
+
+test('a session begins when it has its robot, not when somebody began to wait for it', async () => {
+  const [robot, operator] = [await onlineRobot(), await world.operator()]
+  await database.query('begin')
+  await database.query('select 1 from robots where id = $1 for update', [robot.id])
+  const starting = start(operator, robot.id)
+  await vi.waitFor(async () => {
+    await database.query('select pg_stat_clear_snapshot()')
+    const waiting =
+      "select 1 from pg_stat_activity where wait_event_type = 'Lock' and query like 'update \"robots\"%'"
+    expect((await database.query(waiting)).rowCount).toBe(1)
+  }, patience)
+  const freedMs = Date.now()
+  await database.query('commit')
+  const { status, body } = await starting
+  expect(status).toBe(201)
+  const session = (await operator.get(`${SESSIONS}/${body.sessionId}`)).body
+  expect(Date.parse(session.started_at)).toBeGreaterThanOrEqual(freedMs)
+  expect((await act(operator, body.sessionId, 'end')).status).toBe(200)
+  await robot.link.close()
+})
 
 describe('two workers', () => {
   test('and the operators themselves start what is due: every session once', async () => {

@@ -29,8 +29,9 @@ export function createSessionStarts(parts: { transact: Transact; now: () => Date
     startNow: (operatorId: string, robotId: string, actorId: string): Promise<SessionRecord> =>
       asConflict(() =>
         transact(async (tx) => {
-          const at = now()
           const robot = await claimRobot(tx, robotId)
+          // Not before the robot is ours: the session that had it must have ended by then, on the clock too.
+          const at = now()
           await requireCertification(tx, robot, operatorId)
           const session = await startedSession(tx, robot, operatorId, at)
           await tell(tx, session, robot.name, {
@@ -93,8 +94,8 @@ export function createSessionStarts(parts: { transact: Transact; now: () => Date
     ): Promise<SessionRecord> =>
       asConflict(() =>
         transact(async (tx) => {
-          const at = now()
           const robot = await claimRobot(tx, session.robot_id)
+          const at = now()
           await requireCertification(tx, robot, session.operator_id)
           const started = await move(tx, session.id, ['PENDING'], at, {
             status: 'ACTIVE',

@@ -1,0 +1,63 @@
+import type { Check, Ground } from './check.ts'
+
+/** A stretch of a session under a latched stop. */
+interface Stopped {
+  readonly fromMs: number
+  readonly toMs: number
+}
+
+/** By session, from the log: from every stop to its clear, or to the session's end. */
+async function stoppedStretches(db: Ground['db']): Promise<Map<string, Stopped[]>> {
+  const { rows } = await db.query<{ session_id: string; type: string; at: Date }>(
+    `select session_id, type, at from session_events
+     where type in ('session.stopped', 'session.stop_cleared', 'session.ended') order by session_id, seq`,
+  )
+  const stretches = new Map<string, Stopped[]>()
+  const since = new Map<string, number>()
+  for (const { session_id: sessionId, type, at } of rows) {
+    const fromMs = since.get(sessionId)
+    if (type === 'session.stopped') since.set(sessionId, at.getTime())
+    else if (fromMs !== undefined) {
+      add(stretches, sessionId, { fromMs, toMs: at.getTime() })
+      since.delete(sessionId)
+    }
+  }
+  for (const [sessionId, fromMs] of since)
+    add(stretches, sessionId, { fromMs, toMs: Number.POSITIVE_INFINITY })
+  return stretches
+}
+
+function add(stretches: Map<string, Stopped[]>, sessionId: string, stretch: Stopped): void {
+  stretches.set(sessionId, [...(stretches.get(sessionId) ?? []), stretch])
+}
+
+/**
+ * Every stop that somebody was told of stands in the log, and no robot was driven before it was cleared, not even
+ * over another connection, at another gateway. That none was driven on one and the same connection was seen to.
+ */
+export const stopsObeyed: Check = {
+  name: 'acknowledged stops are recorded and obeyed',
+  async run({ db, evidence }) {
+    const stretches = await stoppedStretches(db)
+    const unrecorded = evidence.stops.filter(
+      ({ sessionId, pressedAtMs, toldAtMs }) =>
+        !stretches.get(sessionId)?.some(({ fromMs, toMs }) => fromMs <= toldAtMs && toMs >= pressedAtMs),
+    )
+    const driven = evidence.releases.filter(({ sessionId, drivenAtMs }) =>
+      stretches.get(sessionId)?.some(({ fromMs, toMs }) => fromMs <= drivenAtMs && drivenAtMs < toMs),
+    )
+    return [
+      ...unrecorded.map(
+        ({ sessionId, pressedAtMs }) =>
+          `the stop of session ${sessionId}, pressed at ${iso(pressedAtMs)} and acknowledged, is not in its log`,
+      ),
+      ...driven.map(
+        ({ robotId, sessionId, stoppedAtMs, drivenAtMs }) =>
+          `robot ${robotId}, stopped at ${iso(stoppedAtMs)} in session ${sessionId}, was driven at ` +
+          `${iso(drivenAtMs)}, before the stop was cleared`,
+      ),
+    ]
+  },
+}
+
+const iso = (ms: number) => new Date(ms).toISOString()

@@ -1,0 +1,121 @@
+import { setTimeout as delay } from 'node:timers/promises'
+import type { Redis } from 'ioredis'
+import type { Cluster, ClusterNode } from '../cluster/cluster.ts'
+import type { Evidence } from './evidence.ts'
+import { type CutPart, type Fault, type NodeBlow, nameOf } from './plan.ts'
+import type { Random } from './random.ts'
+import type { Wire } from './wire.ts'
+
+/** A fault that was inflicted. Times are Unix milliseconds. */
+export interface Inflicted {
+  readonly fault: Fault
+  readonly name: string
+  readonly atMs: number
+  /** When the node served again, or the clients had been cut. */
+  readonly overMs: number
+}
+
+interface Parts {
+  readonly cluster: Pick<Cluster, 'nodes'>
+  readonly redis: Pick<Redis, 'flushall'>
+  readonly wires: Readonly<Record<CutPart, Wire>>
+  readonly random: Random
+  readonly evidence: Pick<Evidence, 'sights'>
+  /** Names of the nodes that are being faulted. */
+  readonly struck: Set<string>
+  readonly say: (text: string) => void
+}
+
+/** A node that begins while its stores are away may give up, as under any supervisor that starts it again. */
+const START_ATTEMPTS = 10
+const ATTEMPT_EVERY_MS = 1_000
+/** The cluster kills what does not end in half a minute. */
+const LONGEST_END_MS = 28_000
+
+/**
+ * Inflicts the plan until the time is up, one fault after another but for those that belong together, and brings
+ * every node back.
+ * @throws Error when a node does not come back
+ */
+export async function inflict(
+  plan: Iterable<Fault>,
+  { untilMs, over, ...parts }: Parts & { untilMs: number; over: AbortSignal },
+): Promise<Inflicted[]> {
+  const done: Inflicted[] = []
+  const running = new Set<Promise<void>>()
+  const failures: unknown[] = []
+  for (const fault of plan) {
+    if (!fault.together) await Promise.all(running)
+    await delay(fault.waitMs, undefined, { signal: over }).catch(() => {})
+    if (Date.now() >= untilMs || over.aborted || failures.length > 0) break
+    const job: Promise<void> = strike(fault, parts)
+      .then(
+        (inflicted) => void done.push(inflicted),
+        (cause) => void failures.push(cause),
+      )
+      .finally(() => running.delete(job))
+    running.add(job)
+  }
+  await Promise.all(running)
+  if (failures.length > 0) throw failures[0]
+  return done
+}
+
+async function strike(fault: Fault, parts: Parts): Promise<Inflicted> {
+  const { cluster, redis, wires, random, struck, say } = parts
+  const atMs = Date.now()
+  let note = ''
+  if (fault.what === 'cut') note = ` (${wires[fault.part].cut(fault.share, random)})`
+  else if (fault.what === 'flush') await redis.flushall()
+  else {
+    const node = nodeFor(cluster.nodes, fault)
+    note = ` (${node.name})`
+    struck.add(node.name)
+    await hit(node, fault, parts.evidence).finally(() => struck.delete(node.name))
+  }
+  const overMs = Date.now()
+  const lasted = 'forMs' in fault ? `, for ${fault.forMs} ms` : ''
+  const back = fault.what === 'kill' || fault.what === 'restart' ? `, back after ${overMs - atMs} ms` : ''
+  const clock = new Date(atMs).toISOString().slice(11, 23)
+  say(
+    `${clock} ${fault.number}. ${nameOf(fault)}${note}${lasted}${back}${fault.together ? ', together' : ''}`,
+  )
+  return { fault, name: nameOf(fault), atMs, overMs }
+}
+
+function nodeFor(nodes: readonly ClusterNode[], fault: NodeBlow): ClusterNode {
+  const ofKind = nodes.filter(({ kind }) => kind === fault.kind)
+  const node = ofKind[fault.which % ofKind.length]
+  if (!node) throw new Error(`the cluster has no ${fault.kind}`)
+  return node
+}
+
+async function hit(node: ClusterNode, fault: NodeBlow, { sights }: Pick<Evidence, 'sights'>): Promise<void> {
+  if (fault.what === 'pause') {
+    node.pause()
+    await delay(fault.forMs)
+    node.resume()
+    if (!node.running) sights.add(`${node.name} ended when it was paused`)
+  } else if (fault.what === 'kill') {
+    await node.kill()
+    await delay(fault.forMs)
+  } else {
+    const sinceMs = performance.now()
+    await node.stop()
+    if (performance.now() - sinceMs > LONGEST_END_MS)
+      sights.add(`${node.name} did not end when it was asked to`)
+  }
+  await bringBack(node)
+}
+
+/** Harmless for a node that runs. @throws Error with the end of its log when it does not come back */
+export async function bringBack(node: ClusterNode): Promise<void> {
+  for (let attempt = 1; ; attempt++) {
+    try {
+      return await node.start()
+    } catch (cause) {
+      if (attempt === START_ATTEMPTS) throw cause
+      await delay(ATTEMPT_EVERY_MS)
+    }
+  }
+}

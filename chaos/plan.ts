@@ -1,0 +1,96 @@
+import type { NodeKind } from '../cluster/cluster.ts'
+import type { Random } from './random.ts'
+
+export const nodeKinds: readonly NodeKind[] = [
+  ...(['api', 'hub', 'gateway', 'worker', 'proxy', 'redis', 'postgres'] as const),
+]
+export const cutParts = ['robots', 'operators', 'hub clients'] as const
+export type CutPart = (typeof cutParts)[number]
+
+export type Fault = {
+  readonly number: number
+  /** Begun so long after the one before has ended, or, with `together`, after it has begun. Milliseconds. */
+  readonly waitMs: number
+  readonly together: boolean
+} & Blow
+
+/** What is done to one node. `which` says which of its kind: the remainder by how many there are. */
+export type NodeBlow =
+  | {
+      readonly what: 'kill' | 'pause'
+      readonly kind: NodeKind
+      readonly which: number
+      readonly forMs: number
+    }
+  | { readonly what: 'restart'; readonly kind: NodeKind; readonly which: number }
+
+export type Blow =
+  | NodeBlow
+  | { readonly what: 'flush'; readonly kind: 'redis' }
+  | { readonly what: 'cut'; readonly part: CutPart; readonly share: number }
+
+const QUIET_MS = [1_000, 3_500] as const
+const TOGETHER_MS = [200, 2_000] as const
+const TOGETHER_SHARE = 0.2
+const DOWN_MS = [100, 5_000] as const
+const PAUSED_MS = [500, 8_000] as const
+
+/**
+ * Faults without end, the same for the same numbers. Every kind comes once before any comes again, in an order that
+ * is new each time, so that even a short run is a mixture and a long one leaves nothing out. At most two at a time,
+ * and then on nodes of different kinds.
+ */
+export function* planFaults(random: Random): Generator<Fault> {
+  let before: Fault | undefined
+  for (let number = 1; ; ) {
+    for (const deal of random.shuffled(deck)) {
+      const together =
+        before !== undefined &&
+        !before.together &&
+        random.chance(TOGETHER_SHARE) &&
+        sufferer(before) !== deal.at
+      const [least, most] = together ? TOGETHER_MS : QUIET_MS
+      const waitMs = Math.round(random.between(least, most))
+      before = { number, together, waitMs, ...deal.draw(random) }
+      number++
+      yield before
+    }
+  }
+}
+
+/** The kind of node a fault strikes, or the part of the clients. */
+export const sufferer = (fault: Blow): NodeKind | CutPart => ('kind' in fault ? fault.kind : fault.part)
+
+/** A fault in a few words, without how long it lasts: for counting. */
+export const nameOf = (fault: Blow): string =>
+  fault.what === 'kill' ? `kill -9 ${fault.kind}` : `${fault.what} ${sufferer(fault)}`
+
+interface Card {
+  readonly at: NodeKind | CutPart
+  draw(random: Random): Blow
+}
+
+const which = (random: Random) => random.below(1_000)
+const deck: readonly Card[] = [
+  ...nodeKinds.flatMap((kind): Card[] => [
+    {
+      at: kind,
+      draw: (random) => ({
+        ...{ what: 'kill', kind, which: which(random) },
+        forMs: Math.round(random.between(...DOWN_MS)),
+      }),
+    },
+    {
+      at: kind,
+      draw: (random) => ({
+        ...{ what: 'pause', kind, which: which(random) },
+        forMs: Math.round(random.between(...PAUSED_MS)),
+      }),
+    },
+    { at: kind, draw: (random) => ({ what: 'restart', kind, which: which(random) }) },
+  ]),
+  { at: 'redis', draw: () => ({ what: 'flush', kind: 'redis' }) },
+  ...cutParts.map(
+    (part): Card => ({ at: part, draw: (random) => ({ what: 'cut', part, share: random.between(0.3, 1) }) }),
+  ),
+]

@@ -1,0 +1,102 @@
+import type { Verdict } from './checks/index.ts'
+import { type Evidence, GAP_MS, type Gap } from './evidence.ts'
+import type { Inflicted } from './faults.ts'
+import type { Memory } from './watch.ts'
+
+const SHOWN_WRONGS = 20
+/** What begins so long after a fault is over was not its doing. */
+const AFTERMATH_MS = 3_000
+
+/**
+ * How long driving took to go on after the faults that interrupted it, milliseconds, by the fault's name. A gap is
+ * charged to the newest fault that had begun, and of each robot only the first one.
+ */
+export function recoveries(faults: readonly Inflicted[], gaps: readonly Gap[]): Map<string, number[]> {
+  const charged = new Map<Inflicted, Map<string, number>>()
+  for (const { robotId, fromMs, toMs } of gaps) {
+    // It begins with the last control frame before the fault.
+    const begun = faults.filter(
+      ({ atMs, overMs }) => atMs <= fromMs + GAP_MS && atMs < toMs && fromMs <= overMs + AFTERMATH_MS,
+    )
+    const [fault] = begun.toSorted((a, b) => b.atMs - a.atMs)
+    if (!fault) continue
+    const times = charged.get(fault) ?? new Map<string, number>()
+    charged.set(fault, times)
+    if (!times.has(robotId)) times.set(robotId, toMs - fault.atMs)
+  }
+  const byName = new Map<string, number[]>()
+  for (const [{ name }, times] of charged) byName.set(name, [...(byName.get(name) ?? []), ...times.values()])
+  return byName
+}
+
+/** The value below which this share of the values lies. */
+export function percentile(values: readonly number[], share: number): number {
+  const sorted = values.toSorted((a, b) => a - b)
+  return sorted[Math.max(0, Math.ceil(sorted.length * share) - 1)] ?? Number.NaN
+}
+
+const seconds = (ms: number) => `${(ms / 1_000).toFixed(1)} s`
+
+function table(rows: readonly (readonly string[])[]): string[] {
+  const widths = rows[0]?.map((_, column) => Math.max(...rows.map((row) => (row[column] ?? '').length))) ?? []
+  return rows.map((row) =>
+    `  ${row.map((cell, column) => (column === 0 ? cell.padEnd(widths[0] ?? 0) : cell.padStart(widths[column] ?? 0))).join('  ')}`.trimEnd(),
+  )
+}
+
+/** What was broken, and how long driving was away for it. */
+export function describeFaults(faults: readonly Inflicted[], gaps: readonly Gap[]): string[] {
+  const counts = Map.groupBy(faults, ({ name }) => name)
+  const times = recoveries(faults, gaps)
+  const rows = [...counts]
+    .toSorted(([a], [b]) => a.localeCompare(b))
+    .map(([name, all]) => {
+      const found = times.get(name) ?? []
+      const [half, most] = [percentile(found, 0.5), percentile(found, 1)]
+      const recovery =
+        found.length === 0 ? ['0', '–', '–'] : [String(found.length), seconds(half), seconds(most)]
+      return [name, String(all.length), ...recovery]
+    })
+  const overall = [...times.values()].flat()
+  const head = ['fault', 'times', 'drives interrupted', 'driving on after p50', 'max']
+  const total =
+    overall.length === 0
+      ? []
+      : [
+          [
+            'all',
+            String(faults.length),
+            String(overall.length),
+            seconds(percentile(overall, 0.5)),
+            seconds(percentile(overall, 1)),
+          ],
+        ]
+  return table([head, ...rows, ...total])
+}
+
+/** What people did, and what they were told of it. */
+export function describeActs({ acts }: Pick<Evidence, 'acts'>): string[] {
+  const rows = [...acts]
+    .toSorted(([a], [b]) => a.localeCompare(b))
+    .map(([act, { acknowledged, refused, unknown }]) => [
+      act,
+      ...[acknowledged, refused, unknown].map(String),
+    ])
+  return table([['act', 'acknowledged', 'refused', 'unknown'], ...rows])
+}
+
+export function describeMemory(memory: readonly Memory[]): string[] {
+  const megabytes = (value: number) => `${Math.round(value)} MB`
+  const rows = memory.map(({ name, early, most, last }) => [name, ...[early, most, last].map(megabytes)])
+  return table([['process', 'after the start', 'most', 'at the end'], ...rows])
+}
+
+/** Each invariant with what offends it. */
+export function describeVerdicts(verdicts: readonly Verdict[]): string[] {
+  return verdicts.flatMap(({ name, wrong }) => {
+    if (wrong.length === 0) return [`  holds     ${name}`]
+    const shown = wrong.slice(0, SHOWN_WRONGS).map((one) => `              ${one}`)
+    const rest = wrong.length > SHOWN_WRONGS ? [`              and ${wrong.length - SHOWN_WRONGS} more`] : []
+    return [`  VIOLATED  ${name}`, ...shown, ...rest]
+  })
+}

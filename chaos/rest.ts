@@ -1,0 +1,116 @@
+import { randomUUID } from 'node:crypto'
+import { setTimeout as delay } from 'node:timers/promises'
+import type { Evidence, Outcome } from './evidence.ts'
+import type { Random } from './random.ts'
+
+const REQUEST_LIMIT_MS = 15_000
+const HANG_UP_SHARE = 0.1
+const RETRY_MS = 400
+const SHOWN_CHARACTERS = 300
+
+export interface Reply {
+  /** `unknown`: it may have been carried out. `kept`: it was, and its answer is lost. */
+  readonly outcome: Outcome | 'kept'
+  readonly status: number
+  readonly body: Record<string, unknown>
+  readonly error: string
+}
+
+export interface Rest {
+  /** Asks once. */
+  ask(act: string, method: string, path: string, body?: object): Promise<Reply>
+  /** A POST with an idempotency key, repeated with it until the outcome is known or `patienceMs` are over. */
+  post(act: string, path: string, body: object, patienceMs?: number): Promise<Reply>
+}
+
+/** How long people wait for an answer; some hang up before it can come, and ask again. */
+export const patience = (random: Random) => () =>
+  random.chance(HANG_UP_SHARE) ? random.between(1, 40) : REQUEST_LIMIT_MS
+
+/** One person's requests; `limitMs` says how long the first of several attempts waits. An answer that no fault excuses is noted as evidence. */
+export function createRest(parts: {
+  baseUrl: string
+  apiKey: string
+  evidence: Evidence
+  limitMs: () => number
+}): Rest {
+  const { baseUrl, apiKey, evidence } = parts
+
+  async function once(
+    method: string,
+    path: string,
+    body?: object,
+    key?: string,
+    limitMs = REQUEST_LIMIT_MS,
+  ): Promise<Reply> {
+    try {
+      const answer = await fetch(new URL(path, baseUrl), {
+        method,
+        headers: {
+          authorization: `Bearer ${apiKey}`,
+          'content-type': 'application/json',
+          ...(key !== undefined && { 'idempotency-key': key }),
+        },
+        ...(body && { body: JSON.stringify(body) }),
+        signal: AbortSignal.timeout(Math.round(limitMs)),
+      })
+      const text = await answer.text()
+      const { status } = answer
+      return judge(status, text, `${method} ${path.replace(/[0-9a-f-]{36}/g, '…')}`)
+    } catch (cause) {
+      return { outcome: 'unknown', status: 0, body: {}, error: String(cause) }
+    }
+  }
+
+  function judge(status: number, text: string, what: string): Reply {
+    const body = fieldsOf(text)
+    const error = typeof body?.error === 'string' ? body.error : ''
+    const strange = (why: string) =>
+      evidence.sights.add(`${what} was answered with ${status}, ${why}: ${text.slice(0, SHOWN_CHARACTERS)}`)
+    const reply = (outcome: Reply['outcome']): Reply => ({ outcome, status, body: body ?? {}, error })
+    if (status >= 200 && status < 300) {
+      if (body) return reply('acknowledged')
+      strange('which is not JSON')
+      return reply('unknown')
+    }
+    // The proxy's own answers, while nobody stands behind it, are not ours.
+    if (status === 502 || status === 503 || status === 504 || status === 408) return reply('unknown')
+    if (status >= 500) strange('which no fault excuses')
+    else if (error === '') strange('which says no error')
+    if (status === 409 && error.includes('its answer was not kept')) return reply('kept')
+    if (
+      status === 429 ||
+      (status === 409 && /still being carried out|repetition of this request/.test(error))
+    )
+      return reply('unknown')
+    return reply(status >= 500 ? 'unknown' : 'refused')
+  }
+
+  const counted = (act: string, reply: Reply): Reply => {
+    evidence.count(act, reply.outcome === 'kept' ? 'acknowledged' : reply.outcome)
+    return reply
+  }
+
+  return {
+    ask: async (act, method, path, body) => counted(act, await once(method, path, body)),
+    async post(act, path, body, patienceMs = 30_000) {
+      const key = randomUUID()
+      const untilMs = performance.now() + patienceMs
+      for (let limitMs = parts.limitMs(); ; limitMs = REQUEST_LIMIT_MS) {
+        const reply = await once('POST', path, body, key, limitMs)
+        if (reply.outcome !== 'unknown' || performance.now() > untilMs) return counted(act, reply)
+        await delay(RETRY_MS)
+      }
+    },
+  }
+}
+
+/** The fields of a JSON object; undefined for anything else. */
+function fieldsOf(text: string): Record<string, unknown> | undefined {
+  try {
+    const value: unknown = JSON.parse(text)
+    return typeof value === 'object' && value !== null && !Array.isArray(value) ? { ...value } : undefined
+  } catch {
+    return undefined
+  }
+}
