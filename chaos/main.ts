@@ -54,9 +54,9 @@ async function main(): Promise<number> {
     }
     const outcome = await runChaos(options, { dataDir, say, over: over.signal, onClosable })
     report(outcome)
-    const { evidence, faults } = outcome
-    await writeFile(join(dataDir, 'evidence.json'), JSON.stringify({ seed, faults, ...evidence }))
-    wrong = outcome.verdicts.some((verdict) => verdict.wrong.length > 0)
+    const { evidence, faults, verdicts } = outcome
+    await writeFile(join(dataDir, 'evidence.json'), JSON.stringify({ seed, faults, verdicts, ...evidence }))
+    wrong = verdicts.some((verdict) => verdict.wrong.length > 0)
     say(wrong ? `\nNOT ALL IS WELL, seed ${seed}.` : `\nAll is well, seed ${seed}.`)
   } finally {
     if (wrong || options.keep) say(`Data and logs: ${dataDir}`)

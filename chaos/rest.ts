@@ -12,6 +12,8 @@ export interface Reply {
   /** `unknown`: it may have been carried out. `kept`: it was, and its answer is lost. */
   readonly outcome: Outcome | 'kept'
   readonly status: number
+  /** False for a refusal after an attempt of unknown outcome, which may yet be carried out. */
+  readonly settled: boolean
   readonly body: Record<string, unknown>
   readonly error: string
 }
@@ -58,7 +60,7 @@ export function createRest(parts: {
       const { status } = answer
       return judge(status, text, `${method} ${path.replace(/[0-9a-f-]{36}/g, '…')}`)
     } catch (cause) {
-      return { outcome: 'unknown', status: 0, body: {}, error: String(cause) }
+      return { outcome: 'unknown', status: 0, settled: false, body: {}, error: String(cause) }
     }
   }
 
@@ -67,7 +69,9 @@ export function createRest(parts: {
     const error = typeof body?.error === 'string' ? body.error : ''
     const strange = (why: string) =>
       evidence.sights.add(`${what} was answered with ${status}, ${why}: ${text.slice(0, SHOWN_CHARACTERS)}`)
-    const reply = (outcome: Reply['outcome']): Reply => ({ outcome, status, body: body ?? {}, error })
+    const reply = (outcome: Reply['outcome']): Reply => ({
+      ...{ outcome, status, settled: outcome !== 'unknown', body: body ?? {}, error },
+    })
     if (status >= 200 && status < 300) {
       if (body) return reply('acknowledged')
       strange('which is not JSON')
@@ -96,9 +100,13 @@ export function createRest(parts: {
     async post(act, path, body, patienceMs = 30_000) {
       const key = randomUUID()
       const untilMs = performance.now() + patienceMs
+      let doubtful = false
       for (let limitMs = parts.limitMs(); ; limitMs = REQUEST_LIMIT_MS) {
         const reply = await once('POST', path, body, key, limitMs)
-        if (reply.outcome !== 'unknown' || performance.now() > untilMs) return counted(act, reply)
+        const settled = reply.settled && !(reply.outcome === 'refused' && doubtful)
+        if (reply.outcome !== 'unknown' || performance.now() > untilMs)
+          return counted(act, { ...reply, settled })
+        doubtful = true
         await delay(RETRY_MS)
       }
     },

@@ -36,7 +36,7 @@ export async function startSession(
     view.watch(asked.sessionId)
     return asked.sessionId
   }
-  if (reply.outcome === 'refused') evidence.starts.splice(evidence.starts.indexOf(asked), 1)
+  if (reply.outcome === 'refused' && reply.settled) evidence.starts.splice(evidence.starts.indexOf(asked), 1)
   if (!reply.error.includes('already has an open session') && reply.outcome !== 'kept') return null
   for (const status of ['ACTIVE', 'PAUSED']) {
     const list = await rest.ask('list', 'GET', `/api/sessions?status=${status}`)
