@@ -162,12 +162,19 @@ export function createSessionBook(parts: {
   ]
   const store: Pick<
     PresenceStore,
-    'linkStates' | 'changedWithin' | 'connectedTo' | 'renewNode' | 'forgetNode' | 'saveHeartbeats'
+    | 'linkStates'
+    | 'changedWithin'
+    | 'connectedTo'
+    | 'renewNode'
+    | 'drainNode'
+    | 'forgetNode'
+    | 'saveHeartbeats'
   > = {
     linkStates: () => ask(linkStates),
     changedWithin: () => call(() => (changed ? [robotId] : [])),
     connectedTo: (node) => call(() => (connected && nodeId === node ? [{ robotId, epoch }] : [])),
     renewNode: () => call(() => {}),
+    drainNode: () => call(() => {}),
     forgetNode: () => call(() => true),
     saveHeartbeats: (beats) => call(() => beats.filter((beat) => connected && beat.epoch === epoch).length),
   }
