@@ -215,7 +215,7 @@ describe('read state', () => {
     const operator = await notified(30)
     const decide = async (index: number) => {
       const { body } = await operator.post('/api/operator/certifications', { robot_type: `more-${index}` })
-      await admin.post(`/api/admin/certifications/${body.id}/approve`)
+      await admin.post(`/api/admin/certifications/${body.id}/reject`)
     }
     await Promise.all([
       ...Array.from({ length: 10 }, (_, index) => decide(index)),
@@ -256,7 +256,7 @@ describe('read state', () => {
       await Promise.all([hub.watchUnread((update) => seen.push(update)), hub.connect()])
       expect(seen).toEqual([{ unread: 2 }])
       const { body } = await operator.post('/api/operator/certifications', { robot_type: 'counted' })
-      await admin.post(`/api/admin/certifications/${body.id}/approve`)
+      await admin.post(`/api/admin/certifications/${body.id}/reject`)
       await vi.waitFor(() => expect(seen.at(-1)).toEqual({ unread: 3 }))
       await operator.post(`${NOTIFICATIONS}/2/read`)
       await vi.waitFor(() => expect(seen.at(-1)).toMatchObject({ unread: 2, read: { id: '2' } }))
@@ -272,9 +272,10 @@ describe('read state', () => {
 describe('push: false', () => {
   const prefer = (person: Person, preferences: object) =>
     person.post('/api/auth/profile', { notification_preferences: preferences })
+  /** A refusal: an approval changes the person's rights, and with them their sockets are made anew. */
   const decide = async (person: Person, type: string) => {
     const { body } = await person.post('/api/operator/certifications', { robot_type: type })
-    expect((await admin.post(`/api/admin/certifications/${body.id}/approve`)).status).toBe(200)
+    expect((await admin.post(`/api/admin/certifications/${body.id}/reject`)).status).toBe(200)
   }
 
   test('nothing is pushed; it is kept, listed, counted and found with notifications:since', async () => {
