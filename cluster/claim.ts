@@ -1,5 +1,5 @@
 import { spawn } from 'node:child_process'
-import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import type { Socket } from 'node:net'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
@@ -31,7 +31,11 @@ export async function claimDirectory(dataDir: string) {
     )
   }
   await endLeftOvers(dataDir)
-  const write = (nodes: Process[]) => writeFileSync(file, JSON.stringify({ owner, nodes }), { mode: 0o600 })
+  const write = (nodes: Process[]) => {
+    // Whole or not at all: half a record would leave everything running.
+    writeFileSync(`${file}.new`, JSON.stringify({ owner, nodes }), { mode: 0o600 })
+    renameSync(`${file}.new`, file)
+  }
   write([])
   const dismissUndertaker = hireUndertaker(dataDir)
   return {
