@@ -17,7 +17,9 @@ async function createStage(options: WorldOptions = {}) {
   const mail = await startMailServer()
   let aheadMs = 0
   const now = () => new Date(Date.now() + aheadMs)
-  const world = await createWorld({ ...options, env: { ...mail.env, ...options.env }, now })
+  // Robots beat once and are lost when a test says so: what is told of a lost robot is mailed at once.
+  const env = { ...mail.env, HEARTBEAT_TIMEOUT_MS: String(10 * MINUTE_MS), ...options.env }
+  const world = await createWorld({ ...options, env, now })
   const admin = await world.admin()
   let serial = 0
   const { db } = world.platform
