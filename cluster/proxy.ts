@@ -1,8 +1,9 @@
 import { fileURLToPath } from 'node:url'
 import { createNode, type ManagedNode } from './node.ts'
 import type { Ports } from './ports.ts'
+import { requireProgram } from './programs.ts'
 import { answersOk } from './roles.ts'
-import { launch, requireProgram, tailOf } from './spawn.ts'
+import { launch, tailOf } from './spawn.ts'
 
 const CONFIGURATION = fileURLToPath(new URL('haproxy.cfg', import.meta.url))
 

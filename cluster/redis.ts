@@ -1,8 +1,8 @@
 import { mkdirSync } from 'node:fs'
-import { connect } from 'node:net'
 import { join } from 'node:path'
 import { createNode, type ManagedNode } from './node.ts'
-import { launch, requireProgram, tailOf } from './spawn.ts'
+import { redisAnswers, requireProgram } from './programs.ts'
+import { launch, tailOf } from './spawn.ts'
 
 /** The Redis of a cluster, as a node on a fixed port that keeps its data. */
 export function createRedis(options: { dataDir: string; port: number; logFile: string }): {
@@ -28,21 +28,8 @@ export function createRedis(options: { dataDir: string; port: number; logFile: s
   const node = createNode({
     ...{ name: 'redis', kind: 'redis', port, logFile },
     launch: () => launch(program, flags, { logFile, env: {} }),
-    serves: () => pings(port),
+    serves: () => redisAnswers(port),
     lastWords: () => tailOf(logFile),
   })
   return { node, url: `redis://127.0.0.1:${port}` }
-}
-
-/** Whether a Redis on this port answers PING, and not that it is loading. */
-function pings(port: number): Promise<boolean> {
-  return new Promise((resolve) => {
-    const socket = connect(port, '127.0.0.1', () => socket.write('PING\r\n'))
-    const settle = (answer: boolean) => {
-      socket.destroy()
-      resolve(answer)
-    }
-    socket.once('data', (reply) => settle(reply.toString().startsWith('+PONG')))
-    socket.once('error', () => settle(false)).setTimeout(1_000, () => settle(false))
-  })
 }

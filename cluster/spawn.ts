@@ -1,27 +1,9 @@
 import { type SpawnOptions, spawn } from 'node:child_process'
 import { closeSync, existsSync, openSync, readFileSync } from 'node:fs'
-import { delimiter, join } from 'node:path'
 import type { Launched } from './node.ts'
 import { sendTo } from './processes.ts'
 
 const LOG_TAIL_LINES = 15
-/** Where servers are installed, which is not on everybody's PATH. */
-const SYSTEM_FOLDERS = ['/usr/sbin', '/usr/local/sbin', '/opt/homebrew/bin']
-
-/**
- * Path of a program that must be installed.
- * @throws Error that says how to install it.
- */
-export function requireProgram(name: string, debianPackage: string): string {
-  const folders = [...(process.env.PATH ?? '').split(delimiter), ...SYSTEM_FOLDERS]
-  const found = folders.map((folder) => join(folder, name)).find((file) => existsSync(file))
-  if (found) return found
-  throw new Error(
-    `The cluster needs ${name}, and it is not here. Install it: apt-get install ${debianPackage} (Debian, Ubuntu), ` +
-      `brew install ${debianPackage === 'redis-server' ? 'redis' : debianPackage} (macOS).`,
-  )
-}
-
 /** Starts a program in a process group of its own, so that Ctrl-C leaves it to our ordered end. */
 export function launch(
   program: string,

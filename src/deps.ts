@@ -34,15 +34,7 @@ import { type Certifications, createCertifications } from './operators/certifica
 import { createOperatorProfiles } from './operators/operator-profile.service.ts'
 import { createSchedules } from './operators/schedule.service.ts'
 import { createOperatorStats } from './operators/stats.service.ts'
-import { createCustomers } from './payments/customer.service.ts'
-import type { Payments } from './payments/payment.routes.ts'
-import { createPayouts } from './payments/payout.service.ts'
-import { createPayoutTransfers } from './payments/payout.transfers.ts'
-import { createProvider } from './payments/provider.ts'
-import { createProviderAccounts } from './payments/provider-accounts.ts'
-import { createProviderFacts } from './payments/provider-facts.ts'
-import { createRecipients } from './payments/recipient.service.ts'
-import { createWebhook } from './payments/webhook.service.ts'
+import { createPayments } from './payments/payments.ts'
 import { createRobots } from './robots/robot.service.ts'
 import { createRobotTokens } from './robots/robot.token.ts'
 import { createRobotWatch } from './robots/robot.watch.ts'
@@ -86,7 +78,7 @@ export async function createPlatform(config: Config, surroundings: Surroundings)
       ...operators,
       ...createFleet(base, sessions.lifecycle, operators.certifications),
       ...billing,
-      payments: createPayments({ ...base, ...accounts, ...operators, ...billing }),
+      payments: createPayments({ ...base, ...accounts, ...operators, ...billing, settings: config.payments }),
       ...createSupport({ ...base, ...accounts }),
       driving: createDriving({ ...base, queries: sessions.sessionQueries, users: accounts.users }),
       close: closers.closeAll,
@@ -202,35 +194,6 @@ const createBilling = (base: Base) => ({
   plans: createPlans(base),
   invoices: createInvoices(base),
 })
-
-/** Undefined without a key of the payment provider: nothing else minds. */
-function createPayments(
-  parts: Base &
-    Pick<Parameters<typeof createCustomers>[0], 'users' | 'clientProfiles'> &
-    Pick<Parameters<typeof createRecipients>[0], 'operatorProfiles'>,
-): Payments | undefined {
-  const { payments } = parts.config
-  if (!payments) return undefined
-  const provider = createProvider(payments)
-  const accounts = createProviderAccounts(parts)
-  const facts = createProviderFacts(parts)
-  const recipients = createRecipients({ ...parts, provider, accounts, facts })
-  const transfers = createPayoutTransfers({ ...parts, provider, facts })
-  const customers = createCustomers({ ...parts, provider, accounts, facts })
-  return {
-    ...{ customers, recipients, facts, payoutTransfers: transfers },
-    payouts: createPayouts({ ...parts, recipients, transfers }),
-    webhook: createWebhook({
-      ...parts,
-      provider,
-      settings: payments,
-      facts,
-      customers,
-      recipients,
-      transfers,
-    }),
-  }
-}
 
 /** What the public writes to us, and what goes out by mail. Without a mail server it is stored and waits. */
 function createSupport(base: Base & { unsubscribing: Unsubscribing }) {

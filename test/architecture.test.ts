@@ -13,8 +13,8 @@ const allowed: Record<string, readonly string[]> = {
   src: ['protocol'],
   gateway: ['src', 'protocol'],
   hub: ['src', 'protocol'],
-  // Measures the servers from outside, beside bare ones of its own; the hub it only talks to.
-  bench: ['src', 'gateway', 'protocol', 'sdk'],
+  // Measures the servers from outside, beside bare ones of its own; the hub it only talks to. Finds programs as clusters do.
+  bench: ['src', 'gateway', 'protocol', 'sdk', 'cluster'],
   // Starts the program as it is, beside its stores and a proxy.
   cluster: ['src'],
   // Breaks the platform from outside and looks at what is left.

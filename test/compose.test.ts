@@ -1,12 +1,13 @@
 import { execFile } from 'node:child_process'
 import { existsSync, readFileSync } from 'node:fs'
-import { delimiter, join } from 'node:path'
+import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
 import ajv from '@redocly/ajv'
 import { load } from 'js-yaml'
 import { describe, expect, test } from 'vitest'
 import { z } from 'zod'
+import { requireProgram } from '../cluster/programs.ts'
 import { loadConfig, variables } from '../src/config.ts'
 import { isLoopback } from '../src/idp/loopback.ts'
 
@@ -182,7 +183,7 @@ describe('haproxy.cfg', () => {
     for (const env of [local, services.proxy?.environment ?? {}]) {
       const filled = Object.entries(env).map(([key, value]) => [key, filledIn(value, {})])
       const { stdout, stderr } = await promisify(execFile)(
-        haproxyProgram(),
+        requireProgram('haproxy', 'haproxy'),
         ['-c', '-f', join(root, 'cluster/haproxy.cfg')],
         { env: Object.fromEntries(filled) },
       )
@@ -202,13 +203,4 @@ describe('haproxy.cfg', () => {
 
 function baseImages(): string[] {
   return [...dockerfile.matchAll(/^FROM (\S+)/gm)].map(([, image]) => image as string)
-}
-
-function haproxyProgram(): string {
-  const folders = [...(process.env.PATH ?? '').split(delimiter), '/usr/sbin', '/usr/local/sbin']
-  const found = folders.map((folder) => join(folder, 'haproxy')).find((file) => existsSync(file))
-  if (found) return found
-  throw new Error(
-    'This test needs HAProxy, and there is none here. Install it (Debian: apt-get install haproxy).',
-  )
 }

@@ -162,6 +162,22 @@ describe('the provider', () => {
     },
   )
 
+  test('refuses to say what it has done: nothing is released that may have been paid', async () => {
+    await using stage = await createStage(2_000)
+    stage.stripe.plan('drops after', /transfers$/, 2, 'POST')
+    expect((await stage.ask()).body.status).toBe('PENDING')
+    stage.stripe.plan('refuses', /transfers$/, 1, 'GET')
+    stage.later(HOUR_MS)
+    await stage.run()
+    expect(stage.stripe.asked('GET', /transfers$/)).toHaveLength(1)
+    expect(await stage.overview()).toMatchObject({ pendingCents: 2_000, payouts: [{ status: 'PENDING' }] })
+    stage.later(HOUR_MS)
+    await stage.run()
+    expect(await stage.overview()).toMatchObject({ pendingCents: 0, payouts: [{ status: 'PAID' }] })
+    expect(await stage.books()).toEqual({ payable: 0, reserved: 0, transferred: 2_000 })
+    stage.forgiveErrors()
+  })
+
   test('a process that ends between the reservation and the transfer leaves the payout to the worker', async () => {
     await using stage = await createStage(2_000)
     const { db, transact } = stage.world.platform

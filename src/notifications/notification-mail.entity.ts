@@ -1,5 +1,6 @@
 import { defineEntity, type InferEntity, p } from '@mikro-orm/core'
 import { User } from '../accounts/user.entity.ts'
+import { deliveryColumns } from '../mail/mail.columns.ts'
 
 /** A mail that tells of notifications, and how far its delivery has come. The rows are the queue. */
 export const NotificationMail = defineEntity({
@@ -41,14 +42,7 @@ export const NotificationMail = defineEntity({
     more: p.integer(),
     urgent: p.boolean(),
     createdAt: p.datetime(3).defaultRaw('now()'),
-    deliveredAt: p.datetime(3).nullable(),
-    /** Attempts that were begun. */
-    attempts: p.integer().default(0),
-    nextAttemptAt: p.datetime(3).defaultRaw('now()'),
-    /** Whoever holds the claim may send; nobody else may until `claimed_until`, by the database's clock. */
-    claim: p.uuid().nullable(),
-    claimedUntil: p.datetime(3).nullable(),
-    lastError: p.text().nullable(),
+    ...deliveryColumns(),
   },
 })
 export type NotificationMail = InferEntity<typeof NotificationMail>

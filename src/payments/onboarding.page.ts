@@ -1,7 +1,7 @@
 import type { Middleware } from 'koa'
 import type { Auth } from '../accounts/auth.ts'
 import { notAllowed } from '../http/errors.ts'
-import type { Payments } from './payment.routes.ts'
+import type { Payments } from './payments.ts'
 import { ONBOARDING_PATH } from './recipient.service.ts'
 
 /**

@@ -1,5 +1,4 @@
 import { type Endpoint, endpoint, type Refusals } from '../http/endpoint.ts'
-import type { Customers } from './customer.service.ts'
 import {
   AskForPayout,
   ConnectStatus,
@@ -11,22 +10,8 @@ import {
   ProviderEventBody,
   SetupIntentView,
 } from './payment.schema.ts'
-import type { Payouts } from './payout.service.ts'
-import type { PayoutTransfers } from './payout.transfers.ts'
+import type { Payments } from './payments.ts'
 import { notConfigured } from './provider.ts'
-import type { ProviderFacts } from './provider-facts.ts'
-import type { Recipients } from './recipient.service.ts'
-import type { Webhook } from './webhook.service.ts'
-
-/** What needs the payment provider; undefined on a platform without its key. */
-export interface Payments {
-  readonly customers: Customers
-  readonly recipients: Recipients
-  readonly payouts: Payouts
-  readonly payoutTransfers: PayoutTransfers
-  readonly webhook: Webhook
-  readonly facts: ProviderFacts
-}
 
 const clients = { role: 'client', sessionOnly: true } as const
 const operators = { role: 'operator', sessionOnly: true } as const

@@ -6,7 +6,8 @@ import { iso } from '../db/iso.ts'
 import type { Db } from '../db/orm.ts'
 import type { Transact, Tx } from '../events/transactor.ts'
 import { conflict } from '../http/errors.ts'
-import { ATTEMPT_MS, type PayoutRow, type PayoutTransfers } from './payout.transfers.ts'
+import type { PayoutRow } from './payout.booking.ts'
+import { ATTEMPT_MS, type PayoutTransfers } from './payout.transfers.ts'
 import type { Recipients } from './recipient.service.ts'
 
 /** The least one payout may be. */

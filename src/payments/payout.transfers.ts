@@ -1,29 +1,18 @@
-import { type Selectable, sql } from 'kysely'
+import { sql } from 'kysely'
 import type Stripe from 'stripe'
-import { z } from 'zod'
-import { audit } from '../admin/audit.ts'
-import { post } from '../billing/ledger.ts'
 import { CURRENCY } from '../billing/money.ts'
-import type { Db, Tables } from '../db/orm.ts'
-import type { Transact, Tx } from '../events/transactor.ts'
+import type { Db } from '../db/orm.ts'
+import type { Transact } from '../events/transactor.ts'
 import type { Log } from '../log.ts'
-import { notify } from '../notifications/notify.ts'
+import { isPayout, type Outcome, type PayoutRow, reversePayout, settlePayout } from './payout.booking.ts'
 import { isRefusal, type Provider, refusalText } from './provider.ts'
 import type { ProviderFacts, ProviderNews } from './provider-facts.ts'
-
-export type PayoutRow = Selectable<Tables['payouts']>
 
 /** A process that asked for a transfer has this long to say what came of it; then somebody else looks. */
 export const ATTEMPT_MS = 60_000
 const LONGEST_WAIT_MS = 3_600_000
 /** Payouts tried by one run of the worker. */
 const PAYOUTS_PER_RUN = 50
-
-/** What is known of a payout's transfer now. */
-type Outcome =
-  | { readonly status: 'PAID'; readonly transferId: string }
-  | { readonly status: 'FAILED'; readonly failure: string }
-  | { readonly status: 'PENDING' }
 
 /**
  * Has the provider make the transfers of payouts, each once.
@@ -46,22 +35,26 @@ export function createPayoutTransfers(parts: {
     return data[0]
   }
 
+  const make = (payout: PayoutRow): Promise<Stripe.Transfer> =>
+    provider.transfers.create(
+      {
+        ...{ amount: payout.amount_cents, currency: CURRENCY.toLowerCase() },
+        ...{ destination: payout.destination, transfer_group: payout.id },
+        metadata: { payout_id: payout.id },
+      },
+      { idempotencyKey: `payout-${payout.id}` },
+    )
+
   async function transfer(payout: PayoutRow): Promise<Outcome> {
+    let making = false
     try {
       const known = payout.attempts > 1 ? await find(payout) : undefined
-      const { id } =
-        known ??
-        (await provider.transfers.create(
-          {
-            ...{ amount: payout.amount_cents, currency: CURRENCY.toLowerCase() },
-            ...{ destination: payout.destination, transfer_group: payout.id },
-            metadata: { payout_id: payout.id },
-          },
-          { idempotencyKey: `payout-${payout.id}` },
-        ))
+      making = !known
+      const { id } = known ?? (await make(payout))
       return { status: 'PAID', transferId: id }
     } catch (cause) {
-      if (isRefusal(cause)) return { status: 'FAILED', failure: refusalText(cause) }
+      // A question that is refused says nothing of the transfer, which an earlier attempt may have made.
+      if (making && isRefusal(cause)) return { status: 'FAILED', failure: refusalText(cause) }
       log.warn({ err: cause, payoutId: payout.id }, 'outcome of a transfer unknown, will be asked again')
       return { status: 'PENDING' }
     }
@@ -69,7 +62,7 @@ export function createPayoutTransfers(parts: {
 
   /** Writes down what became of a payout, once. */
   const settle = (payout: PayoutRow, outcome: Outcome): Promise<PayoutRow> =>
-    transact((tx) => settleIn(tx, payout.id, outcome, now()))
+    transact((tx) => settlePayout(tx, payout.id, outcome, now()))
 
   return {
     /** Asks for the transfer of a payout that the caller has claimed. */
@@ -84,9 +77,9 @@ export function createPayoutTransfers(parts: {
         transferId,
         () => provider.transfers.retrieve(transferId),
         async (tx, { transfer_group: payoutId, amount_reversed: reversedCents }) => {
-          if (!payoutId || !(await isOurs(tx, payoutId))) return
-          await settleIn(tx, payoutId, { status: 'PAID', transferId }, now())
-          await reverse(tx, { payoutId, transferId, reversedCents }, now())
+          if (!payoutId || !(await isPayout(tx, payoutId))) return
+          await settlePayout(tx, payoutId, { status: 'PAID', transferId }, now())
+          await reversePayout(tx, { payoutId, transferId, reversedCents }, now())
         },
         event,
       )
@@ -128,101 +121,4 @@ async function claim(db: Db, at: Date): Promise<PayoutRow | undefined> {
     .whereRef('payouts.id', '=', 'due.id')
     .returningAll('payouts')
     .executeTakeFirst()
-}
-
-/** What became of a payout, in the caller's transaction; whoever finds out first writes it. */
-async function settleIn(tx: Tx, id: string, outcome: Outcome, at: Date): Promise<PayoutRow> {
-  const settled =
-    outcome.status === 'PENDING'
-      ? undefined
-      : await tx.db
-          .updateTable('payouts')
-          .set({
-            ...{ status: outcome.status, try_at: null, settled_at: at },
-            ...(outcome.status === 'PAID'
-              ? { transfer_id: outcome.transferId }
-              : { failure: outcome.failure }),
-          })
-          .where('id', '=', id)
-          .where('status', '=', 'PENDING')
-          .returningAll()
-          .executeTakeFirst()
-  if (settled) await book(tx, settled, at)
-  return (
-    settled ?? (await tx.db.selectFrom('payouts').selectAll().where('id', '=', id).executeTakeFirstOrThrow())
-  )
-}
-
-/** Transfers that were made by hand, or by other programs, have groups of their own. */
-async function isOurs(tx: Tx, transferGroup: string): Promise<boolean> {
-  if (!z.uuid().safeParse(transferGroup).success) return false
-  const payout = await tx.db
-    .selectFrom('payouts')
-    .select('id')
-    .where('id', '=', transferGroup)
-    .executeTakeFirst()
-  return payout !== undefined
-}
-
-/** Gives the operator back what the provider took back since it was last looked at. */
-async function reverse(
-  tx: Tx,
-  { payoutId, transferId, reversedCents }: { payoutId: string; transferId: string; reversedCents: number },
-  at: Date,
-): Promise<void> {
-  const before = await tx.db
-    .selectFrom('payouts')
-    .select(['operator_id', 'currency', 'reversed_cents'])
-    .where('id', '=', payoutId)
-    .where('transfer_id', '=', transferId)
-    .forUpdate()
-    .executeTakeFirst()
-  const amountCents = reversedCents - (before?.reversed_cents ?? 0)
-  if (!before || amountCents <= 0) return
-  await tx.db
-    .updateTable('payouts')
-    .set({ reversed_cents: reversedCents })
-    .where('id', '=', payoutId)
-    .execute()
-  const userId = before.operator_id
-  await post(tx, {
-    ...{ kind: 'payout_reversed', at, payoutId },
-    lines: [
-      { account: 'provider_cash', amountCents },
-      { account: 'operator_payable', userId, amountCents: -amountCents },
-    ],
-  })
-  const data = { payout_id: payoutId, amount_cents: amountCents, currency: before.currency }
-  const subject = ['payout', payoutId] as const
-  await audit(tx, {
-    at,
-    actorId: undefined,
-    action: 'payout.reversed',
-    subject,
-    data: { operator_id: userId, ...data },
-  })
-  await notify(tx, at, [{ userId, type: 'payout.reversed', data }])
-}
-
-/** Moves the reserved amount to where it belongs now, and tells the operator. */
-async function book(tx: Tx, payout: PayoutRow, at: Date): Promise<void> {
-  const { id, operator_id: userId, amount_cents: amountCents, status } = payout
-  const paid = status === 'PAID'
-  await post(tx, {
-    ...{ kind: paid ? 'payout_paid' : 'payout_released', at, payoutId: id },
-    lines: [
-      { account: 'payout_reserved', userId, amountCents },
-      paid
-        ? { account: 'provider_cash', amountCents: -amountCents }
-        : { account: 'operator_payable', userId, amountCents: -amountCents },
-    ],
-  })
-  const data = { amount_cents: amountCents, currency: payout.currency }
-  const told = { payout_id: id, ...data, ...(payout.failure !== null && { failure: payout.failure }) }
-  await audit(tx, {
-    ...{ at, actorId: undefined, subject: ['payout', id] },
-    action: paid ? 'payout.paid' : 'payout.failed',
-    data: { operator_id: userId, ...told },
-  })
-  await notify(tx, at, [{ userId, type: paid ? 'payout.paid' : 'payout.failed', data: told }])
 }

@@ -31,17 +31,19 @@ const kinds: Readonly<Record<string, Kind>> = {
 /** Which events to subscribe to at the provider. */
 export const eventTypes: readonly string[] = Object.keys(kinds)
 
+export interface WebhookParts {
+  readonly provider: Provider
+  readonly settings: ProviderSettings & { readonly webhookSecrets: readonly string[] }
+  readonly facts: ProviderFacts
+  readonly customers: Pick<Customers, 'learn'>
+  readonly recipients: Pick<Recipients, 'learn'>
+  readonly transfers: Pick<PayoutTransfers, 'learn'>
+  readonly metrics: { readonly providerEvent: (outcome: EventOutcome) => void }
+  readonly now: () => Date
+}
+
 /** Takes in what the provider tells. An event only says that something changed; what, is asked for anew. */
-export function createWebhook(parts: {
-  provider: Provider
-  settings: ProviderSettings & { readonly webhookSecrets: readonly string[] }
-  facts: ProviderFacts
-  customers: Pick<Customers, 'learn'>
-  recipients: Pick<Recipients, 'learn'>
-  transfers: Pick<PayoutTransfers, 'learn'>
-  metrics: { providerEvent: (outcome: EventOutcome) => void }
-  now: () => Date
-}) {
+export function createWebhook(parts: WebhookParts) {
   const { provider, settings, facts, metrics, now } = parts
   const read = createEventReader({ provider, webhookSecrets: settings.webhookSecrets, now })
   const isLive = /^.k_live_/.test(settings.secretKey)

@@ -27,11 +27,11 @@ export function createEventReader(parts: {
   now: () => Date
 }) {
   const { provider, webhookSecrets, now } = parts
+  const { signature } = provider.webhooks
 
   function isSigned(raw: string, header: string, secret: string): boolean {
     try {
-      provider.webhooks.signature?.verifyHeader(raw, header, secret, TOLERANCE_S, undefined, now().getTime())
-      return true
+      return signature?.verifyHeader(raw, header, secret, TOLERANCE_S, undefined, now().getTime()) === true
     } catch {
       return false
     }

@@ -1,4 +1,5 @@
 import { defineEntity, type InferEntity, p } from '@mikro-orm/core'
+import { deliveryColumns } from '../mail/mail.columns.ts'
 import { ContactCategory } from './contact.schema.ts'
 
 /** A message of the contact form, and how far its delivery by mail has come. The rows are the queue. */
@@ -39,14 +40,7 @@ export const ContactMessage = defineEntity({
     subject: p.text(),
     message: p.text(),
     createdAt: p.datetime(3).defaultRaw('now()'),
-    deliveredAt: p.datetime(3).nullable(),
-    /** Attempts that were begun. */
-    attempts: p.integer().default(0),
-    nextAttemptAt: p.datetime(3).defaultRaw('now()'),
-    /** Whoever holds the claim may send; nobody else may until `claimed_until`, by the database's clock. */
-    claim: p.uuid().nullable(),
-    claimedUntil: p.datetime(3).nullable(),
-    lastError: p.text().nullable(),
+    ...deliveryColumns(),
   },
 })
 export type ContactMessage = InferEntity<typeof ContactMessage>

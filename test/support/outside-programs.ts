@@ -2,22 +2,23 @@ import { execFile } from 'node:child_process'
 import { existsSync } from 'node:fs'
 import { delimiter, join } from 'node:path'
 import { promisify } from 'node:util'
+import { findProgram } from '../../cluster/programs.ts'
 import { installOnDebian } from './debian.ts'
 
 const run = promisify(execFile)
 const PYTHON_LIMIT_MS = 10_000
 
 /**
- * Installs what outside clients run on, and the servers of a cluster, when they are missing and can be. Whether it is there in the end is for the
- * tests that need it: everything else runs without.
+ * Installs what outside clients run on, and the servers of a cluster, when they are missing and can be. Whether it
+ * is there in the end is for the tests that need it: everything else runs without.
  */
 export async function installOutsidePrograms(): Promise<void> {
   const missing = [
     ...((await findPython()) ? [] : ['python3-websockets']),
     ...(findChromium() ? [] : ['chromium']),
     // For the tests of the cluster, which starts both itself.
-    ...(findServer('haproxy') ? [] : ['haproxy']),
-    ...(findServer('redis-server') ? [] : ['redis-server']),
+    ...(findProgram('haproxy') ? [] : ['haproxy']),
+    ...(findProgram('redis-server') ? [] : ['redis-server']),
   ]
   if (missing.length > 0) await installOnDebian(...missing)
 }
@@ -53,10 +54,6 @@ async function findPython(): Promise<string | undefined> {
   }
   return undefined
 }
-
-const findServer = (name: string) =>
-  onPath(name)[0] ??
-  ['/usr/sbin', '/usr/local/sbin'].map((folder) => join(folder, name)).find((file) => existsSync(file))
 
 const findChromium = () => onPath('chromium')[0]
 

@@ -1,11 +1,11 @@
 import { execFile, spawn } from 'node:child_process'
 import { existsSync } from 'node:fs'
 import { mkdtemp, rm } from 'node:fs/promises'
-import { connect } from 'node:net'
 import { tmpdir } from 'node:os'
 import { delimiter, join } from 'node:path'
 import { promisify } from 'node:util'
 import { Redis } from 'ioredis'
+import { redisAnswers } from '../../cluster/programs.ts'
 import { waitUntil } from '../../src/async.ts'
 import { freePort } from '../../src/db/embedded-postmaster.ts'
 import { installOnDebian } from './debian.ts'
@@ -77,7 +77,7 @@ async function startServer(program: string, more: readonly string[] = []): Promi
     child.kill(signal)
     await end
   }
-  const ready = await waitUntil(async () => ended || (await pings(port)), START_LIMIT_MS)
+  const ready = await waitUntil(async () => ended || (await redisAnswers(port)), START_LIMIT_MS)
   if (ready && !ended) return { url: `redis://127.0.0.1:${port}`, stop }
   await stop()
   throw new Error(`redis-server did not start:\n${output.trim()}`)
@@ -152,22 +152,10 @@ async function startContainer(): Promise<TestRedis> {
   }
   const mapping = await run('docker', ['port', id, '6379/tcp'])
   const port = Number(mapping.stdout.trim().split(':').at(-1))
-  if (await waitUntil(() => pings(port), START_LIMIT_MS)) return { url: `redis://127.0.0.1:${port}`, stop }
+  if (await waitUntil(() => redisAnswers(port), START_LIMIT_MS))
+    return { url: `redis://127.0.0.1:${port}`, stop }
   await stop()
   throw new Error(`the ${IMAGE} container does not answer on port ${port}`)
-}
-
-/** Whether a Redis on this port of 127.0.0.1 answers PING. */
-function pings(port: number): Promise<boolean> {
-  return new Promise((done) => {
-    const socket = connect(port, '127.0.0.1', () => socket.write('PING\r\n'))
-    const settle = (answer: boolean) => {
-      socket.destroy()
-      done(answer)
-    }
-    socket.once('data', (reply) => settle(reply.toString().startsWith('+PONG')))
-    socket.once('error', () => settle(false)).setTimeout(1_000, () => settle(false))
-  })
 }
 
 const answers = (program: string, args: string[]) =>

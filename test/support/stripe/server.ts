@@ -11,13 +11,14 @@ import { invalid, readRequest, StripeRefusal, type StripeRequest } from './wire.
 /**
  * How one request fares: `fails` is answered 500 and nothing is done, `fails after` although it is done; `drops` and
  * `drops after` break the connection without an answer; `lateMs` is a delay before it is carried out, `answeredLateMs`
- * one after that, before the answer.
+ * one after that, before the answer; `refuses` is answered 400 and nothing is done.
  */
 export type Mishap =
   | 'fails'
   | 'fails after'
   | 'drops'
   | 'drops after'
+  | 'refuses'
   | { readonly lateMs: number }
   | { readonly answeredLateMs: number }
 
@@ -116,6 +117,7 @@ export async function startStripe() {
     } else {
       answer = await onceByKey(request, async () => {
         if (mishap === 'fails') return broken
+        if (mishap === 'refuses') return { status: 400, body: invalid('Not like this').body }
         if (typeof mishap === 'object' && 'lateMs' in mishap) await delay(mishap.lateMs)
         const done = carryOut(request)
         if (typeof mishap === 'object' && 'answeredLateMs' in mishap) await delay(mishap.answeredLateMs)
@@ -147,9 +149,11 @@ export async function startStripe() {
     asked: (method: string, path: RegExp) =>
       requests.filter((request) => request.method === method && path.test(request.path)),
 
-    /** The next requests to such a path (`times`, one if not said) fare like this. */
-    plan(mishap: Mishap, path: RegExp, times = 1): void {
-      planned.push({ mishap, times, when: (request) => path.test(request.path) })
+    /** The next requests to such a path (`times`, one if not said; of one method, if said) fare like this. */
+    plan(mishap: Mishap, path: RegExp, times = 1, method?: string): void {
+      const when = (request: StripeRequest) =>
+        path.test(request.path) && (method === undefined || request.method === method)
+      planned.push({ mishap, times, when })
     },
     /** Settles once such a path has been asked for. */
     isAsked: (path: RegExp) =>
