@@ -187,8 +187,9 @@ function runWorker(platform: Platform, ending: Ending): void {
   ending.drain.push(worker.close)
 }
 
-const paymentJobs = ({ payoutTransfers, facts }: Payments): Job[] => [
+const paymentJobs = ({ payoutTransfers, collections, facts }: Payments): Job[] => [
   { name: 'payouts', everyMs: 5_000, run: payoutTransfers.runDue },
+  { name: 'invoice collection', everyMs: 5_000, run: collections.runDue },
   { name: 'payment events clean-up', everyMs: 3_600_000, run: facts.removeExpired },
 ]
 

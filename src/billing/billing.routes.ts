@@ -1,7 +1,7 @@
 import { type Endpoint, endpoint, idParams } from '../http/endpoint.ts'
-import { InvoiceList } from './invoice.schema.ts'
+import { InvoiceDetail, InvoiceLinesQuery, InvoiceList } from './invoice.schema.ts'
 import type { Invoices } from './invoice.service.ts'
-import { invoiceView } from './invoice.view.ts'
+import { invoiceView, lineView } from './invoice.view.ts'
 import { CURRENCY } from './money.ts'
 import { AssignedPlan, AssignPlan, PriceList } from './plan.schema.ts'
 import type { Plans } from './plan.service.ts'
@@ -24,6 +24,20 @@ export function billingEndpoints({ plans, invoices }: { plans: Plans; invoices: 
       access: { role: 'client' },
       answer: [200, InvoiceList],
       run: async ({ caller }) => ({ invoices: (await invoices.list(caller.userId)).map(invoiceView) }),
+    }),
+    endpoint({
+      method: 'get',
+      path: '/api/client/invoices/{id}',
+      summary: 'Returns one of your invoices with its lines: the sessions on it, oldest first',
+      access: { role: 'client' },
+      params: idParams('invoice'),
+      query: InvoiceLinesQuery,
+      answer: [200, InvoiceDetail],
+      refusals: { 404: 'when it is not yours' },
+      run: async ({ caller, params, query }) => {
+        const { invoice, lines } = await invoices.read(caller.userId, params.id, query)
+        return { ...invoiceView(invoice), lines: lines.map(lineView) }
+      },
     }),
     endpoint({
       method: 'post',

@@ -7,6 +7,12 @@ export const Invoice = defineEntity({
   name: 'Invoice',
   tableName: 'invoices',
   uniques: [{ name: 'one_invoice_per_month', properties: ['client', 'month'] }],
+  indexes: [
+    {
+      name: 'invoices_to_collect',
+      expression: `create index "invoices_to_collect" on "invoices" ("issued_at") where "status" = 'OPEN'`,
+    },
+  ],
   checks: [
     { name: 'invoices_month', expression: `"month" ~ '^[0-9]{4}-(0[1-9]|1[0-2])$'` },
     { name: 'invoices_total', expression: '"total_cents" >= 0' },

@@ -1,6 +1,6 @@
 import { idOf } from '@wheelhouse/protocol'
 import { z } from 'zod'
-import { timestamp } from '../http/fields.ts'
+import { queryInteger, timestamp } from '../http/fields.ts'
 import { CURRENCY } from './money.ts'
 
 export const InvoiceStatus = z.enum(['DRAFT', 'OPEN', 'PAID', 'FAILED', 'VOID']).meta({
@@ -34,5 +34,31 @@ export const InvoiceView = z
   })
   .meta({ id: 'Invoice', description: 'What the sessions that ended in a month cost a client.' })
 export type InvoiceView = z.infer<typeof InvoiceView>
+
+export const InvoiceLine = z
+  .object({
+    session_id: idOf('session'),
+    robot_name: z.string().meta({ examples: ['Warehouse arm'] }),
+    operator_name: z.string().meta({ examples: ['Ola Nordmann'] }),
+    started_at: timestamp,
+    ended_at: timestamp,
+    minutes: whole.meta({ description: 'Billed minutes of control.', examples: [27] }),
+    paused_seconds: whole.meta({ description: 'Not billed.', examples: [130] }),
+    outage_seconds: whole.meta({
+      description: 'While the robot was away. Not billed.',
+      examples: [12],
+    }),
+    rate_cents_per_minute: whole.meta({ examples: [50] }),
+    amount_cents: whole.meta({ examples: [1_350] }),
+  })
+  .meta({ id: 'InvoiceLine', description: 'What one session on an invoice cost, and why.' })
+
+/** Query of GET /api/client/invoices/{id}: which of its lines. */
+export const InvoiceLinesQuery = z.strictObject({
+  limit: queryInteger(1, 100).default(100),
+  offset: queryInteger(0, 1_000_000).default(0),
+})
+/** `session_count` says how many lines there are. */
+export const InvoiceDetail = z.object({ ...InvoiceView.shape, lines: z.array(InvoiceLine) })
 
 export const InvoiceList = z.object({ invoices: z.array(InvoiceView) })

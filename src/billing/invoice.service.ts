@@ -1,4 +1,6 @@
 import type { Db } from '../db/orm.ts'
+import { notFound } from '../http/errors.ts'
+import { sessionLines } from './invoice.lines.ts'
 
 /** Ten years of months. */
 const LIST_LIMIT = 120
@@ -15,6 +17,18 @@ export function createInvoices({ db }: { db: Db }) {
         .orderBy('month', 'desc')
         .limit(LIST_LIMIT)
         .execute(),
+
+    /** One of a client's invoices, with a page of the sessions on it. @throws 404 when it is not theirs */
+    async read(clientId: string, id: string, page: { limit: number; offset: number }) {
+      const invoice = await db
+        .selectFrom('invoices')
+        .selectAll()
+        .where('id', '=', id)
+        .where('client_id', '=', clientId)
+        .executeTakeFirst()
+      if (!invoice) throw notFound('Invoice')
+      return { invoice, lines: await sessionLines(db, id, page) }
+    },
   }
 }
 export type Invoices = ReturnType<typeof createInvoices>

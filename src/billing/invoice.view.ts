@@ -1,7 +1,9 @@
 import type { Selectable } from 'kysely'
+import type { z } from 'zod'
 import { iso } from '../db/iso.ts'
 import type { Tables } from '../db/orm.ts'
-import type { InvoiceView } from './invoice.schema.ts'
+import type { SessionLine } from './invoice.lines.ts'
+import type { InvoiceLine, InvoiceView } from './invoice.schema.ts'
 import { CURRENCY } from './money.ts'
 
 export function invoiceView(row: Selectable<Tables['invoices']>): InvoiceView {
@@ -18,3 +20,16 @@ export function invoiceView(row: Selectable<Tables['invoices']>): InvoiceView {
     hosted_url: row.hosted_url,
   }
 }
+
+export const lineView = (row: SessionLine): z.input<typeof InvoiceLine> => ({
+  session_id: row.id,
+  robot_name: row.robot_name,
+  operator_name: row.operator_name,
+  started_at: iso(row.started_at),
+  ended_at: iso(row.ended_at),
+  minutes: row.billable_minutes,
+  paused_seconds: Math.floor(row.paused_ms / 1_000),
+  outage_seconds: Math.ceil(row.outage_ms / 1_000),
+  rate_cents_per_minute: row.client_rate_cents_per_minute,
+  amount_cents: row.client_charge_cents,
+})

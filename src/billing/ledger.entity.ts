@@ -8,6 +8,7 @@ import { Invoice } from './invoice.entity.ts'
 /** Where money can be. What each means stands in ledger.ts. */
 export const Account = z.enum([
   'client_receivable',
+  'client_balance',
   'operator_payable',
   'platform_revenue',
   'payout_reserved',
@@ -26,6 +27,10 @@ export const LedgerEntry = defineEntity({
     {
       name: 'one_charge_per_session',
       expression: `create unique index "one_charge_per_session" on "ledger_entries" ("session_id", "account") where "kind" = 'session_charge'`,
+    },
+    {
+      name: 'one_settlement_per_invoice',
+      expression: `create unique index "one_settlement_per_invoice" on "ledger_entries" ("invoice_id", "account") where "kind" in ('invoice_paid', 'invoice_voided')`,
     },
     { name: 'ledger_entries_by_posting', properties: ['postingId'] },
     {
@@ -48,7 +53,7 @@ export const LedgerEntry = defineEntity({
     { name: 'ledger_entries_amount', expression: '"amount_cents" <> 0' },
     {
       name: 'ledger_entries_owner',
-      expression: `("user_id" is not null) = ("account" in ('client_receivable', 'operator_payable', 'payout_reserved'))`,
+      expression: `("user_id" is not null) = ("account" in ('client_receivable', 'client_balance', 'operator_payable', 'payout_reserved'))`,
     },
   ],
   properties: {

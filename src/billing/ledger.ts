@@ -9,6 +9,8 @@ import type { Account } from './ledger.entity.ts'
  * | account             | whose    | grows (debit or credit) | falls                     |
  * |---------------------|----------|-------------------------|---------------------------|
  * | `client_receivable` | client   | debit: a session ended  | the client paid           |
+ * | `client_balance`    | client   | debit: the provider put | the provider charged it   |
+ * |                     |          | an invoice off          | with a later one          |
  * | `operator_payable`  | operator | credit: a session ended | a payout was reserved     |
  * | `payout_reserved`   | operator | credit: a payout began  | it arrived, or fell back  |
  * | `platform_revenue`  | nobody   | credit: a session ended |                           |

@@ -24,6 +24,7 @@ import { NotificationMail } from '../notifications/notification-mail.entity.ts'
 import { Certification } from '../operators/certification.entity.ts'
 import { OperatorProfile } from '../operators/operator-profile.entity.ts'
 import { OperatorSchedule } from '../operators/schedule.entity.ts'
+import { InvoiceCollection } from '../payments/collection.entity.ts'
 import { Payout } from '../payments/payout.entity.ts'
 import { ProviderAccount } from '../payments/provider-account.entity.ts'
 import { ProviderEvent, ProviderObject } from '../payments/provider-event.entity.ts'
@@ -72,6 +73,7 @@ export const entities = [
   NotificationMail,
   ProviderAccount,
   Payout,
+  InvoiceCollection,
   ProviderEvent,
   ProviderObject,
 ] as const

@@ -102,6 +102,18 @@ const kinds: Readonly<Record<NotificationType, (data: Data) => Told>> = {
     subject: `Your invoice${month(data)}`,
     text: `Your invoice${month(data)} is there.`,
   }),
+  'invoice.paid': (data) => ({
+    subject: `Your invoice${month(data)} is paid`,
+    text: `Thank you: your invoice${month(data)} is paid.`,
+  }),
+  'invoice.payment_failed': (data) => ({
+    subject: `Your invoice${month(data)} could not be charged`,
+    text: `Your invoice${month(data)} could not be charged. See your payment methods, or pay it on its own page.`,
+  }),
+  'invoice.voided': (data) => ({
+    subject: `Your invoice${month(data)} was withdrawn`,
+    text: `Your invoice${month(data)} was withdrawn. There is nothing to pay on it.`,
+  }),
   'payout.paid': (data) => ({
     subject: `Your payout of ${amount(data)} is on its way`,
     text: `${amount(data)} of your earnings were transferred to your payout account.`,

@@ -103,6 +103,9 @@ export function createCustomers(parts: {
     /** The client's customer, made at first. @throws 502, 503 */
     ensure,
 
+    /** Does something for the client's customer, made at first or anew. @throws what the provider says */
+    forCustomer,
+
     /** With its secret the client's browser saves a payment method with the provider; we never see it. */
     async setUp(userId: string): Promise<{ clientSecret: string }> {
       const intent = await asked(

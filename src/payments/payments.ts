@@ -4,6 +4,8 @@ import type { Db } from '../db/orm.ts'
 import type { Transact } from '../events/transactor.ts'
 import type { Log } from '../log.ts'
 import type { OperatorProfiles } from '../operators/operator-profile.service.ts'
+import { createDrafts } from './collection.draft.ts'
+import { createCollections } from './collection.service.ts'
 import { createCustomers } from './customer.service.ts'
 import { createPayouts } from './payout.service.ts'
 import { createPayoutTransfers } from './payout.transfers.ts'
@@ -34,10 +36,21 @@ export function createPayments(parts: {
   const recipients = createRecipients({ ...parts, provider, accounts, facts })
   const transfers = createPayoutTransfers({ ...parts, provider, facts })
   const customers = createCustomers({ ...parts, provider, accounts, facts })
+  const drafts = createDrafts({ ...parts, provider, customers })
+  const invoices = createCollections({ ...parts, provider, drafts, facts })
   return {
-    ...{ customers, recipients, facts, payoutTransfers: transfers },
+    ...{ customers, recipients, facts, payoutTransfers: transfers, collections: invoices },
     payouts: createPayouts({ ...parts, recipients, transfers }),
-    webhook: createWebhook({ ...parts, settings, provider, facts, customers, recipients, transfers }),
+    webhook: createWebhook({
+      ...parts,
+      settings,
+      provider,
+      facts,
+      customers,
+      recipients,
+      transfers,
+      invoices,
+    }),
   }
 }
 export type Payments = NonNullable<ReturnType<typeof createPayments>>

@@ -1,4 +1,5 @@
 import { AppError } from '../http/errors.ts'
+import type { Collections } from './collection.service.ts'
 import type { Customers } from './customer.service.ts'
 import type { PayoutTransfers } from './payout.transfers.ts'
 import type { Provider, ProviderSettings } from './provider.ts'
@@ -9,7 +10,7 @@ import { createEventReader, type SignedEvent } from './webhook.signature.ts'
 /** What becomes of an event. */
 export type EventOutcome = 'handled' | 'repeated' | 'ignored' | 'other_mode' | 'failed'
 
-type Kind = 'customer' | 'recipient' | 'transfer'
+type Kind = 'customer' | 'recipient' | 'transfer' | 'invoice'
 
 /** Events that concern us, and what of ours each is about. */
 const kinds: Readonly<Record<string, Kind>> = {
@@ -22,6 +23,13 @@ const kinds: Readonly<Record<string, Kind>> = {
   'transfer.created': 'transfer',
   'transfer.updated': 'transfer',
   'transfer.reversed': 'transfer',
+  'invoice.finalized': 'invoice',
+  'invoice.updated': 'invoice',
+  'invoice.paid': 'invoice',
+  'invoice.payment_failed': 'invoice',
+  'invoice.payment_action_required': 'invoice',
+  'invoice.marked_uncollectible': 'invoice',
+  'invoice.voided': 'invoice',
   'v2.core.account.updated': 'recipient',
   'v2.core.account.closed': 'recipient',
   'v2.core.account[requirements].updated': 'recipient',
@@ -38,6 +46,7 @@ export interface WebhookParts {
   readonly customers: Pick<Customers, 'learn'>
   readonly recipients: Pick<Recipients, 'learn'>
   readonly transfers: Pick<PayoutTransfers, 'learn'>
+  readonly invoices: Pick<Collections, 'learn'>
   readonly metrics: { readonly providerEvent: (outcome: EventOutcome) => void }
   readonly now: () => Date
 }
@@ -51,6 +60,7 @@ export function createWebhook(parts: WebhookParts) {
     customer: parts.customers,
     recipient: parts.recipients,
     transfer: parts.transfers,
+    invoice: parts.invoices,
   }
 
   async function handle(event: SignedEvent): Promise<EventOutcome> {

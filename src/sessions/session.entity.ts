@@ -55,6 +55,11 @@ export const Session = defineEntity({
       name: 'sessions_completed_by_operator',
       expression: `create index "sessions_completed_by_operator" on "sessions" ("operator_id", "ended_at") include ("billable_minutes", "operator_earnings_cents", "rating") where "status" = 'COMPLETED'`,
     },
+    {
+      name: 'sessions_by_invoice',
+      expression:
+        'create index "sessions_by_invoice" on "sessions" ("invoice_id", "started_at") where "invoice_id" is not null',
+    },
     // What no invoice has yet: of everybody, longest waiting first, and of one client.
     {
       name: 'sessions_uninvoiced',

@@ -1,5 +1,6 @@
 import type Stripe from 'stripe'
 import { z } from 'zod'
+import { StripeInvoices } from './invoices.ts'
 import { checked, formBoolean, formInteger, invalid, metadata, missing, type StripeRequest } from './wire.ts'
 
 type Customer = Pick<
@@ -82,7 +83,13 @@ export class StripeBooks {
   balanceCents = 1_000_000
   private count = 0
 
+  readonly invoices = new StripeInvoices({
+    id: (prefix) => this.id(prefix),
+    requireCustomer: (id) => this.customer(id),
+  })
+
   answer(request: StripeRequest): unknown {
+    if (request.path.startsWith('/v1/invoices')) return this.invoices.answer(request)
     const [, id = ''] = /\/(cus_\w+|acct_\w+|tr_\w+)(?:\/|$)/.exec(request.path) ?? []
     const route = `${request.method} ${id ? request.path.replace(id, ':id') : request.path}`
     switch (route) {
