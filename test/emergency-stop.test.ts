@@ -471,6 +471,54 @@ describe('at once', () => {
     }
   })
 
+  test('a clearing that waits its turn behind another press does not take that one away', async () => {
+    const scene = await openScene(world)
+    await stop(scene, scene.client)
+    const sql = await connectTo(world.database.url)
+    const waiting = async () => {
+      const { rows } = await sql.query<{ count: number }>(
+        `select count(*)::int from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`,
+      )
+      return rows[0]?.count
+    }
+    await sql.query('begin')
+    await sql.query('select from robots where id = $1 for update', [scene.robot.id])
+    const pressing = stop(scene, scene.client)
+    await vi.waitFor(async () => expect(await waiting()).toBe(1), 4_000)
+    const clearing = clear(scene, scene.operator)
+    await vi.waitFor(async () => expect(await waiting()).toBe(2), 4_000)
+    const releasedMs = Date.now()
+    await sql.query('rollback')
+    await sql.end()
+    expect((await pressing).status).toBe(200)
+    expect(await clearing).toMatchObject({ status: 409, body: { error: expect.stringContaining('again') } })
+    expect((await scene.read()).control.stop).not.toBeNull()
+
+    expect((await clear(scene, scene.operator)).status).toBe(200)
+    expect((await scene.act(scene.operator, 'resume')).status).toBe(200)
+    const [, , cleared, resumed] = await scene.log()
+    expect(Date.parse(cleared?.at ?? '')).toBeGreaterThanOrEqual(releasedMs)
+    expect(Date.parse(resumed?.at ?? '')).toBeGreaterThanOrEqual(Date.parse(cleared?.at ?? ''))
+  })
+
+  test('what waits its turn is logged with the time of its turn', async () => {
+    const scene = await openScene(world)
+    const sql = await connectTo(world.database.url)
+    await sql.query('begin')
+    await sql.query('select from robots where id = $1 for update', [scene.robot.id])
+    const pausing = scene.act(scene.operator, 'pause')
+    await vi.waitFor(async () => {
+      const { rows } = await sql.query(`select from pg_locks where not granted`)
+      expect(rows.length).toBeGreaterThan(0)
+    }, 4_000)
+    const releasedMs = Date.now()
+    await sql.query('rollback')
+    await sql.end()
+    expect((await pausing).status).toBe(200)
+    const [, paused] = await scene.log()
+    expect(Date.parse(paused?.at ?? '')).toBeGreaterThanOrEqual(releasedMs)
+  })
+
   test('a stop and the loss of the robot: both stand in the log, and the stop is in force', async () => {
     for (let round = 0; round < 5; round++) {
       const scene = await openScene(world)

@@ -139,6 +139,8 @@ export const Session = defineEntity({
     stopReason: p.text().nullable(),
     stopAt: p.datetime(3).nullable(),
     stopBy: () => p.manyToOne(User).mapToPk().nullable(),
+    /** How often one was pressed, also upon another: who clears must not take away one that came after they looked. */
+    stopPresses: p.integer().default(0),
     clientChargeCents: p.integer().nullable(),
     operatorEarningsCents: p.integer().nullable(),
     /** The invoice it is on; null until its month is closed. */

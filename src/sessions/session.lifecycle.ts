@@ -50,14 +50,15 @@ export function createSessionLifecycle(parts: {
 }) {
   const { transact, now, queries, starts } = parts
 
-  async function apply(session: SessionRow, action: SessionAction, act: Act): Promise<void> {
+  async function apply(session: SessionRow, action: SessionAction, by: Omit<Act, 'at'>): Promise<void> {
     if (action === 'start') {
-      await starts.startScheduled(session, act.actorId)
+      await starts.startScheduled(session, by.actorId)
       return
     }
     await transact(async (tx) => {
       const robot = await lockRobot(tx, session.robot_id)
-      await moves[action](tx, session, robot, act)
+      // Its time is that of its turn, so the times of the log go the way of its numbers.
+      await moves[action](tx, session, robot, { ...by, at: now() })
     })
   }
 
@@ -81,11 +82,7 @@ export function createSessionLifecycle(parts: {
       if (!sides.some((side) => allowed[action].includes(side))) {
         throw forbidden(`${action} is for the ${allowed[action].join(' or the ')} of the session alone`)
       }
-      await apply(session, action, {
-        at: now(),
-        actorId: caller.userId,
-        ...(reason !== undefined && { reason }),
-      })
+      await apply(session, action, { actorId: caller.userId, ...(reason !== undefined && { reason }) })
       return await queries.get(caller, sessionId)
     },
 

@@ -36,6 +36,17 @@ async function stopOf(tx: Tx, sessionId: string) {
     .executeTakeFirst()
 }
 
+/** A stop upon a stop only counts: whoever was about to clear the first one has to look again. */
+async function pressAgain(tx: Tx, sessionId: string) {
+  return await tx.db
+    .updateTable('sessions')
+    .set((eb) => ({ stop_presses: eb('stop_presses', '+', 1) }))
+    .where('id', '=', sessionId)
+    .where('stop_at', 'is not', null)
+    .returning(['stop_reason', 'stop_by_id', 'event_seq'])
+    .executeTakeFirst()
+}
+
 /** Stops the robot until somebody clears the stop. Never refused while the session is open. */
 export const emergencyStop: Move = async (tx, session, robot, act) => {
   if ((await latchStop(tx, session.id, robot, act)) === undefined) {
@@ -45,7 +56,7 @@ export const emergencyStop: Move = async (tx, session, robot, act) => {
 
 /**
  * Latches a stop, as part of a transaction that has locked the robot, and answers a number of the session's log at
- * which it is in force; undefined when the session is not open. A stop upon a stop changes nothing, the first one's
+ * which it is in force; undefined when the session is not open. A stop upon a stop is no second one, the first one's
  * reason stands; but the gateway is told again, because whoever presses again may see the robot move.
  */
 export async function latchStop(
@@ -60,12 +71,13 @@ export async function latchStop(
     stop_reason: reason,
     stop_at: act.at,
     stop_by_id: act.actorId ?? null,
+    stop_presses: sql<number>`stop_presses + 1`,
     paused_at: sql<Date>`coalesce(paused_at, ${act.at}::timestamptz)`,
     pause_reason: sql<string>`coalesce(pause_reason, ${DEFAULT_REASON})`,
   } as const
   const stopped = await move(tx, sessionId, ['ACTIVE', 'PAUSED'], act.at, change, { unlessStopped: true })
   if (stopped) await tell(tx, stopped, robot, { ...act, reason })
-  const inForce = stopped ?? (await stopOf(tx, sessionId))
+  const inForce = stopped ?? (await pressAgain(tx, sessionId))
   if (!inForce) return undefined
   tx.stopRobot({
     robotId: robot.id,
@@ -91,7 +103,10 @@ async function tell(tx: Tx, stopped: SessionRecord, robot: RobotRecord, act: Act
   })
 }
 
-/** Takes the stop away. The session stays PAUSED: that it may move again is a second, separate act. */
+/**
+ * Takes the stop away. The session stays PAUSED: that it may move again is a second, separate act. A stop that was
+ * pressed after `session` was read, while this waited for its turn, is not taken away with the one before.
+ */
 export const clearStop: Move = async (tx, session, robot, act) => {
   const before = await stopOf(tx, session.id)
   const cleared = await tx.db
@@ -99,9 +114,11 @@ export const clearStop: Move = async (tx, session, robot, act) => {
     .set((eb) => ({ ...withoutStop, event_seq: eb('event_seq', '+', 1) }))
     .where('id', '=', session.id)
     .where('stop_at', 'is not', null)
+    .where('stop_presses', '=', session.stop_presses)
     .returningAll()
     .executeTakeFirst()
-  if (!cleared || !before) throw conflict('No stop is in force')
+  if (!before) throw conflict('No stop is in force')
+  if (!cleared) throw conflict('The stop was pressed again just now: look before you clear it')
   await announce(tx, cleared, robot, {
     ...act,
     type: 'session.stop_cleared',

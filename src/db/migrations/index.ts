@@ -13,6 +13,7 @@ import { Migration0012Payments } from './0012-payments.ts'
 import { Migration0013Payouts } from './0013-payouts.ts'
 import { Migration0014ProviderEvents } from './0014-provider-events.ts'
 import { Migration0015InvoiceCollections } from './0015-invoice-collections.ts'
+import { Migration0016StopPresses } from './0016-stop-presses.ts'
 
 /** Every migration in the order in which it is applied. Append; never edit one that has been released. */
 export const migrations = [
@@ -31,4 +32,5 @@ export const migrations = [
   { name: '0013_payouts', class: Migration0013Payouts },
   { name: '0014_provider_events', class: Migration0014ProviderEvents },
   { name: '0015_invoice_collections', class: Migration0015InvoiceCollections },
+  { name: '0016_stop_presses', class: Migration0016StopPresses },
 ]
