@@ -2,7 +2,7 @@ import { SimulatedRobot } from '@wheelhouse/sdk'
 import { within } from '../async.ts'
 import type { Running } from '../roles.ts'
 import { demoAccounts } from './accounts.ts'
-import type { CameraPages } from './camera/camera.pages.ts'
+import { type CameraPages, cameraPath } from './camera/camera.pages.ts'
 import { Camera } from './camera/camera.ts'
 import { createPicture } from './camera/picture.ts'
 import { type Demo, seedDemo } from './seed.ts'
@@ -50,6 +50,8 @@ function introduction({ keys, robots }: Demo, baseUrl: string): string {
   const json = `-H "Content-Type: application/json"`
   return `
   Wheelhouse runs at ${baseUrl} with two simulated robots online: ${robots.map((one) => one.name).join(' and ')}.
+
+  See what they see at ${robots.map((one) => baseUrl + cameraPath(one.hardwareId)).join(' and\n  ')}
 
   Sign in at ${baseUrl}/auth/login as
 ${demoAccounts.map((one) => `    ${one.email.padEnd(20)} ${one.hint}`).join('\n')}

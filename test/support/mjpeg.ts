@@ -1,17 +1,19 @@
+import { once } from 'node:events'
+import { get, type IncomingMessage } from 'node:http'
 import sharp from 'sharp'
 
 const HEAD_END = '\r\n\r\n'
 
-/** Somebody who looks at a moving picture, as a browser does: reads parts by their length, keeps the newest. */
+/** Somebody who looks at a moving picture over a connection of their own: reads parts by their length. */
 export async function lookAt(url: string) {
-  const leaving = new AbortController()
-  const response = await fetch(url, { signal: leaving.signal })
-  const boundary = /boundary=(\w+)/.exec(response.headers.get('Content-Type') ?? '')?.[1] ?? '?'
+  const request = get(url, { agent: false })
+  const [response] = (await once(request, 'response')) as [IncomingMessage]
+  const boundary = /boundary=(\w+)/.exec(response.headers['content-type'] ?? '')?.[1] ?? '?'
   const frames: Buffer[] = []
   let rest: Buffer = Buffer.alloc(0)
   const read = async (): Promise<'complete' | 'broken off'> => {
     try {
-      for await (const chunk of response.body ?? []) {
+      for await (const chunk of response) {
         rest = Buffer.concat([rest, chunk])
         while (takeFrame());
       }
@@ -37,7 +39,7 @@ export async function lookAt(url: string) {
   }
   const ended = read()
   return {
-    response,
+    status: response.statusCode,
     frames,
     /** How it ended, once it has: with the last boundary, or without. */
     ended,
@@ -47,7 +49,7 @@ export async function lookAt(url: string) {
       return frame
     },
     leave: async () => {
-      leaving.abort()
+      request.destroy()
       await ended
     },
   }
