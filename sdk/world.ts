@@ -6,11 +6,19 @@ export interface Rectangle {
   readonly heightM: number
 }
 
+/** Something that stands in a room. How it looks is for those who draw the room; a robot only bumps into it. */
+export interface Obstacle extends Rectangle {
+  /** How far it reaches up from the floor, in metres. Default: to the ceiling. */
+  readonly tallM?: number
+  /** `#rrggbb`. Default: grey. */
+  readonly colour?: string
+}
+
 /** A room from (0, 0) to (widthM, heightM) with things standing in it. */
 export interface World {
   readonly widthM: number
   readonly heightM: number
-  readonly obstacles: readonly Rectangle[]
+  readonly obstacles: readonly Obstacle[]
 }
 
 /** Distance and direction of something, seen from the robot. */
@@ -25,9 +33,9 @@ export const demoWorld: World = {
   widthM: 8,
   heightM: 6,
   obstacles: [
-    { xM: 2, yM: 3.5, widthM: 1.6, heightM: 0.8 },
-    { xM: 5.5, yM: 0.5, widthM: 0.4, heightM: 2 },
-    { xM: 5, yM: 4, widthM: 0.5, heightM: 0.5 },
+    { xM: 2, yM: 3.5, widthM: 1.6, heightM: 0.8, tallM: 0.75, colour: '#b07a3c' },
+    { xM: 5.5, yM: 0.5, widthM: 0.4, heightM: 2, tallM: 1.8, colour: '#3f7fbf' },
+    { xM: 5, yM: 4, widthM: 0.5, heightM: 0.5, colour: '#c8453b' },
   ],
 }
 

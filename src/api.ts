@@ -1,4 +1,5 @@
 import type { RequestListener } from 'node:http'
+import type { Middleware } from 'koa'
 import { accountEndpoints } from './accounts/profile.routes.ts'
 import { auditEndpoints } from './admin/audit.routes.ts'
 import { inboxEndpoints } from './admin/inbox.routes.ts'
@@ -81,7 +82,7 @@ export function apiEndpoints(platform: Platform, gatewayUrl: () => string): Endp
 /** The api role as a request handler. */
 export function createApi(
   platform: Platform,
-  parts: { gatewayUrl: () => string; isReady: () => boolean },
+  parts: { gatewayUrl: () => string; isReady: () => boolean; pages: readonly Middleware[] },
 ): RequestListener {
   const { config, log, baseUrl, auth } = platform
   const app = createApp({
@@ -100,6 +101,7 @@ export function createApi(
       homePage(platform),
       unsubscribePage(platform),
       docsPage(),
+      ...parts.pages,
       limitLogins(platform.rateLimits, platform.report),
       ...(platform.payments ? [onboardingPage({ auth, payments: platform.payments })] : []),
       loginRoutes({ ...platform, corsOrigins: config.corsOrigins }),

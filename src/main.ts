@@ -1,5 +1,6 @@
 import { inspect } from 'node:util'
 import { loadConfig } from './config.ts'
+import { createCameraPages } from './demo/camera/camera.pages.ts'
 import { startDemo } from './demo/start.ts'
 import { createLog } from './log.ts'
 import { type Running, startRoles } from './roles.ts'
@@ -11,8 +12,9 @@ async function main(): Promise<void> {
   const startedAt = performance.now()
   const config = loadConfig()
   const log = createLog({ level: config.logLevel, pretty: process.stdout.isTTY === true })
-  const running = await startRoles(config, log)
-  const demo = config.demo ? await startDemo(running).catch(endAndRethrow(running)) : undefined
+  const cameras = config.demo ? createCameraPages() : undefined
+  const running = await startRoles(config, log, undefined, cameras ? [cameras.middleware] : [])
+  const demo = cameras ? await startDemo(running, cameras).catch(endAndRethrow(running)) : undefined
 
   let stopping = false
   const stop = async (signal: string) => {

@@ -1,3 +1,4 @@
+import type { Middleware } from 'koa'
 import { startGateway } from '../gateway/index.ts'
 import { startHub } from '../hub/server.ts'
 import { createApi } from './api.ts'
@@ -44,11 +45,15 @@ interface Ending {
   close: (() => Promise<unknown>)[]
 }
 
-/** Starts the roles of this process. What has been started is closed again when a later part fails. */
+/**
+ * Starts the roles of this process. What has been started is closed again when a later part fails.
+ * @param pages what the api serves besides its own
+ */
 export async function startRoles(
   config: Config,
   log: Log,
   now: () => Date = () => new Date(),
+  pages: readonly Middleware[] = [],
 ): Promise<Running> {
   const ending: Ending = { drain: [], close: [] }
   let ready = false
@@ -67,7 +72,7 @@ export async function startRoles(
     const gatewayUrl = config.roles.includes('gateway')
       ? await runGateway(platform, ending)
       : config.gatewayUrl
-    if (http) http.serve(createApi(platform, { gatewayUrl: () => gatewayUrl, isReady }))
+    if (http) http.serve(createApi(platform, { gatewayUrl: () => gatewayUrl, isReady, pages }))
     if (hubHttp) {
       if (hubHttp !== http) hubHttp.serve(probeHandler(isReady, platform.metricsPage))
       await runHub(platform, hubHttp, ending)

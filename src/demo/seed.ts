@@ -5,6 +5,7 @@ import type { Platform } from '../deps.ts'
 import { AppError } from '../http/errors.ts'
 import { DEV_ISSUER_NAME } from '../idp/provider.settings.ts'
 import { demoAccounts } from './accounts.ts'
+import { cameraPath } from './camera/camera.pages.ts'
 
 const ROBOT_TYPE = 'diffdrive-demo'
 const demoRobots = [
@@ -17,14 +18,20 @@ const StoredKeys = z.record(z.string(), z.string())
 
 export interface Demo {
   readonly keys: { readonly owner: string; readonly operator: string; readonly admin: string }
-  readonly robots: readonly { readonly id: string; readonly name: string; readonly token: string }[]
+  readonly robots: readonly {
+    readonly id: string
+    readonly name: string
+    readonly hardwareId: string
+    readonly token: string
+  }[]
 }
 
 /**
  * Makes the demo's people, keys and robots, or finds them again: everything goes through the same services as
  * any request. The keys are kept in `DATA_DIR/demo-keys.json`, since the database has only their hashes.
+ * @param cameras the origin that serves the robots' cameras, where one does
  */
-export async function seedDemo(platform: Platform): Promise<Demo> {
+export async function seedDemo(platform: Platform, cameras?: string): Promise<Demo> {
   const { users, certifications } = platform
   const owner = await person(platform, ownerAccount)
   const operator = await person(platform, operatorAccount)
@@ -41,7 +48,8 @@ export async function seedDemo(platform: Platform): Promise<Demo> {
     operator: await workingKey(platform, operator.id, 'operator'),
     admin: await workingKey(platform, admin.id, 'admin'),
   }
-  return { keys, robots: await Promise.all(demoRobots.map((robot) => demoRobot(platform, owner.id, robot))) }
+  const robots = demoRobots.map((robot) => demoRobot(platform, owner.id, robot, cameras))
+  return { keys, robots: await Promise.all(robots) }
 }
 
 /** The user that a sign-in with this account at the built-in provider would make. */
@@ -95,6 +103,7 @@ async function demoRobot(
   { db, robots, robotTokens }: Platform,
   ownerId: string,
   wanted: (typeof demoRobots)[number],
+  cameras: string | undefined,
 ) {
   const known = await db
     .selectFrom('robots')
@@ -108,11 +117,24 @@ async function demoRobot(
     (await robots.register(ownerId, {
       ...wanted,
       robot_type: ROBOT_TYPE,
-      stream_url: '',
+      stream_url: cameras ? cameras + cameraPath(wanted.hardware_id) : '',
       tags: ['demo', 'simulated'],
       notes: 'A simulated differential-drive robot that runs beside the server.',
       require_certification: false,
     }))
+  if (known && cameras) await correctStream(robots, known, cameras)
   const token = robotTokens.issue({ robotId: row.id, tokenVersion: row.token_version })
-  return { id: row.id, name: row.name, token }
+  return { id: row.id, name: row.name, hardwareId: wanted.hardware_id, token }
+}
+
+/** The port or host may have changed since the last start. A video that the owner has set is left alone. */
+async function correctStream(
+  robots: Platform['robots'],
+  known: { id: string; owner_id: string; hardware_id: string; stream_url: string },
+  cameras: string,
+): Promise<void> {
+  const path = cameraPath(known.hardware_id)
+  const isOurs = known.stream_url === '' || known.stream_url.endsWith(path)
+  if (!isOurs || known.stream_url === cameras + path) return
+  await robots.update(known.owner_id, known.id, { stream_url: cameras + path })
 }

@@ -2,6 +2,9 @@ import { SimulatedRobot } from '@wheelhouse/sdk'
 import { within } from '../async.ts'
 import type { Running } from '../roles.ts'
 import { demoAccounts } from './accounts.ts'
+import { type CameraPages, cameraPath } from './camera/camera.pages.ts'
+import { Camera } from './camera/camera.ts'
+import { createPicture } from './camera/picture.ts'
 import { type Demo, seedDemo } from './seed.ts'
 
 const WELCOME_LIMIT_MS = 5_000
@@ -12,26 +15,31 @@ export interface RunningDemo {
   stop(): Promise<void>
 }
 
-/** Seeds the demo and lets its simulated robots connect, as any robot would, over their WebSocket. */
-export async function startDemo(running: Running): Promise<RunningDemo | undefined> {
+/**
+ * Seeds the demo and lets its simulated robots connect, as any robot would, over their WebSocket.
+ * @param cameras where the api shows what they see
+ */
+export async function startDemo(running: Running, cameras: CameraPages): Promise<RunningDemo | undefined> {
   const { platform, baseUrl, gatewayUrl } = running
   if (!platform.config.roles.includes('api')) return undefined
-  const demo = await seedDemo(platform)
-  const robots = demo.robots.map(
-    ({ id, token }) =>
-      new SimulatedRobot({
-        url: `${gatewayUrl}/robots/${id}/control`,
-        token,
-        onError: (cause) => platform.log.debug({ err: cause, robotId: id }, 'demo robot'),
-        onClosed: (end) => platform.log.info({ robotId: id, ...end }, 'demo robot left'),
-      }),
-  )
+  const demo = await seedDemo(platform, baseUrl)
+  const robots = demo.robots.map(({ id, name, hardwareId, token }) => {
+    const robot = new SimulatedRobot({
+      url: `${gatewayUrl}/robots/${id}/control`,
+      token,
+      onError: (cause) => platform.log.debug({ err: cause, robotId: id }, 'demo robot'),
+      onClosed: (end) => platform.log.info({ robotId: id, ...end }, 'demo robot left'),
+    })
+    const picture = createPicture(robot, name, platform.now)
+    cameras.add(hardwareId, new Camera({ picture, report: platform.report }))
+    return robot
+  })
   const started = Promise.allSettled(robots.map((robot) => robot.start()))
   await within(WELCOME_LIMIT_MS, 'demo robots are late', started).catch((cause) => platform.log.warn(cause))
   return {
     introduce: () => void process.stdout.write(introduction(demo, baseUrl)),
     stop: async () => {
-      await Promise.all(robots.map((robot) => robot.close()))
+      await Promise.all([cameras.close(), ...robots.map((robot) => robot.close())])
       await started
     },
   }
@@ -42,6 +50,8 @@ function introduction({ keys, robots }: Demo, baseUrl: string): string {
   const json = `-H "Content-Type: application/json"`
   return `
   Wheelhouse runs at ${baseUrl} with two simulated robots online: ${robots.map((one) => one.name).join(' and ')}.
+
+  See what they see at ${robots.map((one) => baseUrl + cameraPath(one.hardwareId)).join(' and\n  ')}
 
   Sign in at ${baseUrl}/auth/login as
 ${demoAccounts.map((one) => `    ${one.email.padEnd(20)} ${one.hint}`).join('\n')}

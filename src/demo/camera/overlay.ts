@@ -1,0 +1,83 @@
+import { type DriveState, demoLimits, type World } from '@wheelhouse/sdk'
+import { type Canvas, colour, textSize } from './canvas.ts'
+import { type Pose, rgbOf } from './scene.ts'
+
+/** What is written over the picture. */
+export interface Caption {
+  readonly name: string
+  readonly at: Date
+  readonly state: Pick<DriveState, 'xM' | 'yM' | 'headingRad' | 'leftMps' | 'rightMps'>
+  /** Why the robot must stand until somebody clears it; null while it may drive. */
+  readonly stopped: string | null
+}
+
+const MARGIN = 10
+const PADDING = 6
+const MAP_PIXELS_PER_M = 16
+const LONGEST_NAME = 18
+const LONGEST_REASON = 40
+
+const ink = {
+  white: colour(255, 255, 255),
+  dark: colour(24, 27, 32),
+  floor: colour(70, 76, 86),
+  robot: colour(255, 212, 59),
+  stop: colour(200, 20, 30),
+}
+
+/** The robot's name, the time, pose and speed, the room from above, and the sign of a stop. */
+export function drawOverlay(canvas: Canvas, world: World, caption: Caption): void {
+  const { xM, yM, headingRad, leftMps, rightMps } = caption.state
+  // With tenths: held beside a clock, it shows how late the picture is.
+  const clock = `${caption.at.toISOString().slice(11, 21)} UTC`
+  plate(canvas, [caption.name.slice(0, LONGEST_NAME), clock], MARGIN, MARGIN)
+  const degrees = Math.round((headingRad * 180) / Math.PI)
+  const motion = `X ${xM.toFixed(2)} Y ${yM.toFixed(2)} M  ${degrees} DEG  ${((leftMps + rightMps) / 2).toFixed(2)} M/S`
+  plate(canvas, [motion], MARGIN, canvas.height - MARGIN - textSize('', 2).height - 2 * PADDING)
+  drawMap(canvas, world, caption.state)
+  if (caption.stopped !== null) drawSign(canvas, caption.stopped)
+}
+
+/** Lines of text on a dark ground. */
+function plate(canvas: Canvas, lines: readonly string[], x: number, y: number): void {
+  const sizes = lines.map((line) => textSize(line, 2))
+  const lineHeight = textSize('', 2).height + PADDING
+  const width = Math.max(...sizes.map((size) => size.width)) + 2 * PADDING
+  canvas.fill({ x, y, width, height: lines.length * lineHeight + PADDING }, ink.dark)
+  for (const [index, line] of lines.entries()) {
+    canvas.text(line, x + PADDING, y + PADDING + index * lineHeight, 2, ink.white)
+  }
+}
+
+/** The room from above, x to the right and y upwards, at the right edge. */
+function drawMap(canvas: Canvas, world: World, { xM, yM, headingRad }: Pose): void {
+  const scale = MAP_PIXELS_PER_M
+  const [width, height] = [world.widthM * scale, world.heightM * scale]
+  const [left, top] = [canvas.width - MARGIN - width, MARGIN]
+  canvas.fill({ x: left - 2, y: top - 2, width: width + 4, height: height + 4 }, ink.white)
+  canvas.fill({ x: left, y: top, width, height }, ink.floor)
+  const place = (x: number, y: number) => [left + x * scale, top + height - y * scale] as const
+  for (const box of world.obstacles) {
+    const [x, y] = place(box.xM, box.yM + box.heightM)
+    canvas.fill(
+      { x, y, width: box.widthM * scale, height: box.heightM * scale },
+      colour(...rgbOf(box.colour)),
+    )
+  }
+  const [x, y] = place(xM, yM)
+  const radius = demoLimits.radiusM * scale
+  canvas.disc(x, y, radius, ink.robot)
+  const tip = [x + Math.cos(headingRad) * radius * 2.5, y - Math.sin(headingRad) * radius * 2.5] as const
+  canvas.line([x, y], tip, 2, ink.robot)
+}
+
+/** Across the middle, so large that nobody can miss it. */
+function drawSign(canvas: Canvas, reason: string): void {
+  const [word, why] = ['STOPPED', reason.replaceAll('_', ' ').slice(0, LONGEST_REASON)]
+  const [large, small] = [textSize(word, 8), textSize(why, 2)]
+  const height = large.height + small.height + 4 * PADDING
+  const y = (canvas.height - height) / 2
+  canvas.fill({ x: 0, y, width: canvas.width, height }, ink.stop)
+  canvas.text(word, (canvas.width - large.width) / 2, y + PADDING, 8, ink.white)
+  canvas.text(why, (canvas.width - small.width) / 2, y + large.height + 3 * PADDING, 2, ink.white)
+}

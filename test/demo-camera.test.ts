@@ -1,0 +1,152 @@
+import { once } from 'node:events'
+import { createServer, get, type IncomingMessage, type ServerResponse } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { afterEach, expect, test, vi } from 'vitest'
+import { Camera, MAX_VIEWERS, STREAM_TYPE } from '../src/demo/camera/camera.ts'
+import { lookAt } from './support/mjpeg.ts'
+
+const cleanups: (() => Promise<unknown> | unknown)[] = []
+afterEach(async () => {
+  for (const cleanup of cleanups.splice(0).reverse()) await cleanup()
+})
+
+/** A camera behind a real server; `made` counts its pictures. */
+async function createStage({ bytes = 1_000, blockedMs = 60_000 } = {}) {
+  const stage = { made: 0, responses: [] as ServerResponse[], faults: [] as unknown[] }
+  const camera = new Camera({
+    picture: async () => {
+      stage.made += 1
+      return Buffer.alloc(bytes, stage.made)
+    },
+    report: (cause) => stage.faults.push(cause),
+    blockedMs,
+  })
+  const server = createServer((_request, response) => {
+    stage.responses.push(response)
+    response.writeHead(200, { 'Content-Type': STREAM_TYPE, Connection: 'close' })
+    camera.show(response)
+  })
+  server.listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  cleanups.push(async () => {
+    await camera.close()
+    server.closeAllConnections()
+    await new Promise((done) => server.close(done))
+  })
+  const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/`
+  const look = async () => {
+    const viewer = await lookAt(url)
+    cleanups.push(viewer.leave)
+    return viewer
+  }
+  /** A viewer that reads the head of the answer and nothing else. */
+  const stare = () =>
+    new Promise<IncomingMessage>((resolve, reject) => {
+      const request = get(url, (response) => {
+        response.on('error', () => {})
+        resolve(response)
+      })
+      request.on('error', reject)
+      cleanups.push(() => request.destroy())
+    })
+  return { stage, camera, look, stare }
+}
+const frames = (viewer: { frames: Buffer[] }, count: number) =>
+  vi.waitFor(() => expect(viewer.frames.length).toBeGreaterThanOrEqual(count), 10_000)
+
+test('two who look get the same pictures, each made once; nobody looks, and none is made', async () => {
+  const { stage, camera, look } = await createStage()
+  const [one, two] = [await look(), await look()]
+  await Promise.all([frames(one, 5), frames(two, 5)])
+  const numbers = (viewer: { frames: Buffer[] }) => viewer.frames.map((frame) => frame[0])
+  const seen = numbers(one)
+  expect(new Set(seen).size, 'no picture comes twice').toBe(seen.length)
+  expect(numbers(two).every((number) => (number as number) <= stage.made)).toBe(true)
+  expect(stage.made).toBeLessThan(one.frames.length + two.frames.length)
+
+  await Promise.all([one.leave(), two.leave()])
+  await vi.waitFor(() => expect(camera.viewers).toBe(0))
+  const made = stage.made
+  const beside = await createStage()
+  const clock = await beside.look()
+  await frames(clock, 5) // five frames later, by another camera's clock
+  expect(stage.made).toBe(made)
+  await frames(await look(), 2)
+  expect(stage.made, 'it begins again').toBeGreaterThan(made)
+})
+
+test('a still is shared by all who ask at once, and is no older than a frame', async () => {
+  const { stage, camera } = await createStage()
+  const all = await Promise.all([camera.still(), camera.still(), camera.still()])
+  expect(stage.made).toBe(1)
+  expect(new Set(all).size).toBe(1)
+  await vi.waitFor(async () => expect((await camera.still())[0]).toBe(2))
+})
+
+test('who does not read holds up nobody, keeps one frame in memory, and is cut off in the end', async () => {
+  const bytes = 2_000_000 // soon more than the system takes for a connection
+  const { stage, camera, look, stare } = await createStage({ bytes, blockedMs: 1_000 })
+  const blocked = await stare()
+  const [response] = stage.responses as [ServerResponse]
+  const reader = await look()
+  let most = 0
+  const sampling = setInterval(() => {
+    most = Math.max(most, response.writableLength)
+  }, 20)
+  cleanups.push(() => clearInterval(sampling))
+  await vi.waitFor(() => expect(most).toBeGreaterThan(0), 10_000)
+  await vi.waitFor(() => expect(camera.viewers).toBe(1), 10_000)
+  expect(response.destroyed).toBe(true)
+  expect(most).toBeLessThan(1.1 * bytes)
+  const seen = reader.frames.length
+  expect(seen).toBeGreaterThanOrEqual(8)
+  await frames(reader, seen + 3)
+  blocked.destroy()
+})
+
+test('a picture that cannot be made is told of, and the next one comes', async () => {
+  let made = 0
+  const faults: unknown[] = []
+  const camera = new Camera({
+    picture: async () => {
+      made += 1
+      if (made === 2) throw new Error('no paint')
+      return Buffer.alloc(10, made)
+    },
+    report: (cause) => faults.push(cause),
+  })
+  const server = createServer((_request, response) => {
+    response.writeHead(200, { 'Content-Type': STREAM_TYPE, Connection: 'close' })
+    camera.show(response)
+  })
+  server.listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  const viewer = await lookAt(`http://127.0.0.1:${(server.address() as AddressInfo).port}/`)
+  await frames(viewer, 2)
+  expect(viewer.frames.slice(0, 2).map((frame) => frame[0])).toEqual([1, 3])
+  expect(faults).toEqual([new Error('no paint')])
+  await camera.close()
+  expect(await viewer.ended).toBe('complete')
+  await new Promise((done) => server.close(done))
+})
+
+test('at its end everybody is sent away with the last boundary, also who does not read, and nobody is let in', async () => {
+  const { stage, camera, look, stare } = await createStage({ bytes: 2_000_000 })
+  const reader = await look()
+  await stare()
+  await vi.waitFor(() => expect(stage.responses.at(-1)?.writableLength).toBeGreaterThan(0), 10_000)
+  expect(camera.isOpen).toBe(true)
+  await camera.close()
+  expect(camera.isOpen).toBe(false)
+  expect(camera.viewers).toBe(0)
+  expect(await reader.ended).toBe('complete')
+})
+
+test('there is room for so many and no more', async () => {
+  const { camera, look } = await createStage()
+  const viewers = await Promise.all(Array.from({ length: MAX_VIEWERS }, look))
+  await vi.waitFor(() => expect(camera.viewers).toBe(MAX_VIEWERS))
+  expect(camera.isOpen).toBe(false)
+  await viewers[0]?.leave()
+  await vi.waitFor(() => expect(camera.isOpen).toBe(true))
+})

@@ -1,0 +1,166 @@
+import { mkdtemp, readFile, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import sharp from 'sharp'
+import { afterAll, beforeAll, expect, test, vi } from 'vitest'
+import { OperatorLink, ticketsOf } from '../../sdk/index.ts'
+import { freePort } from '../../src/db/embedded-postmaster.ts'
+import { MAX_VIEWERS } from '../../src/demo/camera/camera.ts'
+import { type Answer, ask } from '../support/ask.ts'
+import { createTestDatabase, type TestDatabase } from '../support/database.ts'
+import { lookAt, sceneChange } from '../support/mjpeg.ts'
+import { type Serving, startWheelhouse, type Wheelhouse } from '../support/processes.ts'
+
+// The program as people start it, looked at through its cameras.
+
+vi.setConfig({ testTimeout: 60_000 })
+
+let database: TestDatabase
+let dataDir: string
+let app: Wheelhouse
+let serving: Serving
+let keys: { owner: string; operator: string }
+
+const start = async (env: Record<string, string> = {}) => {
+  app = startWheelhouse({
+    ...{ DATABASE_URL: database.url, DATA_DIR: dataDir, DEMO: 'true' },
+    ...{ PORT: String(await freePort()), GATEWAY_PORT: '0', ...env },
+  })
+  serving = await app.serving()
+}
+
+beforeAll(async () => {
+  database = await createTestDatabase()
+  dataDir = await mkdtemp(join(tmpdir(), 'wheelhouse-camera-'))
+  await start()
+  keys = JSON.parse(await readFile(join(dataDir, 'demo-keys.json'), 'utf8'))
+})
+afterAll(async () => {
+  await app?.[Symbol.asyncDispose]()
+  await database?.drop()
+  await rm(dataDir, { recursive: true, force: true })
+})
+
+const api = (path: string, token: string, method = 'GET', body?: unknown): Promise<Answer> =>
+  ask(serving.baseUrl + path, { method, token, ...(body === undefined ? {} : { body }) })
+
+async function robotNamed(name: string): Promise<{ id: string; stream_url: string }> {
+  const { body } = await api('/api/client/robots', keys.owner)
+  const found = body.find((robot: { name: string }) => robot.name === name)
+  expect(found, JSON.stringify(body)).toBeDefined()
+  return found
+}
+
+/** Drives as an operator with a held key, until told to let go. */
+async function driveOn(sessionId: string, command: unknown) {
+  const link = new OperatorLink({
+    getTicket: ticketsOf({ baseUrl: serving.baseUrl, token: keys.operator, sessionId, part: 'control' }),
+  })
+  await link.connect()
+  const timer = setInterval(() => link.control(command), 50)
+  return async () => {
+    clearInterval(timer)
+    await link.close()
+  }
+}
+
+test('two who look see the robot drive, and the sign of a stop while it holds', async () => {
+  const robot = await robotNamed('Ronja')
+  expect(new URL(robot.stream_url).origin).toBe(serving.baseUrl)
+  const viewers = [await lookAt(robot.stream_url), await lookAt(robot.stream_url)] as const
+  const [viewer] = viewers
+  for (const { frames } of viewers) await vi.waitFor(() => expect(frames.length).toBeGreaterThan(2), 10_000)
+  const fresh = async () => {
+    const seen = viewer.frames.length
+    await vi.waitFor(() => expect(viewer.frames.length).toBeGreaterThan(seen + 1), 10_000)
+    return viewer.newest()
+  }
+  const first = await fresh()
+  for (const one of viewers) {
+    const { format, width, height } = await sharp(one.newest()).metadata()
+    expect({ format, width, height }).toEqual({ format: 'jpeg', width: 640, height: 360 })
+  }
+  expect(await sceneChange(first, await fresh()), 'it stands').toBeLessThan(0.5)
+
+  const { body } = await api('/api/sessions', keys.operator, 'POST', { robotId: robot.id })
+  const session = `/api/sessions/${body.sessionId}`
+  const letGo = await driveOn(body.sessionId, { linear_mps: 0.4, angular_radps: 0.5 })
+  await vi.waitFor(async () => expect(await sceneChange(first, viewer.newest())).toBeGreaterThan(8), 10_000)
+  expect(await sceneChange(first, viewers[1].newest())).toBeGreaterThan(4)
+  await letGo()
+  // Standing again: the same picture twice.
+  await vi.waitFor(
+    async () => expect(await sceneChange(await fresh(), await fresh())).toBeLessThan(0.5),
+    10_000,
+  )
+  const before = await fresh()
+
+  expect((await api(session, keys.owner, 'PATCH', { action: 'emergency_stop' })).status).toBe(200)
+  await vi.waitFor(async () => expect(await sceneChange(before, viewer.newest())).toBeGreaterThan(25), 10_000)
+  const sign = await sharp(viewer.newest()).extract({ left: 0, top: 140, width: 100, height: 80 }).toBuffer()
+  const red = await sharp(sign).stats()
+  expect(red.channels.map(({ mean }) => Math.round(mean / 50))).toEqual([4, 0, 1])
+  expect((await api(session, keys.owner, 'PATCH', { action: 'clear_stop' })).status).toBe(200)
+  await vi.waitFor(async () => expect(await sceneChange(before, viewer.newest())).toBeLessThan(0.5), 10_000)
+  expect((await api(session, keys.operator, 'PATCH', { action: 'end' })).status).toBe(200)
+  for (const one of viewers) await one.leave()
+})
+
+test('a still, heads, wrong methods, unknown robots, and room for so many viewers', async () => {
+  const { stream_url } = await robotNamed('Bolt')
+  const still = await fetch(`${stream_url}.jpg`)
+  expect([still.status, still.headers.get('Content-Type')]).toEqual([200, 'image/jpeg'])
+  expect(still.headers.get('Cross-Origin-Resource-Policy')).toBe('cross-origin')
+  expect(still.headers.get('Cache-Control')).toBe('no-store')
+  expect((await sharp(Buffer.from(await still.arrayBuffer())).metadata()).format).toBe('jpeg')
+
+  for (const url of [stream_url, `${stream_url}.jpg`]) {
+    const head = await ask(url, { method: 'HEAD' })
+    expect([head.status, head.body]).toEqual([200, ''])
+    expect(head.headers.get('Content-Type')).toMatch(
+      /^(image\/jpeg|multipart\/x-mixed-replace; boundary=\w+)$/,
+    )
+    const post = await ask(url, { method: 'POST', body: {} })
+    expect([post.status, post.headers.get('Allow')]).toEqual([405, 'GET, HEAD'])
+    const unknown = await ask(url.replace('demo-board-2', 'demo-board-3'))
+    expect([unknown.status, unknown.body]).toEqual([404, { error: 'Camera not found' }])
+  }
+
+  const viewers = await Promise.all(Array.from({ length: MAX_VIEWERS }, () => lookAt(stream_url)))
+  expect(viewers.map(({ status }) => status)).toEqual(viewers.map(() => 200))
+  const late = await ask(stream_url)
+  expect([late.status, late.body.error]).toEqual([503, 'Too many look through this camera'])
+  expect(late.headers.get('Retry-After')).toBe('1')
+  for (const viewer of viewers) await viewer.leave()
+  await vi.waitFor(async () => {
+    const next = await lookAt(stream_url)
+    await next.leave()
+    expect(next.status).toBe(200)
+  }, 10_000)
+})
+
+test('an end with somebody looking is orderly, and after a start on another port the address is right', async () => {
+  const before = await robotNamed('Ronja')
+  const own = 'https://cam.example.com/bolt'
+  const bolt = await robotNamed('Bolt')
+  await api(`/api/client/robots/${bolt.id}`, keys.owner, 'PATCH', { stream_url: own })
+  const viewer = await lookAt(before.stream_url)
+  await vi.waitFor(() => expect(viewer.frames.length).toBeGreaterThan(1), 10_000)
+  const startedAt = performance.now()
+  expect(await app.end('SIGTERM')).toMatchObject({ code: 0 })
+  expect(await viewer.ended).toBe('complete')
+  // The server cuts off after four seconds what does not end by itself.
+  expect(performance.now() - startedAt).toBeLessThan(3_500)
+
+  await start()
+  const after = await robotNamed('Ronja')
+  expect(after.id).toBe(before.id)
+  expect(after.stream_url).not.toBe(before.stream_url)
+  expect((await fetch(`${after.stream_url}.jpg`)).status).toBe(200)
+  expect((await robotNamed('Bolt')).stream_url, "the owner's own video").toBe(own)
+
+  await app.end('SIGTERM')
+  await start({ DEMO: 'false' })
+  const gone = await ask(`${serving.baseUrl}/demo/robots/demo-board-1/camera.jpg`)
+  expect([gone.status, gone.body]).toEqual([404, { error: 'Route not found' }])
+})
