@@ -134,6 +134,18 @@ async function uploadedAvatar(): Promise<string> {
   const { avatar_url } = (await response.json()) as { avatar_url: string }
   return new URL(avatar_url).pathname
 }
+/** An invoice of the client's, of a month of its own. */
+async function invoiced(): Promise<string> {
+  const id = crypto.randomUUID()
+  await world.platform.db
+    .insertInto('invoices')
+    .values({
+      ...{ id, client_id: client.id, month: `${2100 + ++serial}-01`, status: 'DRAFT', currency: 'EUR' },
+      ...{ total_cents: 0, session_count: 0, minutes: 0 },
+    })
+    .execute()
+  return id
+}
 const newRobot = () => ({ name: 'Arm', robot_type: 'testbot', hardware_id: `auth-${++serial}` })
 const ofSession = (tail = '', body?: unknown) => ({ path: `/api/sessions/${sessionId}${tail}`, body })
 
@@ -222,6 +234,10 @@ const rules: Record<string, Rule> = {
 
   'GET /api/public/pricing': { expected: 'public' },
   'GET /api/client/invoices': { expected: clients(200) },
+  'GET /api/client/invoices/{id}': {
+    expected: clients(200, 404),
+    attempt: async () => ({ path: `/api/client/invoices/${await invoiced()}` }),
+  },
   'GET /api/client/stats': { expected: clients(200) },
   'GET /api/operator/stats': { expected: operators(200) },
   'POST /api/admin/clients/{id}/plan': {

@@ -1,7 +1,7 @@
 import { CURRENCY } from '../billing/money.ts'
 import type { Db } from '../db/orm.ts'
+import type { CollectionRow } from './collection.claim.ts'
 import { linesOf, type NewLine } from './collection.lines.ts'
-import type { CollectionRow } from './collection.service.ts'
 import type { Customers } from './customer.service.ts'
 import type { Provider } from './provider.ts'
 
