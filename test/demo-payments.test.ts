@@ -47,7 +47,13 @@ const story: [title: string, ...lines: string[]][] = [
     'still wanted: nothing',
     'payout_ready true',
   ],
-  ['An operator has a robot', 'it costs 30.00 EUR', 'it earned 21.00 EUR', '21.00 EUR available'],
+  [
+    'An operator drives',
+    'the robot obeys',
+    'it costs 30.00 EUR',
+    'it earned 21.00 EUR',
+    '21.00 EUR available',
+  ],
   [
     'The operator is paid',
     'payout of 21.00 EUR: PENDING',
