@@ -3,8 +3,8 @@ import pg from 'pg'
 import { loadConfig } from '../config.ts'
 import { type EmbeddedPostgres, startEmbeddedPostgres } from '../db/embedded.ts'
 import { createLog } from '../log.ts'
-import { startRoles } from '../roles.ts'
-import { seedDemo } from './seed.ts'
+import { type Running, startRoles } from '../roles.ts'
+import { type Demo, seedDemo } from './seed.ts'
 
 type Env = Record<string, string | undefined>
 
@@ -33,12 +33,23 @@ export function visitedStage(url: string, env: Env): Stage {
   return { baseUrl: origin, keys: { owner, operator }, close: async () => {} }
 }
 
+/** A Wheelhouse of the demo's own, in this process. */
+export type OwnStage = Stage & Demo & { readonly running: Running }
+
+export interface OwnStageOptions {
+  /** Its folder under DATA_DIR; demos of different folders may run side by side. Default: demo. */
+  readonly folder?: string
+  /** Environment over the demo's. */
+  readonly settings?: Record<string, string>
+  readonly now?: () => Date
+}
+
 /**
  * A Wheelhouse of the demo's own, on free ports and with an empty database. A database that is given is used
  * only with DEMO=true, since the demo leaves its accounts there.
  */
-export async function ownStage(env: Env): Promise<Stage> {
-  const dataDir = join(env.DATA_DIR || '.data', 'demo')
+export async function ownStage(env: Env, more: OwnStageOptions = {}): Promise<OwnStage> {
+  const dataDir = join(env.DATA_DIR || '.data', more.folder ?? 'demo')
   const given = env.DEMO === 'true' || env.DEMO === '1' ? env.DATABASE_URL : undefined
   const database = given ? { url: given, stop: async () => {} } : await emptyDatabase(dataDir)
   try {
@@ -51,11 +62,14 @@ export async function ownStage(env: Env): Promise<Stage> {
       LOG_LEVEL: env.LOG_LEVEL || 'silent',
       // Often enough to see some; the timeout stays long, since a busy machine is no lost robot.
       HEARTBEAT_INTERVAL_MS: '250',
+      ...more.settings,
     })
-    const running = await startRoles(config, createLog({ level: config.logLevel, pretty: false }))
+    const log = createLog({ level: config.logLevel, pretty: false })
+    const running = await startRoles(config, log, more.now)
     try {
-      const { keys } = await seedDemo(running.platform)
-      return { baseUrl: running.baseUrl, keys, close: () => running.stop().finally(database.stop) }
+      const demo = await seedDemo(running.platform)
+      const { baseUrl } = running
+      return { ...demo, baseUrl, running, close: () => running.stop().finally(database.stop) }
     } catch (cause) {
       await running.stop()
       throw cause

@@ -1,7 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import { styleText } from 'node:util'
 
-export type Side = 'ROBOT' | 'OPERATOR' | 'OWNER'
+export type Side = 'ROBOT' | 'OPERATOR' | 'OWNER' | 'STRIPE'
 
 /** Something the story promises did not happen. */
 export class Unmet extends Error {
@@ -11,7 +11,7 @@ export class Unmet extends Error {
 /** Between two steps on a terminal, so that a person can follow. */
 const READING_PAUSE_MS = 700
 const UUID_TAIL = /\b([0-9a-f]{8})(-[0-9a-f]{4}){3}-[0-9a-f]{12}\b/g
-const colours = { ROBOT: 'cyan', OPERATOR: 'yellow', OWNER: 'magenta' } as const
+const colours = { ROBOT: 'cyan', OPERATOR: 'yellow', OWNER: 'magenta', STRIPE: 'green' } as const
 
 interface Sighting {
   readonly side: Side

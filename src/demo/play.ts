@@ -1,9 +1,9 @@
 import { parseArgs } from 'node:util'
 import { ownStage, visitedStage } from './play-stage.ts'
 import { playStory } from './play-story.ts'
-import { createTranscript, type Transcript } from './play-transcript.ts'
+import { showing } from './play-terminal.ts'
+import type { Transcript } from './play-transcript.ts'
 
-const PATIENCE_MS = 10_000
 const usage = `Plays the main job: a robot connects, an operator takes it, its owner looks on.
 
   npm run demo                                  with a Wheelhouse of its own
@@ -11,30 +11,12 @@ const usage = `Plays the main job: a robot connects, an operator takes it, its o
 `
 
 /** `npm run demo`: exit code 0 when every side saw what it should, else 1. */
-async function main(): Promise<void> {
-  const { values } = parseArgs({ options: { url: { type: 'string' }, help: { type: 'boolean' } } })
-  if (values.help) return void process.stdout.write(usage)
-  const interruption = new AbortController()
-  const interrupt = (why: string) => interruption.abort(new Error(why))
-  // Once: a second one ends the process at once.
-  for (const name of ['SIGINT', 'SIGTERM', 'SIGHUP']) process.once(name, () => interrupt(`It got ${name}.`))
-  process.stdout.on('error', () => interrupt('Nobody reads its output.'))
-  const terminal = process.stdout.isTTY === true
-  const transcript = createTranscript({
-    write: (text) => process.stdout.write(text),
-    coloured: terminal && !process.env.NO_COLOR,
-    paced: terminal,
-    patienceMs: PATIENCE_MS,
-    signal: interruption.signal,
-  })
-  try {
+function main(): Promise<void> {
+  return showing(process.env, async (transcript) => {
+    const { values } = parseArgs({ options: { url: { type: 'string' }, help: { type: 'boolean' } } })
+    if (values.help) return void process.stdout.write(usage)
     await perform(values.url, transcript)
-  } catch (caught) {
-    const cause: unknown = interruption.signal.aborted ? interruption.signal.reason : caught
-    const step = transcript.stepNumber
-    if (step === 0) throw cause
-    throw new Error(`In step ${step}: ${messageOf(cause)}`, { cause })
-  }
+  })
 }
 
 async function perform(url: string | undefined, transcript: Transcript): Promise<void> {
@@ -51,10 +33,4 @@ async function perform(url: string | undefined, transcript: Transcript): Promise
   transcript.say(`\nEvery side saw what it should. Done in ${seconds} s.`)
 }
 
-const messageOf = (cause: unknown) => (cause instanceof Error ? cause.message : String(cause))
-
-main().catch((cause: unknown) => {
-  process.stdout.write(`\n✗ The demo failed. ${messageOf(cause)}\n`)
-  if (process.env.LOG_LEVEL === 'debug') console.error(cause)
-  process.exitCode = 1
-})
+await main()

@@ -1,7 +1,7 @@
 import type { Users } from '../accounts/user.service.ts'
 import type { ClientProfiles } from '../clients/client-profile.service.ts'
 import type { Tx } from '../events/transactor.ts'
-import { asked, isMissing, type Provider } from './provider.ts'
+import { asked, isMissing, type Provider, textOf } from './provider.ts'
 import type { ProviderAccounts } from './provider-accounts.ts'
 import type { ProviderFacts, ProviderNews } from './provider-facts.ts'
 
@@ -108,24 +108,25 @@ export function createCustomers(parts: {
 
     /** With its secret the client's browser saves a payment method with the provider; we never see it. */
     async setUp(userId: string): Promise<{ clientSecret: string }> {
-      const intent = await asked(
-        forCustomer(userId, (customer) =>
-          provider.setupIntents.create({
+      const clientSecret = await asked(
+        forCustomer(userId, async (customer) => {
+          const { client_secret } = await provider.setupIntents.create({
             customer,
             usage: 'off_session',
             automatic_payment_methods: { enabled: true },
-          }),
-        ),
+          })
+          return textOf(client_secret, 'client_secret')
+        }),
       )
-      if (intent.client_secret === null) throw new Error(`setup intent ${intent.id} without a secret`)
-      return { clientSecret: intent.client_secret }
+      return { clientSecret }
     },
 
     /** A page of the provider on which the client manages payment methods and invoices; good for a while. */
     async portal(userId: string): Promise<{ url: string }> {
-      const { url } = await asked(
-        forCustomer(userId, (customer) =>
-          provider.billingPortal.sessions.create({ customer, return_url: `${baseUrl}/dashboard/settings` }),
+      const return_url = `${baseUrl}/dashboard/settings`
+      const url = await asked(
+        forCustomer(userId, async (customer) =>
+          textOf((await provider.billingPortal.sessions.create({ customer, return_url })).url, 'url'),
         ),
       )
       return { url }

@@ -5,7 +5,7 @@ import type { Db } from '../db/orm.ts'
 import type { Transact } from '../events/transactor.ts'
 import type { Log } from '../log.ts'
 import { isPayout, type Outcome, type PayoutRow, reversePayout, settlePayout } from './payout.booking.ts'
-import { isRefusal, type Provider, refusalText } from './provider.ts'
+import { isRefusal, type Provider, refusalText, textOf } from './provider.ts'
 import type { ProviderFacts, ProviderNews } from './provider-facts.ts'
 
 /** A process that asked for a transfer has this long to say what came of it; then somebody else looks. */
@@ -51,7 +51,7 @@ export function createPayoutTransfers(parts: {
       const known = payout.attempts > 1 ? await find(payout) : undefined
       making = !known
       const { id } = known ?? (await make(payout))
-      return { status: 'PAID', transferId: id }
+      return { status: 'PAID', transferId: textOf(id, 'id') }
     } catch (cause) {
       // A question that is refused says nothing of the transfer, which an earlier attempt may have made.
       if (making && isRefusal(cause)) return { status: 'FAILED', failure: refusalText(cause) }
@@ -75,7 +75,11 @@ export function createPayoutTransfers(parts: {
     async learn(transferId: string, event: ProviderNews): Promise<void> {
       await facts.learn(
         transferId,
-        () => provider.transfers.retrieve(transferId),
+        async () => {
+          const transfer = await provider.transfers.retrieve(transferId)
+          textOf(transfer.id, 'id')
+          return transfer
+        },
         async (tx, { transfer_group: payoutId, amount_reversed: reversedCents }) => {
           if (!payoutId || !(await isPayout(tx, payoutId))) return
           await settlePayout(tx, payoutId, { status: 'PAID', transferId }, now())

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import type { Db } from '../db/orm.ts'
 import { unavailable } from '../http/errors.ts'
-import { isKeptAnswer } from './provider.ts'
+import { isKeptAnswer, textOf } from './provider.ts'
 import type { ProviderAccountKind } from './provider-account.entity.ts'
 
 /**
@@ -73,7 +73,7 @@ export function createProviderAccounts({ db, now }: { db: Db; now: () => Date })
       const { request_key: key } = known
       let id: string
       try {
-        id = (await create(known.request as R, key)).id
+        id = textOf((await create(known.request as R, key)).id, 'id')
       } catch (cause) {
         // Without an answer the same request may still come to something, so its key is kept. An account that a
         // failing provider has made all the same has nobody's money in it, and is never used.

@@ -21,12 +21,43 @@ export function createProvider({ secretKey, apiBase }: ProviderSettings): Provid
     timeout: TIMEOUT_MS,
     maxNetworkRetries: RETRIES,
     telemetry: false,
+    httpClient: createHttpClient(),
     ...(at && {
       protocol: at.protocol === 'http:' ? ('http' as const) : ('https' as const),
       host: at.hostname,
       port: at.port || (at.protocol === 'http:' ? 80 : 443),
     }),
   })
+}
+
+/**
+ * The library takes whatever JSON it is sent for an object, and one that is none ends the process: a rejection that
+ * nobody handles. A proxy on the way may answer with anything.
+ */
+function createHttpClient(): Stripe.HttpClient {
+  const client = Stripe.createNodeHttpClient()
+  return {
+    getClientName: () => client.getClientName(),
+    async makeRequest(...request) {
+      const response = await client.makeRequest(...request)
+      const toJSON = response.toJSON.bind(response)
+      response.toJSON = async () => {
+        const json: unknown = await toJSON()
+        if (typeof json !== 'object' || json === null) throw new SyntaxError('The answer is no object')
+        return json
+      }
+      return response
+    },
+  }
+}
+
+/**
+ * Takes an answer's text, which must be there.
+ * @throws StripeAPIError, as for an answer that cannot be read: what came of the request is unknown
+ */
+export function textOf(value: string | null | undefined, name: string): string {
+  if (typeof value === 'string' && value !== '') return value
+  throw new Stripe.errors.StripeAPIError({ type: 'api_error', message: `An answer without its ${name}` })
 }
 
 /** Nothing that was named is there any more, at the provider. */
@@ -46,12 +77,17 @@ export const isRefusal = (cause: unknown): cause is InstanceType<typeof Stripe.e
 export const refusalText = (cause: InstanceType<typeof Stripe.errors.StripeError>): string =>
   cause.message.slice(0, 500)
 
+/** Answers that say nothing of the request itself: no right to ask, the first one is still being carried out, too many. */
+const UNKEPT_STATUSES = [401, 403, 409, 429]
+
 /**
  * Whoever asks with the same idempotency key again is given this same answer, for a day: the provider keeps what it
- * refused, and even its own failures. Not so while the first request is still being carried out.
+ * refused, and even its own failures. Not so what cannot be read, which was spoilt on the way.
  */
 export const isKeptAnswer = (cause: unknown): boolean =>
-  cause instanceof Stripe.errors.StripeAPIError || isRefusal(cause)
+  cause instanceof Stripe.errors.StripeError &&
+  cause.statusCode !== undefined &&
+  !UNKEPT_STATUSES.includes(cause.statusCode)
 
 /**
  * Asks the provider, and answers for it when it fails.
@@ -67,15 +103,15 @@ export async function asked<T>(work: Promise<T>): Promise<T> {
 
 function failure(cause: InstanceType<typeof Stripe.errors.StripeError>): AppError {
   const { errors } = Stripe
-  if (isUnknownOutcome(cause) || cause instanceof errors.StripeRateLimitError) {
+  // Two requests with the same idempotency key at the same time: the first one is being carried out.
+  if (cause instanceof errors.StripeIdempotencyError || cause.statusCode === 409) {
+    return unavailable('The same is being asked of the payment provider already, try again shortly', cause)
+  }
+  if (isUnknownOutcome(cause) || cause instanceof errors.StripeRateLimitError || cause.statusCode === 429) {
     return unavailable('The payment provider does not answer, try again shortly', cause)
   }
   if (cause instanceof errors.StripeAuthenticationError || cause instanceof errors.StripePermissionError) {
     return new AppError(503, 'The payment provider does not accept the key of this platform', { cause })
-  }
-  // Two requests with the same idempotency key at the same time: the first one is being carried out.
-  if (cause instanceof errors.StripeIdempotencyError || cause.statusCode === 409) {
-    return unavailable('The same is being asked of the payment provider already, try again shortly', cause)
   }
   return new AppError(502, 'The payment provider refused the request', { cause })
 }

@@ -3,7 +3,7 @@ import type { Users } from '../accounts/user.service.ts'
 import type { Tx } from '../events/transactor.ts'
 import { conflict } from '../http/errors.ts'
 import type { OperatorProfiles } from '../operators/operator-profile.service.ts'
-import { asked, isMissing, type Provider } from './provider.ts'
+import { asked, isMissing, type Provider, textOf } from './provider.ts'
 import type { ProviderAccounts } from './provider-accounts.ts'
 import type { ProviderFacts, ProviderNews } from './provider-facts.ts'
 
@@ -67,8 +67,8 @@ export function createRecipients(parts: {
       (request, idempotencyKey) => provider.v2.core.accounts.create(request, { idempotencyKey }),
     )
 
-  const link = (account: string) =>
-    provider.v2.core.accountLinks.create({
+  async function link(account: string): Promise<string> {
+    const { url } = await provider.v2.core.accountLinks.create({
       account,
       use_case: {
         type: 'account_onboarding',
@@ -78,15 +78,21 @@ export function createRecipients(parts: {
         },
       },
     })
+    return textOf(url, 'url')
+  }
 
   /** What the provider says of an account now; undefined when it has none of that id. */
-  const ask = (accountId: string): Promise<Stripe.V2.Core.Account | undefined> =>
-    provider.v2.core.accounts
-      .retrieve(accountId, { include: ['configuration.recipient', 'requirements'] })
-      .catch((cause) => {
-        if (isMissing(cause)) return undefined
-        throw cause
-      })
+  async function ask(accountId: string): Promise<Stripe.V2.Core.Account | undefined> {
+    const include = ['configuration.recipient', 'requirements'] as const
+    try {
+      const account = await provider.v2.core.accounts.retrieve(accountId, { include: [...include] })
+      textOf(account.id, 'id')
+      return account
+    } catch (cause) {
+      if (isMissing(cause)) return undefined
+      throw cause
+    }
+  }
 
   /** Takes over how an account stands, whether or not an event of the provider says that it changed. */
   async function learn(accountId: string, event?: ProviderNews): Promise<RecipientStatus> {
@@ -135,7 +141,7 @@ export function createRecipients(parts: {
      */
     async onboard(userId: string): Promise<{ url: string }> {
       const accountId = await asked(ensure(userId))
-      const { url } = await asked(
+      const url = await asked(
         link(accountId).catch(async (cause) => {
           if (!isMissing(cause)) throw cause
           await accounts.forget('recipient', userId, accountId)

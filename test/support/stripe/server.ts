@@ -1,9 +1,8 @@
-import { once } from 'node:events'
+import { EventEmitter, once } from 'node:events'
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { setTimeout as delay } from 'node:timers/promises'
 import { isDeepStrictEqual } from 'node:util'
-import { expect, vi } from 'vitest'
 import { StripeBooks } from './books.ts'
 import { WEBHOOK_SECRET } from './events.ts'
 import { invalid, readRequest, StripeRefusal, type StripeRequest } from './wire.ts'
@@ -11,7 +10,8 @@ import { invalid, readRequest, StripeRefusal, type StripeRequest } from './wire.
 /**
  * How one request fares: `fails` is answered 500 and nothing is done, `fails after` although it is done; `drops` and
  * `drops after` break the connection without an answer; `lateMs` is a delay before it is carried out, `answeredLateMs`
- * one after that, before the answer; `refuses` is answered 400 and nothing is done.
+ * one after that, before the answer; `refuses` is answered 400 and nothing is done. `status` is answered before anything
+ * is looked at, as where too much is asked; `answers` is what arrives instead of the answer to what was done.
  */
 export type Mishap =
   | 'fails'
@@ -20,6 +20,8 @@ export type Mishap =
   | 'drops after'
   | 'refuses'
   | { readonly lateMs: number }
+  | { readonly status: number; readonly type: string }
+  | { readonly answers: string }
   | { readonly answeredLateMs: number }
 
 interface Planned {
@@ -51,6 +53,7 @@ export type StripeStandIn = Awaited<ReturnType<typeof startStripe>>
 export async function startStripe() {
   const books = new StripeBooks()
   const requests: StripeRequest[] = []
+  const arrivals = new EventEmitter()
   const kept = new Map<string, Kept>()
   let planned: Planned[] = []
 
@@ -109,10 +112,14 @@ export async function startStripe() {
   async function handle(http: IncomingMessage, response: ServerResponse): Promise<void> {
     const request = await readRequest(http)
     requests.push(request)
+    arrivals.emit('request')
     const mishap = mishapOf(request)
     if (mishap === 'drops') return void http.socket.destroy()
     let answer: Answer
-    if (http.headers.authorization !== `Bearer ${SECRET_KEY}`) {
+    if (typeof mishap === 'object' && 'status' in mishap) {
+      const { status, type } = mishap
+      answer = { status, body: { error: { type, message: `Not with ${SECRET_KEY}` } } }
+    } else if (http.headers.authorization !== `Bearer ${SECRET_KEY}`) {
       answer = { status: 401, body: invalid('Invalid API Key provided').body }
     } else {
       answer = await onceByKey(request, async () => {
@@ -126,15 +133,24 @@ export async function startStripe() {
     }
     if (mishap === 'drops after') return void http.socket.destroy()
     response.writeHead(answer.status, { 'Content-Type': 'application/json' })
-    response.end(JSON.stringify(answer.body))
+    const spoilt = typeof mishap === 'object' && 'answers' in mishap ? mishap.answers : undefined
+    response.end(spoilt ?? JSON.stringify(answer.body))
   }
 
   const server = createServer((http, response) => {
     handle(http, response).catch((cause) => response.destroy(cause as Error))
   })
-  server.listen(0, '127.0.0.1')
-  await once(server, 'listening')
-  const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
+  const listen = async (port: number) => {
+    server.listen(port, '127.0.0.1')
+    await once(server, 'listening')
+  }
+  const close = async () => {
+    server.close()
+    server.closeAllConnections()
+    await once(server, 'close')
+  }
+  await listen(0)
+  const { port } = server.address() as AddressInfo
 
   return {
     books,
@@ -144,7 +160,7 @@ export async function startStripe() {
     env: {
       STRIPE_SECRET_KEY: SECRET_KEY,
       STRIPE_WEBHOOK_SECRET: WEBHOOK_SECRET,
-      STRIPE_API_BASE: url,
+      STRIPE_API_BASE: `http://127.0.0.1:${port}`,
     },
     asked: (method: string, path: RegExp) =>
       requests.filter((request) => request.method === method && path.test(request.path)),
@@ -156,8 +172,15 @@ export async function startStripe() {
       planned.push({ mishap, times, when })
     },
     /** Settles once such a path has been asked for. */
-    isAsked: (path: RegExp) =>
-      vi.waitFor(() => expect(requests.some((request) => path.test(request.path))).toBe(true), 10_000),
+    async isAsked(path: RegExp): Promise<void> {
+      const signal = AbortSignal.timeout(10_000)
+      while (!requests.some((request) => path.test(request.path))) {
+        await once(arrivals, 'request', { signal })
+      }
+    },
+    /** Connections are refused, until it is `up` again, at the same address. */
+    down: close,
+    up: () => listen(port),
     /** More than a day has passed: no key is known any more. */
     forgetKeys: () => kept.clear(),
     /** Everything fares well again. */
@@ -166,9 +189,7 @@ export async function startStripe() {
     },
 
     async [Symbol.asyncDispose]() {
-      server.close()
-      server.closeAllConnections()
-      await once(server, 'close').catch(() => {})
+      if (server.listening) await close()
     },
   }
 }

@@ -1,0 +1,110 @@
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { text } from 'node:stream/consumers'
+import { fileURLToPath } from 'node:url'
+import { afterEach, beforeEach, expect, test } from 'vitest'
+import { createTestDatabase, type TestDatabase } from './support/database.ts'
+
+const program = fileURLToPath(new URL('demo/payments.ts', import.meta.url))
+const PROCESS_LIMIT_MS = 60_000
+
+let database: TestDatabase
+let dataDir: string
+beforeEach(async () => {
+  database = await createTestDatabase()
+  dataDir = await mkdtemp(join(tmpdir(), 'wheelhouse-demo-'))
+})
+afterEach(async () => {
+  await database.drop()
+  await rm(dataDir, { recursive: true })
+})
+
+function start() {
+  const { STRIPE_SECRET_KEY: _, ...env } = process.env
+  const child = spawn(process.execPath, [program], {
+    env: { ...env, DATABASE_URL: database.url, DEMO: 'true', DATA_DIR: dataDir, LOG_LEVEL: 'silent' },
+    stdio: ['ignore', 'pipe', 'inherit'],
+    timeout: PROCESS_LIMIT_MS, // SIGTERM: a demo that hangs says where
+  })
+  const exited = once(child, 'exit')
+  const run = async () => {
+    const output = await text(child.stdout)
+    const [code] = await exited
+    return { code: code as number | null, output, steps: output.split(/^Step \d+ +/m).slice(1) }
+  }
+  return { child, done: run() }
+}
+
+/** What must be said in each step, whatever the order within it. */
+const story: [title: string, ...lines: string[]][] = [
+  ['A client saves a payment method', 'billing_ready false', 'setup_intent.succeeded', 'billing_ready true'],
+  [
+    'An operator sets up a payout account',
+    'payout_ready false',
+    'still wanted: nothing',
+    'payout_ready true',
+  ],
+  [
+    'An operator drives',
+    'the robot obeys',
+    'it costs 30.00 EUR',
+    'it earned 21.00 EUR',
+    '21.00 EUR available',
+  ],
+  [
+    'The operator is paid',
+    'payout of 21.00 EUR: PENDING',
+    '0.00 EUR available, 21.00 EUR pending, payout PENDING',
+    'notification payout.paid',
+    '0.00 EUR available, 0.00 EUR pending, payout PAID',
+    'made one transfer of 21.00 EUR',
+  ],
+  ['Stripe takes a part back', 'notification payout.reversed', 'the second one changed nothing'],
+  ['The ledger', '16.00 EUR left for operators, in both books'],
+]
+
+/** A row of a table by its first cell; its other cells that are not empty. */
+const cellsOf = (output: string, title: string) =>
+  output
+    .split('\n')
+    .filter((line) => line.trim().startsWith(`${title} `))
+    .map((line) => line.trim().split(/ +/).slice(1))
+
+test('plays the money flows, ends by itself, and every cent is where it should be', {
+  timeout: 2 * PROCESS_LIMIT_MS,
+}, async () => {
+  const { code, output, steps } = await start().done
+  expect(code, output).toBe(0)
+  expect(steps).toHaveLength(story.length)
+  for (const [index, [title, ...lines]] of story.entries()) {
+    expect(steps[index]).toMatch(new RegExp(`^${title}`))
+    for (const line of lines) expect(steps[index]).toContain(line)
+  }
+  expect(cellsOf(output, 'session_charge')).toEqual([['30.00', '-21.00', '-9.00', '0.00']])
+  expect(cellsOf(output, 'payout_reserved')).toEqual([['21.00', '-21.00', '0.00']])
+  expect(cellsOf(output, 'payout_paid')).toEqual([['21.00', '-21.00', '0.00']])
+  expect(cellsOf(output, 'payout_reversed')).toEqual([['-5.00', '5.00', '0.00']])
+  expect(cellsOf(output, 'balance')).toEqual([['30.00', '-5.00', '-9.00', '-16.00', '0.00']])
+  expect(output).toMatch(/tr_\d+ +21\.00 +5\.00 +acct_\d+/)
+  expect(output).toContain('Every cent is where it should be.')
+  expect(output).not.toContain('\u001b')
+})
+
+test('an interrupted demo ends cleanly, with a message and exit code 1', {
+  timeout: 2 * PROCESS_LIMIT_MS,
+}, async () => {
+  const { child, done } = start()
+  let said = ''
+  child.stdout.on('data', (chunk) => {
+    said += chunk
+    if (!said.includes('hub connect\n')) return
+    said = ''
+    child.kill('SIGINT') // while it waits for the hub
+  })
+  const { code, output } = await done
+  expect(output).toContain('It got SIGINT.')
+  expect(code).toBe(1)
+})

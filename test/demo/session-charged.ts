@@ -1,0 +1,82 @@
+import { OperatorLink, ticketsOf } from '@wheelhouse/sdk'
+import { z } from 'zod'
+import { createPlayRobot } from '../../src/demo/play-robot.ts'
+import { Unmet } from '../../src/demo/play-transcript.ts'
+import { PayoutOverview } from '../../src/payments/payment.schema.ts'
+import { CreatedSession } from '../../src/sessions/session.records.ts'
+import { type Chapter, euros, must, type Scene } from './scene.ts'
+
+const DRIVEN_MINUTES = 60
+/** Of the last minute, which is charged whole, some is left for the demo itself. */
+const DRIVEN_MS = DRIVEN_MINUTES * 60_000 - 45_000
+const Charged = z.object({ status: z.literal('COMPLETED'), client_charge_cents: z.int() })
+const Earned = z.object({ operator_earnings_cents: z.int() })
+
+/** The operator drives over the gateway until the robot obeys; the link is open from then on. */
+async function drive({ transcript, stage }: Scene, sessionId: string): Promise<OperatorLink> {
+  const token = stage.keys.operator
+  const obeyed = Promise.withResolvers<void>()
+  const link = new OperatorLink({
+    getTicket: ticketsOf({ baseUrl: stage.baseUrl, token, sessionId, part: 'control' }),
+    onAck: () => obeyed.resolve(),
+  })
+  transcript.sends('OPERATOR', 'gateway connect, and control')
+  link.connect().catch(() => {}) // what waits below says that it did not
+  const timer = setInterval(() => link.control({ linear_mps: 0.3, angular_radps: 0 }), 100)
+  try {
+    const lost = AbortSignal.any([transcript.signal, AbortSignal.timeout(transcript.patienceMs)])
+    lost.addEventListener('abort', () => obeyed.reject(new Unmet('The robot did not obey')), { once: true })
+    await obeyed.promise
+    transcript.sees('OPERATOR', 'the robot obeys')
+    return link
+  } catch (cause) {
+    await link.close()
+    throw cause
+  } finally {
+    clearInterval(timer)
+  }
+}
+
+/** The charge is fixed and posted in the transaction that ends the session. */
+export const sessionIsCharged: Chapter = async (scene) => {
+  const { transcript, stage, owner, operator, passTime } = scene
+  await transcript.step('An operator drives for an hour, and it is charged when it ends')
+  const [robot] = stage.robots
+  must(robot !== undefined, 'The demo has no robot')
+  const { id, token } = robot as NonNullable<typeof robot>
+  const controlUrl = `${stage.running.gatewayUrl}/robots/${id}/control`
+  const played = await createPlayRobot({ controlUrl, token }, transcript)
+  let link: OperatorLink | undefined
+  try {
+    void played.robot.start()
+    await transcript.until('ROBOT', 'welcome')
+    const { sessionId } = await operator.ask({
+      ...{ method: 'POST', path: '/api/sessions', body: { robotId: id }, answer: CreatedSession },
+      reads: ({ status }) => `session ${status}`,
+    })
+    await transcript.until('ROBOT', 'session ACTIVE')
+    link = await drive(scene, sessionId)
+    passTime(DRIVEN_MS)
+    transcript.confirms(
+      'OPERATOR',
+      `has the robot until its ${DRIVEN_MINUTES}th minute; the demo’s clock goes on at once`,
+    )
+    await owner.ask({
+      ...{ method: 'PATCH', path: `/api/sessions/${sessionId}`, body: { action: 'end' }, answer: Charged },
+      reads: ({ status, client_charge_cents }) => `session ${status}, it costs ${euros(client_charge_cents)}`,
+    })
+    const { operator_earnings_cents: earned } = await operator.ask({
+      ...{ method: 'GET', path: `/api/sessions/${sessionId}`, answer: Earned },
+      reads: ({ operator_earnings_cents }) => `it earned ${euros(operator_earnings_cents)}`,
+    })
+    const { availableCents } = await operator.ask({
+      ...{ method: 'GET', path: '/api/payments/payout', answer: PayoutOverview },
+      reads: (overview) => `${euros(overview.availableCents)} available for a payout`,
+    })
+    must(availableCents === earned, `${euros(availableCents)} are available instead of ${euros(earned)}`)
+  } finally {
+    await link?.close()
+    await played.robot.close()
+    await played.cable.close()
+  }
+}

@@ -1,0 +1,57 @@
+import { expect, test } from 'vitest'
+import { deliver, thinEvent } from './support/stripe/events.ts'
+import { startStripe } from './support/stripe/server.ts'
+import { createWorld } from './support/world.ts'
+
+async function createStage() {
+  const stripe = await startStripe()
+  const world = await createWorld({ env: stripe.env })
+  return {
+    ...{ stripe, world, facts: world.platform.payments!.facts },
+    async [Symbol.asyncDispose]() {
+      await world[Symbol.asyncDispose]()
+      await stripe[Symbol.asyncDispose]()
+    },
+  }
+}
+
+test('the answer to the later question stands, although an earlier one arrives after it', async () => {
+  await using stage = await createStage()
+  const { stripe, world } = stage
+  const operator = await world.operator()
+  await operator.post('/api/operator/profile', { country: 'DE' })
+  await operator.post('/api/payments/connect')
+  const [accountId = ''] = stripe.books.recipients.keys()
+  stripe.books.finishOnboarding(accountId)
+  const isReady = async () => (await operator.get('/api/operator/profile')).body.payout_ready
+  const changed = () => deliver(world.baseUrl, thinEvent('v2.core.account.updated', accountId))
+
+  stripe.plan({ answeredLateMs: 1_000 }, /accounts\/acct_\w+$/, 1, 'GET')
+  const early = changed() // sees an account that can be paid, and hears of it late
+  await stripe.isAsked(/accounts\/acct_\w+$/)
+  stripe.books.restrict(accountId, ['identity.individual.verification.document'])
+  expect(await changed()).toBe(200)
+  expect(await isReady()).toBe(false)
+  expect(await early).toBe(200)
+  expect(await isReady()).toBe(false)
+  stripe.books.finishOnboarding(accountId)
+  expect(await changed()).toBe(200)
+  expect(await isReady()).toBe(true)
+})
+
+test('an event is carried out once, at the same time and later; another one of the same object is too', async () => {
+  await using stage = await createStage()
+  let applied = 0
+  const learn = (eventId: string) =>
+    stage.facts.learn(
+      'tr_1',
+      async () => 'an answer',
+      async () => void applied++,
+      { id: eventId, type: 'transfer.reversed' },
+    )
+  await Promise.all([learn('evt_1'), learn('evt_1'), learn('evt_1')])
+  await learn('evt_1')
+  expect(applied).toBe(1)
+  await learn('evt_2')
+  expect(applied).toBe(2)
+})
