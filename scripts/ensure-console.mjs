@@ -17,7 +17,8 @@ const fresh = join(root, 'console/dist-new')
 const stamp = join(built, 'stamp')
 const lock = join(root, '.data/console.lock')
 const vite = join(root, 'node_modules/vite/bin/vite.js')
-const ownNode = join(root, 'node_modules/.bin', process.platform === 'win32' ? 'node.cmd' : 'node')
+const windows = process.platform === 'win32'
+const ownNode = join(root, 'node_modules/.bin', windows ? 'node.cmd' : 'node')
 
 try {
   const again = process.argv.includes('--again')
@@ -45,7 +46,9 @@ function build() {
   console.log('Building the console (first start, or it has changed) …')
   const hash = sourceHash()
   const args = [vite, 'build', 'console', '--outDir', fresh, '--emptyOutDir', '--logLevel', 'warn']
-  const done = spawnSync(ownNode, args, { cwd: root, stdio: 'inherit', shell: process.platform === 'win32' })
+  // A test's NODE_ENV would make it the development build of React.
+  const env = { ...process.env, NODE_ENV: 'production' }
+  const done = spawnSync(ownNode, args, { cwd: root, stdio: 'inherit', env, shell: windows })
   if (done.status !== 0) throw new Problem('The console could not be built; the reason stands above.')
   compress(join(fresh, 'assets'))
   writeFileSync(join(fresh, 'stamp'), hash)

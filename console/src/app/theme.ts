@@ -22,6 +22,7 @@ export const cssVariables: CSSVariablesResolver = ({ colors }) => ({
     '--mantine-color-placeholder': colors.gray[7],
     '--mantine-color-error': colors.red[9],
     '--mantine-color-anchor': colors.blue[8],
+    '--mantine-color-blue-light-hover': colors.blue[1],
   },
   dark: {
     '--mantine-color-dimmed': colors.dark[1],
