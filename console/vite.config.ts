@@ -16,7 +16,7 @@ export default defineConfig({
     chunkSizeWarningLimit: 1_000,
   },
   server: {
-    // The address that the platform expects its own pages at: see docs/console.md.
+    // The platform must know this address as its own: BASE_URL, see docs/console.md.
     port: 5173,
     strictPort: true,
     proxy: {

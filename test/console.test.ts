@@ -111,7 +111,7 @@ test('an API key is shown once, works, and stops working when it is revoked', as
   await dialog.getByLabel('Name').fill('laboratory')
   expect(await seriousIssues(page), 'the dialog').toEqual([])
   await dialog.getByRole('button', { name: 'Create' }).click()
-  const key = (await dialog.locator('code').textContent()) ?? ''
+  const key = (await dialog.locator('pre').textContent()) ?? ''
   const status = async () => (await operator.request('GET', '/api/operator/profile', undefined, key)).status
   expect(await status()).toBe(200)
 
@@ -131,19 +131,20 @@ test('an API key is shown once, works, and stops working when it is revoked', as
 })
 
 test('a session that has ended is renewed in a second window, and what was typed is saved', async () => {
-  const { context, page, operator } = await operatorAt('/dashboard/settings')
+  const { context, page, operator, email } = await operatorAt('/dashboard/settings')
   await page.getByLabel('Headline').fill('Typed before the session ended')
   await context.clearCookies({ name: '__session' })
   await page.getByRole('region', { name: 'You as an operator' }).getByRole('button', { name: 'Save' }).click()
   const dialog = page.getByRole('dialog', { name: 'Your session has ended' })
   await dialog.waitFor()
   expect(await seriousIssues(page)).toEqual([])
-  // The provider still knows this browser, so that the second window opens and closes by itself.
   const [second] = await Promise.all([
     context.waitForEvent('page'),
     dialog.getByRole('button', { name: 'Sign in again' }).click(),
   ])
-  if (!second.isClosed()) await second.waitForEvent('close')
+  const closed = second.waitForEvent('close')
+  await chooseAccount(second, email)
+  await closed
 
   await dialog.waitFor({ state: 'hidden' })
   await page.getByRole('region', { name: 'You as an operator' }).getByText('Saved').waitFor()
@@ -228,6 +229,7 @@ test('the keyboard alone skips to the content, opens the account menu and signs 
   await page.getByRole('button', { name: /^Account of/ }).focus()
   await page.keyboard.press('Enter')
   await page.getByRole('menuitem', { name: 'Settings' }).waitFor()
+  await page.keyboard.press('ArrowDown')
   await page.keyboard.press('End')
   await page.keyboard.press('Enter')
   await page.getByRole('link', { name: 'Sign in' }).waitFor()

@@ -10,6 +10,9 @@ import { launchChromium } from './chromium.ts'
 const root = fileURLToPath(new URL('../..', import.meta.url))
 const { resolve } = createRequire(import.meta.url)
 
+/** Less than a test may take, so that what was waited for is named. */
+const TIMEOUT_MS = 12_000
+
 /** Builds the console, unless the last build is of the same sources. */
 export async function ensureConsole(): Promise<void> {
   await promisify(execFile)(process.execPath, ['scripts/ensure-console.mjs'], { cwd: root })
@@ -28,6 +31,7 @@ export async function openConsole(baseUrl: string) {
     /** Somebody at a browser of their own, signed in through the built-in provider's page, at `path`. */
     async signIn(email: string, path = '/dashboard', options: Parameters<Browser['newContext']>[0] = {}) {
       const context = await browser.newContext({ locale: 'en-GB', ...options })
+      context.setDefaultTimeout(TIMEOUT_MS)
       watch(context, problems)
       const page = await context.newPage()
       await page.goto(baseUrl + path)

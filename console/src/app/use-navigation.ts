@@ -1,4 +1,4 @@
-import { useMe } from '../auth/me.tsx'
+import { useMe } from '../auth/me.ts'
 import { groups, type NavigationEntry } from './navigation.ts'
 import { usePlatform } from './platform.ts'
 

@@ -1,7 +1,7 @@
 import { Avatar, Menu, UnstyledButton, useMantineColorScheme, VisuallyHidden } from '@mantine/core'
 import { IconDeviceDesktop, IconLogout, IconMoon, IconSettings, IconSun } from '@tabler/icons-react'
 import { useNavigate } from '@tanstack/react-router'
-import { useMe } from '../auth/me.tsx'
+import { useMe } from '../auth/me.ts'
 import { signOut } from '../auth/sign-out.ts'
 
 const schemes = [

@@ -1,6 +1,6 @@
 import { SimpleGrid, Text, Title } from '@mantine/core'
 import { useNavigation } from '../app/use-navigation.ts'
-import { useMe } from '../auth/me.tsx'
+import { useMe } from '../auth/me.ts'
 import { LinkCard } from '../ui/links.tsx'
 import { Page } from '../ui/page.tsx'
 

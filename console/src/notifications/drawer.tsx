@@ -9,13 +9,7 @@ export default function NotificationDrawer({ onClose }: { onClose: () => void })
   const { list, notifications, unread, markRead, markAllRead } = useNotifications()
   const newest = notifications?.[0]
   return (
-    <Drawer
-      opened
-      onClose={onClose}
-      position="right"
-      title="Notifications"
-      closeButtonProps={{ 'aria-label': 'Close notifications' }}
-    >
+    <Drawer opened onClose={onClose} position="right" title="Notifications">
       <Stack>
         {newest && unread > 0 && (
           <Button

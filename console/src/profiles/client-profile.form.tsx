@@ -4,7 +4,7 @@ import { answerOf, type Schemas } from '@wheelhouse/sdk'
 import { type FormEvent, useState } from 'react'
 import { keys } from '../api/keys.ts'
 import { usePlatform } from '../app/platform.ts'
-import { useMe } from '../auth/me.tsx'
+import { useMe } from '../auth/me.ts'
 import { Saved } from '../ui/saved.tsx'
 import { Problem, QueryView } from '../ui/states.tsx'
 

@@ -1,6 +1,6 @@
 import { Button, Group, Stack, TextInput } from '@mantine/core'
 import { useState } from 'react'
-import { useMe } from '../auth/me.tsx'
+import { useMe } from '../auth/me.ts'
 import { Saved } from '../ui/saved.tsx'
 import { Problem } from '../ui/states.tsx'
 import { useProfileChange } from './use-profile-change.ts'

@@ -3,7 +3,7 @@ import { useMutation, useQueryClient } from '@tanstack/react-query'
 import { answerOf } from '@wheelhouse/sdk'
 import { keys } from '../api/keys.ts'
 import { usePlatform } from '../app/platform.ts'
-import { useMe } from '../auth/me.tsx'
+import { useMe } from '../auth/me.ts'
 import { Problem } from '../ui/states.tsx'
 
 export function AvatarForm() {

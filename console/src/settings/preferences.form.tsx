@@ -1,5 +1,5 @@
 import { Stack, Switch } from '@mantine/core'
-import { useMe } from '../auth/me.tsx'
+import { useMe } from '../auth/me.ts'
 import { Problem } from '../ui/states.tsx'
 import { useProfileChange } from './use-profile-change.ts'
 

@@ -1,6 +1,6 @@
 import { Card, Stack, Title } from '@mantine/core'
 import type { ReactNode } from 'react'
-import { useMe } from '../auth/me.tsx'
+import { useMe } from '../auth/me.ts'
 import { ClientProfileForm } from '../profiles/client-profile.form.tsx'
 import { OperatorProfileForm } from '../profiles/operator-profile.form.tsx'
 import { Page } from '../ui/page.tsx'

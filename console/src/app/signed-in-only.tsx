@@ -1,23 +1,13 @@
 import { useQuery } from '@tanstack/react-query'
-import type { Schemas } from '@wheelhouse/sdk'
 import { ApiError, answerOf } from '@wheelhouse/sdk'
-import { createContext, lazy, type ReactNode, Suspense, useContext, useEffect } from 'react'
+import { lazy, type ReactNode, Suspense, useEffect } from 'react'
 import { keys } from '../api/keys.ts'
-import { usePlatform } from '../app/platform.ts'
+import { MeContext } from '../auth/me.ts'
+import { SignInAgain, SignInPage } from '../auth/sign-in.tsx'
 import { Loading, Problem } from '../ui/states.tsx'
-import { SignInAgain, SignInPage } from './sign-in.tsx'
-
-export type Me = Schemas['Profile']
+import { usePlatform } from './platform.ts'
 
 const Onboarding = lazy(() => import('../onboarding/onboarding.page.tsx'))
-const MeContext = createContext<Me | undefined>(undefined)
-
-/** The signed-in person. Only below `SignedInOnly`. */
-export function useMe(): Me {
-  const me = useContext(MeContext)
-  if (!me) throw new Error('useMe() is for what stands inside SignedInOnly')
-  return me
-}
 
 /** Shows its children to a person who is signed in and has completed their account; else what is missing. */
 export function SignedInOnly({ children }: { children: ReactNode }) {
