@@ -23,7 +23,7 @@ const allowed: Record<string, readonly string[]> = {
   chaos: ['src', 'cluster', 'protocol', 'sdk'],
   // What outsiders write: nothing but what they would have.
   examples: ['protocol', 'sdk'],
-  test: ['src', 'gateway', 'hub', 'protocol', 'sdk', 'bench', 'cluster', 'chaos', 'examples'],
+  test: ['src', 'gateway', 'hub', 'protocol', 'sdk', 'bench', 'cluster', 'chaos', 'examples', 'console'],
 }
 const product = ['src', 'gateway', 'hub', 'protocol', 'sdk', 'console']
 

@@ -1,4 +1,3 @@
-import type { QueryClient } from '@tanstack/react-query'
 import {
   type SessionAction,
   type SessionLogEvent,
@@ -14,6 +13,11 @@ import { type Chat, createChat, type OutgoingMessage } from './session-chat.ts'
 /** Older entries are dropped from the page; the session's export has them all. */
 const MAX_EVENTS = 2_000
 const TYPING_SHOWN_MS = 4_000
+
+/** As much of the query cache as is needed to mark answers as old. */
+export interface StaleMarker {
+  invalidateQueries(which: { queryKey: readonly string[] }): Promise<unknown>
+}
 
 /** What is known of a session that is being watched. */
 export interface LiveSessionState {
@@ -47,8 +51,10 @@ const nothing: LiveSessionState = {
   error: undefined,
 }
 
+const statusAfter = ({ data }: SessionLogEvent) => SessionStatus.safeParse(data.status).data
+
 /** Watches one session through the hub. */
-export function createSessionRoom(hub: HubClient, queries: QueryClient, sessionId: string): SessionRoom {
+export function createSessionRoom(hub: HubClient, queries: StaleMarker, sessionId: string): SessionRoom {
   const state = createStore(nothing)
   const change = (next: Partial<LiveSessionState>) => state.update((old) => ({ ...old, ...next }))
   const typingTimers = new Map<string, ReturnType<typeof setTimeout>>()
@@ -56,14 +62,14 @@ export function createSessionRoom(hub: HubClient, queries: QueryClient, sessionI
 
   function onEvent(event: SessionLogEvent): void {
     const { session, events, caughtUp, outgoing, typing } = state.get()
-    const status = SessionStatus.safeParse(event.data.status)
+    const status = statusAfter(event)
     const sender = event.type === 'chat.message' ? event.data.sender_id : undefined
     change({
       events: [...events, event].slice(-MAX_EVENTS),
       outgoing: outgoing.filter((message) => message.seq === undefined || message.seq > event.seq),
       typing: typing.filter(({ user_id }) => user_id !== sender),
       // The log's past says nothing of how the session stands now.
-      ...(session && caughtUp && status.success && { session: { ...session, status: status.data } }),
+      ...(session && caughtUp && status && { session: { ...session, status } }),
     })
     if (caughtUp && sender === undefined) void queries.invalidateQueries({ queryKey: keys.sessions })
   }
@@ -86,7 +92,12 @@ export function createSessionRoom(hub: HubClient, queries: QueryClient, sessionI
       onReset: () => change({ events: [] }),
     })
     .then(
-      () => change({ caughtUp: true }),
+      () => {
+        // Entries may have come after the session that was told with them.
+        const { session, events } = state.get()
+        const status = events.map(statusAfter).findLast((one) => one !== undefined)
+        change({ caughtUp: true, ...(session && status && { session: { ...session, status } }) })
+      },
       (error) => change({ error }),
     )
 

@@ -1,6 +1,5 @@
-import type { QueryClient } from '@tanstack/react-query'
 import type { HubClient } from '@wheelhouse/sdk'
-import { createSessionRoom, type SessionRoom } from './session-room.ts'
+import { createSessionRoom, type SessionRoom, type StaleMarker } from './session-room.ts'
 
 export interface SessionRooms {
   /** The room of a session, shared by all who have entered; call `leave` once for every `enter`. */
@@ -9,7 +8,7 @@ export interface SessionRooms {
 }
 
 /** Watches each session once, however many parts of the page look at it. */
-export function createSessionRooms(hub: HubClient, queries: QueryClient): SessionRooms {
+export function createSessionRooms(hub: HubClient, queries: StaleMarker): SessionRooms {
   const rooms = new Map<string, { room: SessionRoom; users: number }>()
   return {
     enter(sessionId) {
