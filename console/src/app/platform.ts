@@ -1,0 +1,22 @@
+import type { RestClient } from '@wheelhouse/sdk'
+import { createContext, useContext } from 'react'
+import type { SessionGuard } from '../auth/session-guard.ts'
+import type { Live } from '../live/live.ts'
+import type { NavigationEntry } from './navigation.ts'
+
+/** What the page has one of. */
+export interface Platform {
+  readonly rest: RestClient
+  readonly session: SessionGuard
+  readonly live: Live
+  readonly navigation: readonly NavigationEntry[]
+}
+
+export const PlatformContext = createContext<Platform | undefined>(undefined)
+
+/** The platform's clients: `const { rest, live } = usePlatform()`. */
+export function usePlatform(): Platform {
+  const platform = useContext(PlatformContext)
+  if (!platform) throw new Error('usePlatform() is for what stands inside App')
+  return platform
+}

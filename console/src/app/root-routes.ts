@@ -1,0 +1,22 @@
+import { createRootRoute, createRoute } from '@tanstack/react-router'
+import { SignedIn } from '../auth/sign-in.tsx'
+import { NotFound } from '../ui/not-found.tsx'
+import { RouteProblem } from './route-problem.tsx'
+import { Shell } from './shell.tsx'
+
+export const rootRoute = createRootRoute({ notFoundComponent: NotFound, errorComponent: RouteProblem })
+
+/** Parent of every page for people who are signed in: header, navigation, and the page. */
+export const shellRoute = createRoute({
+  getParentRoute: () => rootRoute,
+  id: 'shell',
+  component: Shell,
+  errorComponent: RouteProblem,
+})
+
+/** The end of a sign-in in a second window. */
+export const signedInRoute = createRoute({
+  getParentRoute: () => rootRoute,
+  path: '/signed-in',
+  component: SignedIn,
+})

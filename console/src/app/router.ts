@@ -1,0 +1,21 @@
+import { createRouter } from '@tanstack/react-router'
+import { Loading } from '../ui/states.tsx'
+import { routes } from './features.ts'
+import { rootRoute, shellRoute, signedInRoute } from './root-routes.ts'
+
+const routeTree = rootRoute.addChildren([signedInRoute, shellRoute.addChildren(routes)])
+
+export const createConsoleRouter = () =>
+  createRouter({
+    routeTree,
+    basepath: '/dashboard',
+    defaultPreload: 'intent',
+    defaultPendingComponent: Loading,
+    scrollRestoration: true,
+  })
+
+declare module '@tanstack/react-router' {
+  interface Register {
+    router: ReturnType<typeof createConsoleRouter>
+  }
+}

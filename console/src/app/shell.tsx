@@ -1,0 +1,72 @@
+import { AppShell, Burger, Group, ScrollArea, Text } from '@mantine/core'
+import { useDisclosure } from '@mantine/hooks'
+import { Outlet, useLocation } from '@tanstack/react-router'
+import { useEffect } from 'react'
+import { ConnectionBadge } from '../live/connection-badge.tsx'
+import { NotificationBell } from '../notifications/bell.tsx'
+import { LinkAnchor, LinkNav } from '../ui/links.tsx'
+import { SignedInOnly } from './signed-in-only.tsx'
+import { useNavigation } from './use-navigation.ts'
+import { UserMenu } from './user-menu.tsx'
+
+/** Header, navigation and the page, for people who are signed in. */
+export const Shell = () => (
+  <SignedInOnly>
+    <Frame />
+  </SignedInOnly>
+)
+
+function Frame() {
+  const [opened, { toggle, close }] = useDisclosure(false)
+  const { pathname } = useLocation()
+  // biome-ignore lint/correctness/useExhaustiveDependencies: a new page closes the navigation of phones
+  useEffect(close, [pathname])
+  return (
+    <AppShell
+      header={{ height: 60 }}
+      navbar={{ width: 240, breakpoint: 'sm', collapsed: { mobile: !opened } }}
+      padding="md"
+    >
+      <a className="skip-link" href="#main">
+        Skip to the content
+      </a>
+      <AppShell.Header>
+        <Group h="100%" px="md" justify="space-between" wrap="nowrap">
+          <Group wrap="nowrap" gap="sm">
+            <Burger opened={opened} onClick={toggle} hiddenFrom="sm" size="sm" aria-label="Navigation" />
+            <LinkAnchor to="/" underline="never" c="inherit" fw={700} visibleFrom="xs">
+              Wheelhouse
+            </LinkAnchor>
+          </Group>
+          <Group wrap="nowrap" gap="sm">
+            <ConnectionBadge />
+            <NotificationBell />
+            <UserMenu />
+          </Group>
+        </Group>
+      </AppShell.Header>
+      <AppShell.Navbar p="xs" aria-label="Main">
+        <Navigation />
+      </AppShell.Navbar>
+      <AppShell.Main id="main" tabIndex={-1}>
+        <Outlet />
+      </AppShell.Main>
+    </AppShell>
+  )
+}
+
+const Navigation = () => (
+  <AppShell.Section grow component={ScrollArea}>
+    <LinkNav to="/" label="Home" activeOptions={{ exact: true }} />
+    {useNavigation().map(({ title, entries }) => (
+      <div key={title}>
+        <Text size="sm" c="dimmed" px="sm" pt="md" pb={4}>
+          {title}
+        </Text>
+        {entries.map(({ to, label, icon: Icon }) => (
+          <LinkNav key={to} to={to} label={label} leftSection={<Icon size={18} stroke={1.5} />} />
+        ))}
+      </div>
+    ))}
+  </AppShell.Section>
+)

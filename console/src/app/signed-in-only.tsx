@@ -1,0 +1,43 @@
+import { useQuery } from '@tanstack/react-query'
+import { ApiError, answerOf } from '@wheelhouse/sdk'
+import { lazy, type ReactNode, Suspense, useEffect } from 'react'
+import { keys } from '../api/keys.ts'
+import { MeContext } from '../auth/me.ts'
+import { SignInAgain, SignInPage } from '../auth/sign-in.tsx'
+import { Loading, Problem } from '../ui/states.tsx'
+import { usePlatform } from './platform.ts'
+
+const Onboarding = lazy(() => import('../onboarding/onboarding.page.tsx'))
+
+/** Shows its children to a person who is signed in and has completed their account; else what is missing. */
+export function SignedInOnly({ children }: { children: ReactNode }) {
+  const { rest, session, live } = usePlatform()
+  const profile = useQuery({
+    queryKey: keys.profile,
+    queryFn: () => answerOf(rest.GET('/api/auth/profile')),
+  })
+  const me = profile.data
+  useEffect(() => {
+    if (!me) return
+    session.enter(me.id)
+    live.connect()
+  }, [me, session, live])
+
+  if (me) {
+    return (
+      <MeContext value={me}>
+        {me.onboarded ? (
+          children
+        ) : (
+          <Suspense fallback={<Loading />}>
+            <Onboarding />
+          </Suspense>
+        )}
+        <SignInAgain />
+      </MeContext>
+    )
+  }
+  if (profile.error instanceof ApiError && profile.error.status === 401) return <SignInPage />
+  if (profile.error) return <Problem error={profile.error} onRetry={() => void profile.refetch()} />
+  return <Loading />
+}

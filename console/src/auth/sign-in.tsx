@@ -1,0 +1,81 @@
+import { Button, Center, Modal, Stack, Text, Title } from '@mantine/core'
+import { useEffect } from 'react'
+import { usePlatform } from '../app/platform.ts'
+import { useStore } from '../ui/store.ts'
+import { SIGN_IN_CHANNEL } from './session-guard.ts'
+
+const signInUrl = (returnTo: string) => `/auth/login?${new URLSearchParams({ return_to: returnTo })}`
+
+/** What somebody sees who is not signed in; leads back to where they wanted to go. */
+export function SignInPage() {
+  return (
+    <Center component="main" mih="100dvh" p="md">
+      <Stack maw={420}>
+        <Title order={1}>Wheelhouse</Title>
+        <Text>Drive robots from anywhere, or put your own into good hands. Sign in to go on.</Text>
+        <Button component="a" href={signInUrl(location.pathname + location.search)} size="md">
+          Sign in
+        </Button>
+      </Stack>
+    </Center>
+  )
+}
+
+/** Asks to sign in again in a second window, so that this one loses nothing. */
+export function SignInAgain() {
+  const { session } = usePlatform()
+  const expired = useStore(session.phase) === 'expired'
+  useEffect(() => {
+    if (!expired) return
+    const look = () => void session.check()
+    const channel = new BroadcastChannel(SIGN_IN_CHANNEL)
+    channel.addEventListener('message', look)
+    window.addEventListener('focus', look)
+    return () => {
+      channel.close()
+      window.removeEventListener('focus', look)
+    }
+  }, [expired, session])
+  return (
+    <Modal
+      opened={expired}
+      onClose={() => undefined}
+      withCloseButton={false}
+      closeOnClickOutside={false}
+      title="Your session has ended"
+      zIndex={1000}
+    >
+      <Stack>
+        <Text>
+          Sign in again in a second window. What you have typed here stays, and what you were doing goes on.
+        </Text>
+        <Button
+          data-autofocus
+          onClick={() =>
+            void window.open(signInUrl('/dashboard/signed-in'), '_blank', 'popup,width=480,height=680')
+          }
+        >
+          Sign in again
+        </Button>
+      </Stack>
+    </Modal>
+  )
+}
+
+/** Where the second window ends: tells the first and closes. */
+export function SignedIn() {
+  useEffect(() => {
+    const channel = new BroadcastChannel(SIGN_IN_CHANNEL)
+    channel.postMessage('signed in')
+    channel.close()
+    window.close()
+  }, [])
+  return (
+    <Center component="main" mih="100dvh" p="md">
+      <Stack>
+        <Title order={1}>You are signed in</Title>
+        <Text>You can close this window.</Text>
+      </Stack>
+    </Center>
+  )
+}

@@ -1,0 +1,53 @@
+import type { QueryClient } from '@tanstack/react-query'
+import type { NotificationEvent } from '@wheelhouse/protocol'
+import type { HubClient } from '@wheelhouse/sdk'
+import { keys } from '../api/keys.ts'
+import { createStore, type Store } from '../ui/store.ts'
+
+export interface NotificationFeed {
+  /** How many are unread; undefined until it is known. */
+  readonly unread: Store<number | undefined>
+  /** Calls `tell` for every notification after number `after`, once. The first call begins; later ones are ignored. */
+  follow(after: string, tell: (notification: NotificationEvent) => void): void
+}
+
+/** Which answers are old once something of this kind was notified. */
+const touched: Record<string, readonly (readonly string[])[]> = {
+  session: [keys.sessions, keys.stats],
+  extension: [keys.sessions],
+  robot: [keys.sessions, keys.robots],
+  certification: [keys.certifications, keys.robots],
+  invoice: [keys.invoices, keys.stats],
+  payout: [keys.payouts, keys.stats],
+}
+
+export function createNotificationFeed(hub: HubClient, queries: QueryClient): NotificationFeed {
+  const unread = createStore<number | undefined>(undefined)
+  let following = false
+  const refresh = (queryKey: readonly string[]) => void queries.invalidateQueries({ queryKey })
+  const report = (cause: unknown) => console.warn('notifications:', cause)
+  return {
+    unread,
+    follow(after, tell) {
+      if (following) return
+      following = true
+      hub
+        .onNotification(
+          (notification) => {
+            refresh(keys.notifications)
+            const kind = notification.type.split('.')[0] ?? ''
+            for (const queryKey of touched[kind] ?? []) refresh(queryKey)
+            tell(notification)
+          },
+          { after },
+        )
+        .catch(report)
+      hub
+        .watchUnread((update) => {
+          unread.set(update.unread)
+          if (update.read) refresh(keys.notifications)
+        })
+        .catch(report)
+    },
+  }
+}

@@ -1,0 +1,41 @@
+import type { QueryClient } from '@tanstack/react-query'
+import type { RobotStatusEvent } from '@wheelhouse/protocol'
+import type { HubClient } from '@wheelhouse/sdk'
+import { keys } from '../api/keys.ts'
+import { createStore, type Store } from '../ui/store.ts'
+
+/** The last told status of every robot that this person may see, by the robot's id. */
+export type RobotStatuses = ReadonlyMap<string, RobotStatusEvent>
+
+export interface RobotBoard {
+  /** Undefined until the first list has come. */
+  readonly statuses: Store<RobotStatuses | undefined>
+  /** Begins to follow robots. Safe to call again. */
+  follow(): void
+}
+
+export function createRobotBoard(hub: HubClient, queries: QueryClient): RobotBoard {
+  const statuses = createStore<RobotStatuses | undefined>(undefined)
+  let following = false
+  return {
+    statuses,
+    follow() {
+      if (following) return
+      following = true
+      const followed = hub.watchRobots((update) => {
+        if (update.kind === 'list') {
+          statuses.set(new Map(update.robots.map((robot) => [robot.robot_id, robot])))
+          return
+        }
+        const { robot } = update
+        const old = statuses.get()?.get(robot.robot_id)
+        statuses.update((known) => new Map(known).set(robot.robot_id, robot))
+        // Heartbeats alone change nothing that was asked for over REST.
+        if (old?.status !== robot.status) void queries.invalidateQueries({ queryKey: keys.robots })
+      })
+      followed.catch(() => {
+        following = false
+      })
+    },
+  }
+}

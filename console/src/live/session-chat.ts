@@ -1,0 +1,70 @@
+import type { HubClient } from '@wheelhouse/sdk'
+import type { Store } from '../ui/store.ts'
+
+const TYPING_EVERY_MS = 2_000
+
+/** A message of ours on its way into the log. */
+export interface OutgoingMessage {
+  readonly clientMessageId: string
+  readonly body: string
+  readonly phase: 'sending' | 'sent' | 'failed'
+  /** Its number in the log, once it was acknowledged. */
+  readonly seq?: number
+  readonly error?: unknown
+}
+
+export interface Chat {
+  /** Sends a message; it stands in `outgoing` until the log has it. */
+  send(body: string): void
+  /** Tries a failed message again; it appears once, even if it had arrived. */
+  retry(clientMessageId: string): void
+  /** Forgets a failed message. */
+  discard(clientMessageId: string): void
+  /** Tells the others that we type; call it on every key. */
+  typing(): void
+}
+
+interface Holder {
+  readonly outgoing: readonly OutgoingMessage[]
+  readonly events: readonly { readonly seq: number }[]
+}
+
+export function createChat<S extends Holder>(hub: HubClient, sessionId: string, state: Store<S>): Chat {
+  let toldTypingAt = 0
+  const keep = (change: (old: readonly OutgoingMessage[]) => readonly OutgoingMessage[]) =>
+    state.update((old) => ({ ...old, outgoing: change(old.outgoing) }))
+  const mark = (id: string, next: Partial<OutgoingMessage>) =>
+    keep((old) => old.map((one) => (one.clientMessageId === id ? { ...one, ...next } : one)))
+  const discard = (id: string) => keep((old) => old.filter((one) => one.clientMessageId !== id))
+
+  async function transmit(id: string, body: string): Promise<void> {
+    try {
+      const { seq } = await hub.sendChat(sessionId, body, id)
+      // The entry itself may have come before the acknowledgement, or be still on its way.
+      if ((state.get().events.at(-1)?.seq ?? 0) >= seq) discard(id)
+      else mark(id, { phase: 'sent', seq })
+    } catch (error) {
+      mark(id, { phase: 'failed', error })
+    }
+  }
+
+  return {
+    discard,
+    send(body) {
+      const clientMessageId = crypto.randomUUID()
+      keep((old) => [...old, { clientMessageId, body, phase: 'sending' }])
+      void transmit(clientMessageId, body)
+    },
+    retry(id) {
+      const message = state.get().outgoing.find((one) => one.clientMessageId === id)
+      if (message?.phase !== 'failed') return
+      mark(id, { phase: 'sending', error: undefined })
+      void transmit(id, message.body)
+    },
+    typing() {
+      if (performance.now() - toldTypingAt < TYPING_EVERY_MS) return
+      toldTypingAt = performance.now()
+      hub.typing(sessionId)
+    },
+  }
+}

@@ -1,0 +1,25 @@
+import '@mantine/core/styles.css'
+import '@mantine/notifications/styles.css'
+import './app/app.css'
+import { createRestClient } from '@wheelhouse/sdk'
+import { createRoot } from 'react-dom/client'
+import { z } from 'zod'
+import { createQueries } from './api/queries.ts'
+import { App } from './app/app.tsx'
+import { navigation } from './app/features.ts'
+import { createConsoleRouter } from './app/router.ts'
+import { createSessionGuard } from './auth/session-guard.ts'
+import { createLive } from './live/live.ts'
+
+// The content policy forbids code made from text, which zod would otherwise try first.
+z.config({ jitless: true })
+
+const session = createSessionGuard({ reload: () => location.reload() })
+const rest = createRestClient({ baseUrl: location.origin, fetch: session.fetch })
+const queries = createQueries()
+const live = createLive({ url: location.origin, session, queries })
+const platform = { rest, session, live, navigation }
+
+const root = document.getElementById('root')
+if (!root) throw new Error('index.html has no #root')
+createRoot(root).render(<App platform={platform} queries={queries} router={createConsoleRouter()} />)

@@ -1,0 +1,65 @@
+import { Button, Drawer, Group, Stack, Text } from '@mantine/core'
+import { Empty, Loading, Problem } from '../ui/states.tsx'
+import { Time } from '../ui/time.tsx'
+import { textOf } from './texts.ts'
+import { type Notification, useNotifications } from './use-notifications.ts'
+
+/** All notifications, newest first. */
+export default function NotificationDrawer({ onClose }: { onClose: () => void }) {
+  const { list, notifications, unread, markRead, markAllRead } = useNotifications()
+  const newest = notifications?.[0]
+  return (
+    <Drawer opened onClose={onClose} position="right" title="Notifications">
+      <Stack>
+        {newest && unread > 0 && (
+          <Button
+            variant="default"
+            loading={markAllRead.isPending}
+            onClick={() => markAllRead.mutate(newest.id)}
+          >
+            Mark all as read
+          </Button>
+        )}
+        <Problem error={markAllRead.error ?? markRead.error} />
+        <Problem error={list.error} onRetry={() => void list.refetch()} />
+        {list.isPending && <Loading />}
+        {notifications?.length === 0 && (
+          <Empty title="Nothing yet">You are told here what happens to your sessions.</Empty>
+        )}
+        {notifications?.map((one) => (
+          <Entry key={one.id} notification={one} onRead={() => markRead.mutate(one.id)} />
+        ))}
+        {list.hasNextPage && (
+          <Button
+            variant="default"
+            loading={list.isFetchingNextPage}
+            onClick={() => void list.fetchNextPage()}
+          >
+            Show older
+          </Button>
+        )}
+      </Stack>
+    </Drawer>
+  )
+}
+
+function Entry({ notification, onRead }: { notification: Notification; onRead: () => void }) {
+  const { title, detail } = textOf(notification)
+  const isUnread = notification.read_at === null
+  return (
+    <Group justify="space-between" wrap="nowrap" align="flex-start">
+      <div>
+        <Text fw={isUnread ? 700 : 400}>{title}</Text>
+        {detail && <Text size="sm">{detail}</Text>}
+        <Text size="sm" c="dimmed">
+          <Time at={notification.created_at} />
+        </Text>
+      </div>
+      {isUnread && (
+        <Button variant="subtle" size="compact-sm" onClick={onRead} aria-label={`Mark as read: ${title}`}>
+          Read
+        </Button>
+      )}
+    </Group>
+  )
+}

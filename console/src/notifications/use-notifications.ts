@@ -1,0 +1,44 @@
+import { useInfiniteQuery, useMutation, useQueryClient } from '@tanstack/react-query'
+import { answerOf, type Schemas } from '@wheelhouse/sdk'
+import { keys } from '../api/keys.ts'
+import { usePlatform } from '../app/platform.ts'
+import { useStore } from '../ui/store.ts'
+
+export type Notification = Schemas['Notification']
+const PAGE = 30
+
+/** The notifications of the signed-in person, newest first, how many are unread, and marking them as read. */
+export function useNotifications() {
+  const { rest, live } = usePlatform()
+  const queries = useQueryClient()
+  const list = useInfiniteQuery({
+    queryKey: keys.notifications,
+    initialPageParam: undefined as string | undefined,
+    queryFn: ({ pageParam }) =>
+      answerOf(
+        rest.GET('/api/notifications', {
+          params: { query: { limit: PAGE, ...(pageParam && { before: pageParam }) } },
+        }),
+      ),
+    getNextPageParam: ({ notifications }) =>
+      notifications.length < PAGE ? undefined : notifications.at(-1)?.id,
+  })
+  const refresh = () => queries.invalidateQueries({ queryKey: keys.notifications })
+  const markRead = useMutation({
+    mutationFn: (id: string) =>
+      answerOf(rest.POST('/api/notifications/{id}/read', { params: { path: { id } } })),
+    onSuccess: refresh,
+  })
+  const markAllRead = useMutation({
+    mutationFn: (upTo: string) => answerOf(rest.POST('/api/notifications/read', { body: { up_to: upTo } })),
+    onSuccess: refresh,
+  })
+  const told = useStore(live.notifications.unread)
+  return {
+    list,
+    notifications: list.data?.pages.flatMap((page) => page.notifications),
+    unread: told ?? list.data?.pages[0]?.unread_count ?? 0,
+    markRead,
+    markAllRead,
+  }
+}

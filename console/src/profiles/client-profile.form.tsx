@@ -1,0 +1,82 @@
+import { Button, Group, SimpleGrid, Stack, TextInput } from '@mantine/core'
+import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
+import { answerOf, type Schemas } from '@wheelhouse/sdk'
+import { type FormEvent, useState } from 'react'
+import { keys } from '../api/keys.ts'
+import { usePlatform } from '../app/platform.ts'
+import { useMe } from '../auth/me.ts'
+import { Saved } from '../ui/saved.tsx'
+import { Problem, QueryView } from '../ui/states.tsx'
+
+type Profile = Schemas['ClientProfile']
+const fields = ['contact_email', 'company_name', 'phone', 'country', 'vat_id'] as const
+type Field = (typeof fields)[number]
+
+const labels: Record<Field, { label: string; description?: string; type?: string; autoComplete: string }> = {
+  contact_email: { label: 'Contact e-mail', type: 'email', autoComplete: 'email' },
+  company_name: { label: 'Company', autoComplete: 'organization' },
+  phone: { label: 'Phone', type: 'tel', autoComplete: 'tel' },
+  country: { label: 'Country', description: 'Two letters, such as DE', autoComplete: 'country' },
+  vat_id: { label: 'VAT number', description: 'Such as DE123456789', autoComplete: 'off' },
+}
+
+/** Who a robot owner is, and how to reach them. */
+export function ClientProfileForm({ onSaved }: { onSaved?: () => void }) {
+  const { rest } = usePlatform()
+  const query = useQuery({
+    queryKey: keys.clientProfile,
+    queryFn: () => answerOf(rest.GET('/api/client/profile')),
+  })
+  return <QueryView query={query}>{(profile) => <Form saved={profile} onSaved={onSaved} />}</QueryView>
+}
+
+function Form({ saved, onSaved }: { saved: Profile; onSaved?: (() => void) | undefined }) {
+  const { rest } = usePlatform()
+  const { email } = useMe()
+  const queries = useQueryClient()
+  const [values, setValues] = useState<Record<Field, string>>({
+    contact_email: saved.contact_email ?? email ?? '',
+    company_name: saved.company_name ?? '',
+    phone: saved.phone ?? '',
+    country: saved.country ?? '',
+    vat_id: saved.vat_id ?? '',
+  })
+  const save = useMutation({
+    mutationFn: () => {
+      const given = fields.map((field) => [field, values[field].trim() || null] as const)
+      return answerOf(rest.PATCH('/api/client/profile', { body: Object.fromEntries(given) }))
+    },
+    onSuccess: (profile) => {
+      queries.setQueryData(keys.clientProfile, profile)
+      onSaved?.()
+    },
+  })
+  const submit = (event: FormEvent) => {
+    event.preventDefault()
+    save.mutate()
+  }
+  return (
+    <form onSubmit={submit}>
+      <Stack>
+        <SimpleGrid cols={{ base: 1, sm: 2 }}>
+          {fields.map((field) => (
+            <TextInput
+              key={field}
+              {...labels[field]}
+              required={field === 'contact_email'}
+              value={values[field]}
+              onChange={({ currentTarget: { value } }) => setValues((old) => ({ ...old, [field]: value }))}
+            />
+          ))}
+        </SimpleGrid>
+        <Problem error={save.error} />
+        <Group>
+          <Button type="submit" loading={save.isPending}>
+            Save
+          </Button>
+          <Saved when={save.isSuccess} />
+        </Group>
+      </Stack>
+    </form>
+  )
+}

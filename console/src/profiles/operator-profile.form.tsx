@@ -1,0 +1,121 @@
+import { Button, Group, Select, SimpleGrid, Stack, TagsInput, Textarea, TextInput } from '@mantine/core'
+import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
+import { answerOf, type Schemas } from '@wheelhouse/sdk'
+import { type FormEvent, useState } from 'react'
+import { keys } from '../api/keys.ts'
+import { usePlatform } from '../app/platform.ts'
+import { viewerZone } from '../ui/format.ts'
+import { Saved } from '../ui/saved.tsx'
+import { Problem, QueryView } from '../ui/states.tsx'
+
+type Profile = Schemas['OperatorProfile']
+
+/** How an operator introduces themselves, and the zone of the times they name. */
+export function OperatorProfileForm({ onSaved }: { onSaved?: () => void }) {
+  const { rest } = usePlatform()
+  const query = useQuery({
+    queryKey: keys.operatorProfile,
+    queryFn: () => answerOf(rest.GET('/api/operator/profile')),
+  })
+  return <QueryView query={query}>{(profile) => <Form saved={profile} onSaved={onSaved} />}</QueryView>
+}
+
+function useSave(onSaved: (() => void) | undefined) {
+  const { rest } = usePlatform()
+  const queries = useQueryClient()
+  return useMutation({
+    mutationFn: (values: {
+      headline: string
+      bio: string
+      country: string
+      timezone: string
+      languages: string[]
+    }) =>
+      answerOf(
+        rest.POST('/api/operator/profile', {
+          body: {
+            headline: values.headline.trim() || null,
+            bio: values.bio.trim() || null,
+            country: values.country.trim() || null,
+            timezone: values.timezone,
+            languages: values.languages,
+          },
+        }),
+      ),
+    onSuccess: (profile) => {
+      queries.setQueryData(keys.operatorProfile, profile)
+      onSaved?.()
+    },
+  })
+}
+
+function Form({ saved, onSaved }: { saved: Profile; onSaved?: (() => void) | undefined }) {
+  const [headline, setHeadline] = useState(saved.headline ?? '')
+  const [bio, setBio] = useState(saved.bio ?? '')
+  const [country, setCountry] = useState(saved.country ?? '')
+  const [timezone, setTimezone] = useState(saved.timezone ?? viewerZone())
+  const [languages, setLanguages] = useState(saved.languages)
+  const save = useSave(onSaved)
+  const submit = (event: FormEvent) => {
+    event.preventDefault()
+    save.mutate({ headline, bio, country, timezone, languages })
+  }
+  const zones = [...new Set([timezone, ...Intl.supportedValuesOf('timeZone')])]
+  return (
+    <form onSubmit={submit}>
+      <Stack>
+        <TextInput
+          label="Headline"
+          description="What owners read first about you"
+          required
+          maxLength={120}
+          value={headline}
+          onChange={(event) => setHeadline(event.currentTarget.value)}
+        />
+        <Textarea
+          label="About you"
+          autosize
+          minRows={3}
+          maxLength={4000}
+          value={bio}
+          onChange={(event) => setBio(event.currentTarget.value)}
+        />
+        <SimpleGrid cols={{ base: 1, sm: 2 }}>
+          <Select
+            label="Time zone"
+            description="Of your weekly schedule"
+            required
+            searchable
+            allowDeselect={false}
+            limit={50}
+            data={zones}
+            value={timezone}
+            onChange={(zone) => zone && setTimezone(zone)}
+          />
+          <TextInput
+            label="Country"
+            description="Two letters, such as DE"
+            maxLength={2}
+            autoComplete="country"
+            value={country}
+            onChange={(event) => setCountry(event.currentTarget.value)}
+          />
+        </SimpleGrid>
+        <TagsInput
+          label="Languages"
+          description="Codes such as de or pt-BR; press Enter after each"
+          maxTags={20}
+          value={languages}
+          onChange={setLanguages}
+        />
+        <Problem error={save.error} />
+        <Group>
+          <Button type="submit" loading={save.isPending}>
+            Save
+          </Button>
+          <Saved when={save.isSuccess} />
+        </Group>
+      </Stack>
+    </form>
+  )
+}

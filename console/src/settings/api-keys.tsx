@@ -1,0 +1,94 @@
+import { Badge, Button, Group, Stack, Table, Text } from '@mantine/core'
+import { useDisclosure } from '@mantine/hooks'
+import { useQuery, useQueryClient } from '@tanstack/react-query'
+import { answerOf, type Schemas } from '@wheelhouse/sdk'
+import { keys } from '../api/keys.ts'
+import { usePlatform } from '../app/platform.ts'
+import { ConfirmButton } from '../ui/confirm-button.tsx'
+import { Empty, QueryView } from '../ui/states.tsx'
+import { Time } from '../ui/time.tsx'
+import { NewApiKey } from './new-api-key.tsx'
+
+type ApiKey = Schemas['ApiKey']
+
+/** The keys there are, and making and revoking them. */
+export function ApiKeys() {
+  const { rest } = usePlatform()
+  const [opened, { open, close }] = useDisclosure(false)
+  const query = useQuery({ queryKey: keys.apiKeys, queryFn: () => answerOf(rest.GET('/api/auth/api-keys')) })
+  return (
+    <Stack>
+      <Group justify="space-between">
+        <Text c="dimmed" size="sm">
+          Programs use them to act as you. A key can do what you can, except making other keys.
+        </Text>
+        <Button onClick={open}>Create a key</Button>
+      </Group>
+      <NewApiKey opened={opened} onClose={close} />
+      <QueryView
+        query={query}
+        isEmpty={({ api_keys }) => api_keys.length === 0}
+        empty={<Empty title="No keys yet" />}
+      >
+        {({ api_keys }) => (
+          <Table.ScrollContainer minWidth={560} scrollAreaProps={{ viewportProps: { tabIndex: 0 } }}>
+            <Table aria-label="API keys">
+              <Table.Thead>
+                <Table.Tr>
+                  <Table.Th>Name</Table.Th>
+                  <Table.Th>Key</Table.Th>
+                  <Table.Th>Last used</Table.Th>
+                  <Table.Th>Expires</Table.Th>
+                  <Table.Th>
+                    <span>State</span>
+                  </Table.Th>
+                </Table.Tr>
+              </Table.Thead>
+              <Table.Tbody>
+                {api_keys.map((key) => (
+                  <Row key={key.id} apiKey={key} />
+                ))}
+              </Table.Tbody>
+            </Table>
+          </Table.ScrollContainer>
+        )}
+      </QueryView>
+    </Stack>
+  )
+}
+
+function Row({ apiKey }: { apiKey: ApiKey }) {
+  const { rest } = usePlatform()
+  const queries = useQueryClient()
+  const revoke = async () => {
+    await answerOf(rest.DELETE('/api/auth/api-keys/{id}', { params: { path: { id: apiKey.id } } }))
+    await queries.invalidateQueries({ queryKey: keys.apiKeys })
+  }
+  return (
+    <Table.Tr>
+      <Table.Td>{apiKey.name}</Table.Td>
+      <Table.Td>
+        {apiKey.prefix}…{apiKey.last4}
+      </Table.Td>
+      <Table.Td>{apiKey.last_used_at ? <Time at={apiKey.last_used_at} /> : 'never'}</Table.Td>
+      <Table.Td>{apiKey.expires_at ? <Time at={apiKey.expires_at} /> : 'never'}</Table.Td>
+      <Table.Td>
+        {apiKey.revoked_at ? (
+          <Badge color="gray.7">Revoked</Badge>
+        ) : (
+          <ConfirmButton
+            variant="default"
+            size="xs"
+            question={`Revoke ${apiKey.name}?`}
+            consequence="Programs that use this key are cut off at once. This cannot be undone."
+            act="Revoke"
+            onConfirm={revoke}
+            aria-label={`Revoke ${apiKey.name}`}
+          >
+            Revoke
+          </ConfirmButton>
+        )}
+      </Table.Td>
+    </Table.Tr>
+  )
+}

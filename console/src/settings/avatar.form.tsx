@@ -1,0 +1,52 @@
+import { Avatar, Button, FileButton, Group, Stack, Text } from '@mantine/core'
+import { useMutation, useQueryClient } from '@tanstack/react-query'
+import { answerOf } from '@wheelhouse/sdk'
+import { keys } from '../api/keys.ts'
+import { usePlatform } from '../app/platform.ts'
+import { useMe } from '../auth/me.ts'
+import { Problem } from '../ui/states.tsx'
+
+export function AvatarForm() {
+  const me = useMe()
+  const { rest } = usePlatform()
+  const queries = useQueryClient()
+  const upload = useMutation({
+    mutationFn: (file: File) => {
+      const form = new FormData()
+      form.set('avatar', file)
+      return answerOf(
+        rest.POST('/api/auth/avatar', { body: { avatar: file.name }, bodySerializer: () => form }),
+      )
+    },
+    onSuccess: () => queries.invalidateQueries({ queryKey: keys.profile }),
+  })
+  return (
+    <Stack>
+      <Group>
+        <Avatar
+          src={me.avatar_url}
+          name={me.display_name}
+          alt="Your picture"
+          size="lg"
+          color="blue.9"
+          variant="filled"
+        />
+        <FileButton
+          accept="image/png,image/jpeg,image/webp"
+          onChange={(file) => file && upload.mutate(file)}
+          inputProps={{ 'aria-label': 'Picture to upload' }}
+        >
+          {(button) => (
+            <Button {...button} variant="default" loading={upload.isPending}>
+              Upload a picture
+            </Button>
+          )}
+        </FileButton>
+        <Text size="sm" c="dimmed">
+          PNG, JPEG or WebP, up to 5 MB
+        </Text>
+      </Group>
+      <Problem error={upload.error} />
+    </Stack>
+  )
+}

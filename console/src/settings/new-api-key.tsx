@@ -1,0 +1,91 @@
+import { Button, Group, Modal, Select, Stack, Text, TextInput } from '@mantine/core'
+import { useMutation, useQueryClient } from '@tanstack/react-query'
+import { answerOf } from '@wheelhouse/sdk'
+import { useState } from 'react'
+import { keys } from '../api/keys.ts'
+import { usePlatform } from '../app/platform.ts'
+import { CopyableSecret } from '../ui/secret.tsx'
+import { Problem } from '../ui/states.tsx'
+
+const DAY_MS = 86_400_000
+const lifetimes = [
+  { value: '30', label: '30 days' },
+  { value: '90', label: '90 days' },
+  { value: '365', label: 'One year' },
+  { value: '', label: 'Does not expire' },
+]
+
+/** Asks for a name, then shows the key: this once. */
+export function NewApiKey({ opened, onClose }: { opened: boolean; onClose: () => void }) {
+  const { rest } = usePlatform()
+  const queries = useQueryClient()
+  const [name, setName] = useState('')
+  const [days, setDays] = useState('90')
+  const create = useMutation({
+    mutationFn: () => {
+      const expires_at = days ? new Date(Date.now() + Number(days) * DAY_MS).toISOString() : null
+      return answerOf(rest.POST('/api/auth/api-keys', { body: { name: name.trim(), expires_at } }))
+    },
+    onSuccess: () => queries.invalidateQueries({ queryKey: keys.apiKeys }),
+  })
+  const forget = () => {
+    create.reset()
+    setName('')
+  }
+  const made = create.data
+  return (
+    <Modal
+      opened={opened}
+      onClose={onClose}
+      // A slip beside the dialog must not lose a key that is never shown again.
+      closeOnClickOutside={!made}
+      onExitTransitionEnd={forget}
+      title={made ? 'Your new API key' : 'Create an API key'}
+    >
+      {made ? (
+        <Stack>
+          <Text>Copy it now: it is not kept and cannot be shown again.</Text>
+          <CopyableSecret label={made.name} value={made.key} />
+          <Group justify="flex-end">
+            <Button onClick={onClose}>Done</Button>
+          </Group>
+        </Stack>
+      ) : (
+        <form
+          onSubmit={(event) => {
+            event.preventDefault()
+            create.mutate()
+          }}
+        >
+          <Stack>
+            <TextInput
+              label="Name"
+              description="What will use it"
+              value={name}
+              onChange={(event) => setName(event.currentTarget.value)}
+              maxLength={100}
+              required
+              data-autofocus
+            />
+            <Select
+              label="Expires after"
+              data={lifetimes}
+              value={days}
+              onChange={(value) => setDays(value ?? '')}
+              allowDeselect={false}
+            />
+            <Problem error={create.error} />
+            <Group justify="flex-end">
+              <Button variant="default" onClick={onClose}>
+                Cancel
+              </Button>
+              <Button type="submit" loading={create.isPending}>
+                Create
+              </Button>
+            </Group>
+          </Stack>
+        </form>
+      )}
+    </Modal>
+  )
+}

@@ -1,0 +1,21 @@
+import { IconSettings } from '@tabler/icons-react'
+import { createRoute, lazyRouteComponent } from '@tanstack/react-router'
+import type { NavigationEntry } from '../app/navigation.ts'
+import { shellRoute } from '../app/root-routes.ts'
+
+export const settingsRoutes = [
+  createRoute({
+    getParentRoute: () => shellRoute,
+    path: '/settings',
+    component: lazyRouteComponent(() => import('./settings.page.tsx'), 'SettingsPage'),
+  }),
+] as const
+
+export const settingsNavigation: readonly NavigationEntry[] = [
+  {
+    to: '/settings',
+    label: 'Settings',
+    description: 'Your name and picture, what you are told by mail, and API keys.',
+    icon: IconSettings,
+  },
+]

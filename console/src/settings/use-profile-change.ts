@@ -1,0 +1,23 @@
+import { useMutation, useQueryClient } from '@tanstack/react-query'
+import { answerOf, type Schemas } from '@wheelhouse/sdk'
+import { keys } from '../api/keys.ts'
+import { usePlatform } from '../app/platform.ts'
+
+export interface ProfileChange {
+  readonly display_name?: string
+  readonly notification_preferences?: Partial<Schemas['Profile']['notification_preferences']>
+  readonly role?: 'client' | 'operator'
+}
+
+/** Changes the account; the page shows the answer at once. */
+export function useProfileChange() {
+  const { rest } = usePlatform()
+  const queries = useQueryClient()
+  return useMutation({
+    mutationFn: (body: ProfileChange) => answerOf(rest.POST('/api/auth/profile', { body })),
+    onSuccess: (profile) => {
+      queries.setQueryData(keys.profile, profile)
+      return queries.invalidateQueries({ queryKey: keys.onboarding })
+    },
+  })
+}

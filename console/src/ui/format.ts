@@ -1,0 +1,41 @@
+const UNITS: readonly [Intl.RelativeTimeFormatUnit, number][] = [
+  ['day', 86_400],
+  ['hour', 3_600],
+  ['minute', 60],
+]
+
+/** An amount of cents as people write it, in the viewer's language. */
+export const money = (cents: number, currency = 'EUR'): string =>
+  new Intl.NumberFormat(undefined, { style: 'currency', currency }).format(cents / 100)
+
+/** Date and time in the viewer's zone, or in the one that is named; the zone is written down. */
+export const dateTime = (at: string | number | Date, timeZone?: string): string =>
+  new Intl.DateTimeFormat(undefined, {
+    year: 'numeric',
+    month: 'short',
+    day: 'numeric',
+    hour: '2-digit',
+    minute: '2-digit',
+    timeZoneName: 'short',
+    ...(timeZone && { timeZone }),
+  }).format(new Date(at))
+
+/** "5 minutes ago", "in 2 hours", "just now". */
+export function relative(at: string | number | Date, nowMs = Date.now()): string {
+  const seconds = (new Date(at).getTime() - nowMs) / 1000
+  const format = new Intl.RelativeTimeFormat(undefined, { numeric: 'auto' })
+  for (const [unit, size] of UNITS) {
+    if (Math.abs(seconds) >= size) return format.format(Math.trunc(seconds / size), unit)
+  }
+  return 'just now'
+}
+
+/** Minutes as `1 h 05 min`. */
+export function duration(minutes: number): string {
+  const hours = Math.floor(minutes / 60)
+  const rest = Math.round(minutes % 60)
+  return hours > 0 ? `${hours} h ${String(rest).padStart(2, '0')} min` : `${rest} min`
+}
+
+/** The zone of this browser. */
+export const viewerZone = (): string => Intl.DateTimeFormat().resolvedOptions().timeZone

@@ -1,0 +1,29 @@
+import { Group, Stack, Text, Title } from '@mantine/core'
+import { type ReactNode, useEffect } from 'react'
+
+interface Props {
+  readonly title: string
+  readonly description?: ReactNode
+  /** Buttons at the right of the title. */
+  readonly actions?: ReactNode
+  readonly children: ReactNode
+}
+
+/** A page: its title, also as the window's, what it is for, its actions, its content. */
+export function Page({ title, description, actions, children }: Props) {
+  useEffect(() => {
+    document.title = `${title} · Wheelhouse`
+  }, [title])
+  return (
+    <Stack gap="lg" maw={1200} mx="auto">
+      <Group justify="space-between" align="flex-start">
+        <div>
+          <Title order={1}>{title}</Title>
+          {description && <Text c="dimmed">{description}</Text>}
+        </div>
+        {actions && <Group>{actions}</Group>}
+      </Group>
+      {children}
+    </Stack>
+  )
+}

@@ -1,0 +1,31 @@
+import { useSyncExternalStore } from 'react'
+
+/** A value outside React that components follow. Replace it, never change it. */
+export interface Store<T> {
+  get(): T
+  set(next: T): void
+  update(change: (old: T) => T): void
+  subscribe(listener: () => void): () => void
+}
+
+export function createStore<T>(initial: T): Store<T> {
+  let value = initial
+  const listeners = new Set<() => void>()
+  const set = (next: T) => {
+    if (Object.is(next, value)) return
+    value = next
+    for (const listener of [...listeners]) listener()
+  }
+  return {
+    get: () => value,
+    set,
+    update: (change) => set(change(value)),
+    subscribe(listener) {
+      listeners.add(listener)
+      return () => listeners.delete(listener)
+    },
+  }
+}
+
+/** The store's value; the component renders again when it changes. */
+export const useStore = <T>(store: Store<T>): T => useSyncExternalStore(store.subscribe, store.get)

@@ -1,0 +1,81 @@
+import { execFile } from 'node:child_process'
+import { readFile } from 'node:fs/promises'
+import { createRequire } from 'node:module'
+import { fileURLToPath } from 'node:url'
+import { promisify } from 'node:util'
+import type { Browser, BrowserContext, Page } from 'playwright-core'
+import { expect } from 'vitest'
+import { launchChromium } from './chromium.ts'
+
+const root = fileURLToPath(new URL('../..', import.meta.url))
+const { resolve } = createRequire(import.meta.url)
+
+/** Less than a test may take, so that what was waited for is named. */
+const TIMEOUT_MS = 12_000
+
+/** Builds the console, unless the last build is of the same sources. */
+export async function ensureConsole(): Promise<void> {
+  await promisify(execFile)(process.execPath, ['scripts/ensure-console.mjs'], { cwd: root })
+}
+
+/** A browser for tests of the console at `baseUrl`. Ending it fails the test if a page had an error of its own. */
+export async function openConsole(baseUrl: string) {
+  await ensureConsole()
+  const browser = await launchChromium()
+  const problems: string[] = []
+  return {
+    browser,
+    /** What scripts of the pages threw, or were refused by the content policy. */
+    problems,
+
+    /** Somebody at a browser of their own, signed in through the built-in provider's page, at `path`. */
+    async signIn(email: string, path = '/dashboard', options: Parameters<Browser['newContext']>[0] = {}) {
+      const context = await browser.newContext({ locale: 'en-GB', ...options })
+      context.setDefaultTimeout(TIMEOUT_MS)
+      watch(context, problems)
+      const page = await context.newPage()
+      await page.goto(baseUrl + path)
+      await page.getByRole('link', { name: 'Sign in' }).click()
+      await chooseAccount(page, email)
+      await page.waitForURL((url) => url.pathname.startsWith('/dashboard'))
+      return { context, page }
+    },
+
+    async [Symbol.asyncDispose]() {
+      await browser.close()
+      expect(problems, 'errors of the pages').toEqual([])
+    },
+  }
+}
+export type ConsoleBrowser = Awaited<ReturnType<typeof openConsole>>
+
+/** Names an account on the built-in provider's page. */
+export async function chooseAccount(page: Page, email: string): Promise<void> {
+  await page.getByLabel('Any other e-mail address').fill(email)
+  await page.getByRole('button', { name: 'Sign in', exact: true }).click()
+}
+
+function watch(context: BrowserContext, problems: string[]): void {
+  context.on('weberror', (error) => problems.push(String(error.error())))
+  context.on('console', (message) => {
+    if (/Content Security Policy/.test(message.text())) problems.push(message.text())
+  })
+}
+
+interface AxeResult {
+  readonly violations: readonly {
+    readonly id: string
+    readonly impact: string | null
+    readonly nodes: readonly { readonly target: readonly unknown[]; readonly failureSummary?: string }[]
+  }[]
+}
+
+/** What axe calls serious or critical on a page as it stands, one line each. */
+export async function seriousIssues(page: Page): Promise<string[]> {
+  // Through the debugger, which the page's content policy does not bind.
+  await page.evaluate(await readFile(resolve('axe-core/axe.min.js'), 'utf8'))
+  const { violations } = (await page.evaluate('axe.run()')) as AxeResult
+  return violations
+    .filter(({ impact }) => impact === 'serious' || impact === 'critical')
+    .flatMap(({ id, nodes }) => nodes.map((node) => `${id}: ${node.target.join(' ')} ${node.failureSummary}`))
+}
