@@ -3,7 +3,7 @@ import type { Db } from '../db/orm.ts'
 import type { CollectionRow } from './collection.claim.ts'
 import { linesOf, type NewLine } from './collection.lines.ts'
 import type { Customers } from './customer.service.ts'
-import type { Provider } from './provider.ts'
+import { type Provider, textOf } from './provider.ts'
 
 /** Who has no payment method is sent the invoice, and has this long to pay it. */
 const DAYS_UNTIL_DUE = 14
@@ -46,7 +46,7 @@ export function createDrafts({
       },
       { idempotencyKey: `invoice-${invoice.request_key}-${customer}` },
     )
-    return id
+    return textOf(id, 'id')
   }
 
   /** Adds what is not on the draft yet. */

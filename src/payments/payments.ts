@@ -9,7 +9,7 @@ import { createCollections } from './collection.service.ts'
 import { createCustomers } from './customer.service.ts'
 import { createPayouts } from './payout.service.ts'
 import { createPayoutTransfers } from './payout.transfers.ts'
-import { createProvider } from './provider.ts'
+import { createProvider, type Provider } from './provider.ts'
 import { createProviderAccounts } from './provider-accounts.ts'
 import { createProviderFacts } from './provider-facts.ts'
 import { createRecipients } from './recipient.service.ts'
@@ -27,10 +27,12 @@ export function createPayments(parts: {
   log: Log
   metrics: WebhookParts['metrics']
   baseUrl: string
+  /** The provider's library; made from the settings unless given. */
+  paymentProvider?: Provider
 }) {
   const { settings } = parts
   if (!settings) return undefined
-  const provider = createProvider(settings)
+  const provider = parts.paymentProvider ?? createProvider(settings)
   const accounts = createProviderAccounts(parts)
   const facts = createProviderFacts(parts)
   const recipients = createRecipients({ ...parts, provider, accounts, facts })

@@ -21,22 +21,23 @@ export const thinEvent = (type: string, id: string) => ({
   related_object: { id, type: 'v2.core.account', url: `/v2/core/accounts/${id}` },
 })
 
+/** What the provider sends with a payload, so that its receiver knows who sent it. */
+export const signatureOf = (payload: string, { secret = WEBHOOK_SECRET, atMs = Date.now() } = {}): string =>
+  stripe.webhooks.generateTestHeaderString({ payload, secret, timestamp: Math.floor(atMs / 1_000) })
+
 /** Delivers an event as the provider does; answers the status. */
 export async function deliver(
   baseUrl: string,
   event: object,
-  {
-    secret = WEBHOOK_SECRET,
-    atMs = Date.now(),
-    signature,
-  }: { secret?: string; atMs?: number; signature?: string } = {},
+  { signature, ...how }: { secret?: string; atMs?: number; signature?: string } = {},
 ): Promise<number> {
   const payload = JSON.stringify(event)
-  const timestamp = Math.floor(atMs / 1_000)
-  const signed = stripe.webhooks.generateTestHeaderString({ payload, secret, timestamp })
   const response = await fetch(`${baseUrl}/api/payments/webhook`, {
     method: 'POST',
-    headers: { 'Content-Type': 'application/json', 'Stripe-Signature': signature ?? signed },
+    headers: {
+      'Content-Type': 'application/json',
+      'Stripe-Signature': signature ?? signatureOf(payload, how),
+    },
     body: payload,
   })
   await response.text()

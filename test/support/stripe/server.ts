@@ -165,6 +165,10 @@ export async function startStripe() {
     asked: (method: string, path: RegExp) =>
       requests.filter((request) => request.method === method && path.test(request.path)),
 
+    /** The next requests that fit (`times` of them) fare like this. */
+    planFor(mishap: Mishap, when: (request: StripeRequest) => boolean, times: number): void {
+      planned.push({ mishap, times, when })
+    },
     /** The next requests to such a path (`times`, one if not said; of one method, if said) fare like this. */
     plan(mishap: Mishap, path: RegExp, times = 1, method?: string): void {
       const when = (request: StripeRequest) =>

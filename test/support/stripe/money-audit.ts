@@ -1,0 +1,96 @@
+import { sql } from 'kysely'
+import { expect } from 'vitest'
+import type { Db } from '../../../src/db/orm.ts'
+import type { StripeBooks } from './books.ts'
+
+/** An operator and a client who have to do with each other alone, and the operator's account at the provider. */
+export interface Pair {
+  readonly operatorId: string
+  readonly clientId: string
+  readonly accountId: string
+}
+
+/** Where all the money of two people is, in cents; by the ledger, and by the rows that it must agree with. */
+async function sums(db: Db, { operatorId, clientId }: Pair) {
+  const { rows } = await sql<Record<string, number>>`
+    with mine as (
+      select e.* from ledger_entries e
+      left join payouts p on p.id = e.payout_id left join invoices i on i.id = e.invoice_id
+      where e.user_id in (${operatorId}, ${clientId}) or p.operator_id = ${operatorId} or i.client_id = ${clientId}
+    ), s as (select * from sessions where client_id = ${clientId} and status = 'COMPLETED')
+    select
+      (select count(*) from (select from ledger_entries group by posting_id having sum(amount_cents) <> 0) x)::int as unbalanced,
+      coalesce(-sum(amount_cents) filter (where account = 'operator_payable'), 0)::float8 as payable,
+      coalesce(-sum(amount_cents) filter (where account = 'payout_reserved'), 0)::float8 as reserved,
+      coalesce(sum(amount_cents) filter (where account = 'client_receivable'), 0)::float8 as receivable,
+      coalesce(sum(amount_cents) filter (where account = 'client_balance'), 0)::float8 as balance,
+      coalesce(sum(amount_cents) filter (where account = 'provider_cash'), 0)::float8 as cash,
+      (select coalesce(sum(operator_earnings_cents), 0) from s)::float8 as earned,
+      (select coalesce(sum(client_charge_cents), 0) from s where invoice_id is null)::float8 as uninvoiced,
+      (select coalesce(sum(total_cents), 0) from invoices where client_id = ${clientId} and status in ('OPEN', 'FAILED'))::float8 as owed,
+      (select coalesce(sum(total_cents), 0) from invoices where client_id = ${clientId} and status = 'PAID')::float8 as settled,
+      (select coalesce(sum(amount_cents), 0) from payouts where operator_id = ${operatorId} and status = 'PENDING')::float8 as pending,
+      (select coalesce(sum(amount_cents), 0) from payouts where operator_id = ${operatorId} and status = 'PAID')::float8 as paid,
+      (select coalesce(sum(reversed_cents), 0) from payouts where operator_id = ${operatorId})::float8 as reversed
+    from mine`.execute(db)
+  return rows[0] as Record<string, number>
+}
+
+const payoutsOf = (db: Db, { operatorId }: Pair) =>
+  db.selectFrom('payouts').select(['id', 'status']).where('operator_id', '=', operatorId).execute()
+
+/** What must hold at every moment, whatever is under way. */
+export async function auditMoney(db: Db, books: StripeBooks, pair: Pair): Promise<void> {
+  const is = await sums(db, pair)
+  const { payable = 0, reserved = 0, paid = 0, reversed = 0 } = is
+  expect(is.unbalanced, 'postings that do not add up').toBe(0)
+  expect(payable, 'never overdrawn').toBeGreaterThanOrEqual(0)
+  expect(reserved, 'what is reserved is what is pending').toBe(is.pending)
+  expect(payable + reserved + paid - reversed, 'earnings are somewhere').toBe(is.earned)
+  expect(is.receivable, 'what is owed is on an open invoice, or will be').toBe(
+    (is.uninvoiced ?? 0) + (is.owed ?? 0),
+  )
+  expect((is.cash ?? 0) + (is.balance ?? 0), 'cash').toBe((is.settled ?? 0) - paid + reversed)
+
+  const transfers = books.transfers.filter(({ destination }) => destination === pair.accountId)
+  const groups = transfers.map(({ transfer_group }) => transfer_group)
+  expect(new Set(groups).size, 'no transfer twice').toBe(groups.length)
+  const failed = (await payoutsOf(db, pair)).filter(({ status }) => status === 'FAILED')
+  for (const { id } of failed) expect(groups, 'what was transferred has not failed').not.toContain(id)
+  const issued = [...books.invoices.all.values()].filter(({ status }) => status !== 'draft')
+  const ours = issued.map(({ metadata }) => metadata.invoice_id)
+  expect(new Set(ours).size, 'no invoice collected twice').toBe(ours.length)
+}
+
+/** What must hold once everything has had its time, and the provider is well. */
+export async function auditSettledMoney(db: Db, books: StripeBooks, pair: Pair): Promise<void> {
+  await auditMoney(db, books, pair)
+  const payouts = await payoutsOf(db, pair)
+  expect(payouts.filter(({ status }) => status === 'PENDING')).toEqual([])
+  const transfers = books.transfers.filter(({ destination }) => destination === pair.accountId)
+  const paidIds = payouts.filter(({ status }) => status === 'PAID').map(({ id }) => id)
+  expect(transfers.map(({ transfer_group }) => transfer_group).sort()).toEqual(paidIds.sort())
+
+  const invoices = await db
+    .selectFrom('invoices')
+    .leftJoin('invoice_collections', 'invoice_id', 'invoices.id')
+    .select(['invoices.id', 'status', 'total_cents', 'provider_id', 'failure'])
+    .where('client_id', '=', pair.clientId)
+    .where('total_cents', '>', 0)
+    .execute()
+  let received = 0
+  for (const { id, status, total_cents, provider_id, failure } of invoices) {
+    const theirs = books.invoices.all.get(provider_id ?? '')
+    expect(theirs?.metadata.invoice_id, `it is at the provider (${failure})`).toBe(id)
+    expect(
+      theirs?.lines.reduce((sum, { amount }) => sum + amount, 0),
+      `${failure}`,
+    ).toBe(total_cents)
+    const expected = { draft: 'none', open: 'OPEN', paid: 'PAID', void: 'VOID', uncollectible: 'FAILED' }
+    const refused = theirs?.status === 'open' && theirs.intent?.status === 'requires_payment_method'
+    expect(status).toBe(refused ? 'FAILED' : expected[theirs?.status ?? 'draft'])
+    received += (theirs?.amount_paid ?? 0) - (theirs?.amount_paid_off_stripe ?? 0)
+  }
+  const moved = transfers.reduce((sum, { amount, amount_reversed }) => sum + amount - amount_reversed, 0)
+  expect((await sums(db, pair)).cash, 'the ledger and the provider say the same').toBe(received - moved)
+}
