@@ -10,13 +10,12 @@ interface Line {
   readonly kind: string
   readonly account: string
   readonly amount_cents: number
-  readonly payout_id: string | null
 }
 
 async function ledgerOf({ running }: OwnStage): Promise<Line[]> {
   return await running.platform.db
     .selectFrom('ledger_entries')
-    .select(['posting_id', 'kind', 'account', 'amount_cents', 'payout_id'])
+    .select(['posting_id', 'kind', 'account', 'amount_cents'])
     .orderBy('id')
     .execute()
 }
@@ -48,6 +47,7 @@ export const booksAreCompared: Chapter = async ({ transcript, stage, stripe }) =
   must(lines.length > 0 && sum(lines.map((line) => line.amount_cents)) === 0, 'The ledger is not balanced')
 
   const { customers, methods, recipients, transfers } = stripe.books
+  const invoices = [...stripe.books.invoices.all.values()]
   transcript.say('\n  Stripe')
   transcript.table([
     ['object', 'amount', 'taken back', 'whose'],
@@ -60,10 +60,15 @@ export const booksAreCompared: Chapter = async ({ transcript, stage, stripe }) =
       amount(one.amount_reversed),
       String(one.destination),
     ]),
+    ...invoices.map(({ id, amount_paid, customer }) => [id, amount(amount_paid), '', customer]),
   ])
+  const came = sum(invoices.map((one) => one.amount_paid))
   const left = sum(transfers.map((one) => one.amount - one.amount_reversed))
-  const booked = lines.filter((line) => line.account === 'provider_cash' && line.payout_id !== null)
+  const booked = lines.filter((line) => line.account === 'provider_cash')
   const cash = sum(booked.map((line) => line.amount_cents))
-  must(cash === -left, `Payouts took ${amount(-cash)} of the ledger’s cash, and ${amount(left)} at Stripe`)
-  transcript.confirms('STRIPE', `${amount(left)} EUR left for operators, in both books`)
+  must(cash === came - left, `The ledger’s cash is ${amount(cash)}, Stripe’s ${amount(came - left)}`)
+  transcript.confirms(
+    'STRIPE',
+    `${amount(came)} EUR came from clients, ${amount(left)} left for operators, in both books`,
+  )
 }

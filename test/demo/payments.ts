@@ -5,6 +5,7 @@ import type { Transcript } from '../../src/demo/play-transcript.ts'
 import { type StripeStandIn, startStripe } from '../support/stripe/server.ts'
 import { clientSavesAMethod, operatorOnboards } from './accounts-set-up.ts'
 import { booksAreCompared } from './books-compared.ts'
+import { invoiceIsCollected } from './invoice-collected.ts'
 import { payoutAnswerIsLost } from './payout-answer-lost.ts'
 import type { Chapter, Scene } from './scene.ts'
 import { sessionIsCharged } from './session-charged.ts'
@@ -18,6 +19,7 @@ const chapters: readonly Chapter[] = [
   sessionIsCharged,
   payoutAnswerIsLost,
   transferIsReversed,
+  invoiceIsCollected,
   booksAreCompared,
 ]
 
@@ -52,12 +54,15 @@ async function playOn(stripe: StripeStandIn, transcript: Transcript): Promise<vo
   }
 }
 
+/** A month passes in the story. */
+const LASTS_S = 40 * 86_400
+
 /** Payments take no API keys: both people act with a session token, as from a sign-in. */
 async function playMoney(parts: Omit<Scene, 'owner' | 'operator'>): Promise<void> {
   const { transcript, stage } = parts
   const person = async (side: 'OWNER' | 'OPERATOR') => {
     const email = `${side.toLowerCase()}@demo.local`
-    const key = await stage.running.platform.builtIn!.issueDevToken({ email })
+    const key = await stage.running.platform.builtIn!.issueDevToken({ email, expiresInSeconds: LASTS_S })
     return await createPerson({ side, baseUrl: stage.baseUrl, key }, transcript)
   }
   const [owner, operator] = [await person('OWNER'), await person('OPERATOR')]
