@@ -123,9 +123,23 @@ export class Drive implements Gate {
     this.tally.forgetOperator()
   }
 
+  /**
+   * The stop as people are told of it. One that was pressed again counts as recorded only when the last press is: the
+   * stop that stood may be cleared by now, for all we know.
+   */
+  private get shownStop(): DriveStop | null {
+    if (!this.stopLatched || this.pressed === null) return this.stop
+    return { ...(this.stop as DriveStop), recorded: false }
+  }
+
   stateFrame(): string {
     const { status } = this.session
-    return JSON.stringify({ type: 'state', status, robot_connected: this.robotConnected, stop: this.stop })
+    return JSON.stringify({
+      type: 'state',
+      status,
+      robot_connected: this.robotConnected,
+      stop: this.shownStop,
+    })
   }
 
   /** Tells everybody who takes part how things stand. */

@@ -17,8 +17,10 @@ export function createStops(parts: { drives: Drives; records: Records; clockMs: 
     if (drive.stopLatched) {
       // It stands already and the first reason stays. But somebody may just have cleared that stop, and we are yet to
       // hear of it: the database decides whether this one stands upon another.
-      if (drive.pressed === null) drive.pressed = by
-      else if (drive.recording) drive.pressedAgain = by
+      if (drive.pressed === null) {
+        drive.pressed = by
+        drive.tellState(nowMs)
+      } else if (drive.recording) drive.pressedAgain = by
       if (nowMs - drive.pressedMs < AGAIN_MS) return // the next turn of the clock writes it
     } else {
       counts.stops++

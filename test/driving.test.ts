@@ -240,7 +240,7 @@ test('the end of a session sends everybody away', async () => {
   await link.next('control')
   await act(operator, id, 'end')
   expect(await link.next('session')).toMatchObject({ status: 'COMPLETED' })
-  expect(await link.next('stop')).toMatchObject({ reason: 'session_over' })
+  await vi.waitFor(async () => expect(await link.next('stop')).toMatchObject({ reason: 'session_over' })) // on a busy machine after one of the deadman's
   expect(await console.closed).toBe(4410)
   expect(await watcher.closed).toBe(4410)
 })

@@ -91,7 +91,7 @@ test('who has saved no payment method is sent the invoice', async () => {
   expect(stage.theirs()).toMatchObject({ status: 'open', collection_method: 'send_invoice' })
 })
 
-describe('the provider', () => {
+describe.concurrent('the provider', () => {
   const mishaps: Mishap[] = ['drops', 'drops after', 'fails', 'fails after']
   const steps: [RegExp, string][] = [
     [/\/customers$/, 'POST'],

@@ -216,14 +216,17 @@ describe('a stop', () => {
     stage.book.clear()
     stage.resolve(id)
     stage.press(console, 'second')
+    const shown = () => JSON.parse(console.state as string).stop
+    expect(shown(), 'the one that stood is no answer').toMatchObject({ reason: 'first', recorded: false })
     await stage.pass(50)
     stage.book.deliverHints()
     await stage.pass(50)
+    expect(shown().recorded).toBe(false)
     stage.setQuick(true)
     await stage.pass(1_000)
     expect(stopped().map(({ reason }) => reason)).toEqual(['first', 'second'])
     expect(robot().latched).toBe('second')
-    expect(JSON.parse(console.state as string).stop).toMatchObject({ reason: 'second', recorded: true })
+    expect(shown()).toMatchObject({ reason: 'second', recorded: true })
   })
 
   test('pressed twice while the first is being written, and cleared in between, is in force again', async () => {
