@@ -888,6 +888,26 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/robots": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Lists the supported robot models by name, up to 500
+         * @description Anybody may call this; no credential is looked at.
+         */
+        get: operations["getRobots"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/robots/{id}": {
         parameters: {
             query?: never;
@@ -7151,6 +7171,53 @@ export interface operations {
             413: components["responses"]["PayloadTooLarge"];
             415: components["responses"]["UnsupportedMediaType"];
             422: components["responses"]["UnprocessableEntity"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalServerError"];
+            503: components["responses"]["ServiceUnavailable"];
+        };
+    };
+    getRobots: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "models": [
+                     *         {
+                     *           "id": "so-101",
+                     *           "name": "SO-101",
+                     *           "manufacturer": "The Robot Studio",
+                     *           "robot_type": "so-101",
+                     *           "category": "arm",
+                     *           "degrees_of_freedom": 5,
+                     *           "control_modes": [
+                     *             "joint_position",
+                     *             "gripper"
+                     *           ],
+                     *           "notes": "Open design, made with Hugging Face; six servos: five joints and the gripper."
+                     *         }
+                     *       ]
+                     *     }
+                     */
+                    "application/json": {
+                        models: components["schemas"]["RobotModel"][];
+                    };
+                };
+            };
             429: components["responses"]["TooManyRequests"];
             500: components["responses"]["InternalServerError"];
             503: components["responses"]["ServiceUnavailable"];
