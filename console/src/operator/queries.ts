@@ -1,0 +1,43 @@
+import { useQuery } from '@tanstack/react-query'
+import { answerOf, type Schemas } from '@wheelhouse/sdk'
+import { keys } from '../api/keys.ts'
+import { usePlatform } from '../app/platform.ts'
+
+export type AvailableRobot = Schemas['AvailableRobot']
+export type Availability = Schemas['Availability']
+export type Certification = Schemas['Certification']
+
+/** A schedule opens, and a robot may change hands, without a word to this person. */
+const LOOK_AGAIN_MS = 30_000
+
+/** Below the root of sessions, since a session that starts or ends changes it. */
+export const availabilityKey = [...keys.sessions, 'availability'] as const
+
+/** Whether this operator could take a robot now. */
+export function useAvailability() {
+  const { rest } = usePlatform()
+  return useQuery({
+    queryKey: availabilityKey,
+    queryFn: () => answerOf(rest.GET('/api/operator/availability')),
+    refetchInterval: LOOK_AGAIN_MS,
+  })
+}
+
+/** Robots that can be taken now, of the types this operator is certified for. */
+export function useAvailableRobots() {
+  const { rest } = usePlatform()
+  return useQuery({
+    queryKey: [...keys.robots, 'available'],
+    queryFn: () => answerOf(rest.GET('/api/operator/available-robots')),
+    refetchInterval: LOOK_AGAIN_MS,
+  })
+}
+
+/** This operator's requests, newest first. */
+export function useCertifications() {
+  const { rest } = usePlatform()
+  return useQuery({
+    queryKey: keys.certifications,
+    queryFn: () => answerOf(rest.GET('/api/operator/certifications')),
+  })
+}

@@ -1,0 +1,84 @@
+import { Badge, Button, Card, Group, Stack, Text, Title } from '@mantine/core'
+import { useDisclosure } from '@mantine/hooks'
+import type { RobotStatusEvent } from '@wheelhouse/protocol'
+import { lazy, Suspense } from 'react'
+import { Problem } from '../ui/states.tsx'
+import { Time } from '../ui/time.tsx'
+import type { AvailableRobot } from './queries.ts'
+import { useStartNow } from './use-start.ts'
+
+const PlanSession = lazy(() => import('./plan-session.tsx'))
+
+const shownAs = {
+  AVAILABLE: { label: 'Available', color: 'teal.9' },
+  IN_SESSION: { label: 'In a session', color: 'orange.9' },
+  OFFLINE: { label: 'Offline', color: 'gray.7' },
+} as const
+
+interface Props {
+  readonly robot: AvailableRobot
+  /** How it stands by what was told last; undefined before anything was. */
+  readonly now: RobotStatusEvent | undefined
+  /** Whether the operator has an open session. */
+  readonly busy: boolean
+}
+
+/** One robot: how it is, taking it now, planning to take it. */
+export function RobotCard({ robot, now, busy }: Props) {
+  const start = useStartNow()
+  const [planning, { open, close }] = useDisclosure(false)
+  const status = now?.status ?? robot.status
+  const heard = now?.last_heartbeat ?? robot.last_heartbeat
+  const { label, color } = shownAs[status]
+  const free = status === 'AVAILABLE' && !busy
+  return (
+    <Card withBorder component="li">
+      <Stack gap="xs" h="100%" justify="space-between">
+        <div>
+          <Group justify="space-between" align="flex-start" wrap="nowrap">
+            <Title order={2} style={{ overflowWrap: 'anywhere' }}>
+              {robot.name}
+            </Title>
+            <Badge color={color} style={{ flexShrink: 0 }}>
+              {label}
+            </Badge>
+          </Group>
+          <Text>{robot.robot_type}</Text>
+          <Text size="sm" c="dimmed">
+            Last heartbeat: {heard ? <Time at={heard} /> : 'never'}
+          </Text>
+          {robot.tags.length > 0 && (
+            <Text size="sm" c="dimmed">
+              {robot.tags.join(' · ')}
+            </Text>
+          )}
+        </div>
+        <Problem error={start.error} />
+        {busy && (
+          <Text size="sm" c="dimmed">
+            End your open session first.
+          </Text>
+        )}
+        <Group>
+          <Button
+            aria-label={`Start ${robot.name}`}
+            disabled={!free}
+            loading={start.isPending}
+            onClick={() => start.mutate(robot.id)}
+          >
+            Start
+          </Button>
+          <Button
+            variant="default"
+            aria-label={`Plan a session with ${robot.name}`}
+            disabled={!free}
+            onClick={open}
+          >
+            Plan
+          </Button>
+        </Group>
+      </Stack>
+      <Suspense>{planning && <PlanSession robot={robot} onClose={close} />}</Suspense>
+    </Card>
+  )
+}

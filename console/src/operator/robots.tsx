@@ -1,0 +1,77 @@
+import { Select, SimpleGrid, Stack, Text } from '@mantine/core'
+import { useState } from 'react'
+import { useRobotStatuses } from '../live/hooks.ts'
+import type { RobotStatuses } from '../live/robot-board.ts'
+import { LinkButton } from '../ui/links.tsx'
+import { Empty, QueryView } from '../ui/states.tsx'
+import { type AvailableRobot, useAvailability, useAvailableRobots, useCertifications } from './queries.ts'
+import { RobotCard } from './robot-card.tsx'
+
+/** The robots that can be taken, as they come and go. */
+export function AvailableRobots() {
+  const query = useAvailableRobots()
+  const statuses = useRobotStatuses()
+  return (
+    <QueryView query={query} isEmpty={({ robots }) => robots.length === 0} empty={<WhyNone />}>
+      {({ robots }) => <RobotList robots={robots} statuses={statuses} />}
+    </QueryView>
+  )
+}
+
+function RobotList({ robots, statuses }: { robots: readonly AvailableRobot[]; statuses?: RobotStatuses }) {
+  const [type, setType] = useState<string | null>(null)
+  const busy = useAvailability().data?.open_session_id != null
+  const types = [...new Set(robots.map((robot) => robot.robot_type))].sort()
+  // The last of a type may leave while it is chosen.
+  const shown = robots.filter((robot) => type === null || robot.robot_type === type)
+  return (
+    <Stack>
+      <Select
+        label="Type"
+        placeholder="All types"
+        clearable
+        clearButtonProps={{ 'aria-label': 'All types' }}
+        data={[...new Set(type === null ? types : [...types, type])]}
+        value={type}
+        onChange={setType}
+        maw={320}
+      />
+      <Text size="sm" c="dimmed" role="status">
+        {shown.length === 1 ? '1 robot' : `${shown.length} robots`}
+      </Text>
+      <SimpleGrid cols={{ base: 1, sm: 2, lg: 3 }} component="ul" p={0} m={0} style={{ listStyle: 'none' }}>
+        {shown.map((robot) => (
+          <RobotCard key={robot.id} robot={robot} now={statuses?.get(robot.id)} busy={busy} />
+        ))}
+      </SimpleGrid>
+    </Stack>
+  )
+}
+
+/** An empty list says what would fill it. */
+function WhyNone() {
+  const { data } = useCertifications()
+  const certifications = data?.certifications
+  if (certifications?.some(({ status }) => status === 'APPROVED')) {
+    return (
+      <Empty title="No robot is available just now">
+        Those of your types are offline or with somebody else. They appear here as soon as they are free.
+      </Empty>
+    )
+  }
+  const waiting = certifications?.some(({ status }) => status === 'PENDING')
+  return (
+    <Empty
+      title={waiting ? 'Your certification is being looked at' : 'You are not certified yet'}
+      action={
+        <LinkButton to="/certifications" variant={waiting ? 'default' : 'filled'}>
+          {waiting ? 'Your certifications' : 'Ask for a certification'}
+        </LinkButton>
+      }
+    >
+      {waiting
+        ? 'Robots of the type appear here as soon as it is approved.'
+        : 'You see robots of the types that you are certified for.'}
+    </Empty>
+  )
+}
