@@ -41,3 +41,5 @@ export function useCertifications() {
     queryFn: () => answerOf(rest.GET('/api/operator/certifications')),
   })
 }
+
+export const scheduleKey = ['schedule'] as const
