@@ -21,7 +21,7 @@ export function CertificationForm({ certifications }: { certifications: readonly
     setNote('')
   })
   const models = useQuery({
-    queryKey: [...keys.certifications, 'models'],
+    queryKey: ['robot-models'],
     queryFn: () => answerOf(rest.GET('/api/robots')),
     staleTime: HOUR_MS,
   })

@@ -25,7 +25,9 @@ function Running({ sessionId }: { sessionId: string }) {
       <Group justify="space-between">
         <Stack gap={4}>
           <Group gap="xs">
-            <Title order={2}>{session ? `You are driving ${session.robot_name}` : 'You are in a session'}</Title>
+            <Title order={2}>
+              {session ? `You are driving ${session.robot_name}` : 'You are in a session'}
+            </Title>
             {session && (
               <Badge color={session.status === 'ACTIVE' ? 'teal.9' : 'orange.9'}>
                 {session.status === 'ACTIVE' ? 'Active' : 'Paused'}

@@ -21,11 +21,7 @@ export function DayEditor({ day: { weekday, name }, slots, problems, onChange }:
           <Title order={2}>{name}</Title>
           <Group gap="xs">
             {own.length > 0 && (
-              <CopyMenu
-                from={weekday}
-                name={name}
-                onCopy={(to) => onChange(copied(slots, weekday, to))}
-              />
+              <CopyMenu from={weekday} name={name} onCopy={(to) => onChange(copied(slots, weekday, to))} />
             )}
             <Button
               variant="default"

@@ -7,6 +7,7 @@ const DAY_MINUTES = 1_440
 const share = (minutes: number) => `${(minutes / DAY_MINUTES) * 100}%`
 
 interface Span {
+  readonly id: string
   readonly from: number
   readonly to: number
 }
@@ -18,7 +19,10 @@ export function WeekPicture({ slots }: { slots: readonly DraftSlot[] }) {
   const hours = Math.round((total / 60) * 100) / 100
   const spoken = days
     .filter(({ spans }) => spans.length > 0)
-    .map(({ name, spans }) => `${name} ${spans.map((s) => `${timeOf(s.from)} to ${timeOf(s.to)}`).join(' and ')}`)
+    .map(
+      ({ name, spans }) =>
+        `${name} ${spans.map((s) => `${timeOf(s.from)} to ${timeOf(s.to)}`).join(' and ')}`,
+    )
   return (
     <div>
       <Box role="img" aria-label={`The week: ${spoken.join('; ') || 'no hours'}`} className={styles.week}>
@@ -26,9 +30,9 @@ export function WeekPicture({ slots }: { slots: readonly DraftSlot[] }) {
           <div key={weekday} className={styles.day}>
             <span className={styles.name}>{short}</span>
             <div className={styles.bar}>
-              {spans.map(({ from, to }) => (
+              {spans.map(({ id, from, to }) => (
                 <div
-                  key={`${from}-${to}`}
+                  key={id}
                   className={styles.span}
                   style={{ insetInlineStart: share(from), width: share(to - from) }}
                 />
@@ -52,6 +56,8 @@ export function WeekPicture({ slots }: { slots: readonly DraftSlot[] }) {
 function spansOf(slots: readonly DraftSlot[], weekday: number): Span[] {
   return slots.flatMap((slot) => {
     const [from, to] = [minutesOf(slot.start), minutesOf(slot.end)]
-    return slot.weekday === weekday && from !== undefined && to !== undefined && to > from ? [{ from, to }] : []
+    return slot.weekday === weekday && from !== undefined && to !== undefined && to > from
+      ? [{ id: slot.id, from, to }]
+      : []
   })
 }

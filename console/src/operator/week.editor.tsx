@@ -16,10 +16,16 @@ type Schedule = Schemas['Schedule']
 /** The week as it is being changed; saved as a whole. */
 export function WeekEditor({ saved }: { saved: Schedule }) {
   const [draft, setDraft] = useState<DraftWeek>(() => draftOf(saved))
+  const [base, setBase] = useState(saved)
+  if (base !== saved) {
+    // Saved here or in another window: shown, unless something else is being typed here.
+    setBase(saved)
+    if (sameWeek(draft, base)) setDraft(draftOf(saved))
+  }
   const save = useSave(setDraft)
   const problems = problemsOf(draft.slots)
   const tooMany = draft.slots.length > MAX_SLOTS
-  const changed = !sameWeek(draft, draftOf(saved))
+  const changed = !sameWeek(draft, saved)
   const change = (next: Partial<DraftWeek>) => {
     save.reset()
     setDraft((old) => ({ ...old, ...next }))

@@ -10,19 +10,18 @@ export const weekdays = [
   { weekday: 6, name: 'Saturday', short: 'Sat' },
   { weekday: 7, name: 'Sunday', short: 'Sun' },
 ] as const
-export type Weekday = (typeof weekdays)[number]['weekday']
 
-export type Slot = Schemas['ScheduleSlot']
+type Slot = Schemas['ScheduleSlot']
+interface Schedule {
+  readonly timezone: string
+  readonly slots: readonly Slot[]
+}
 
 /** Hours as they stand in the form: what is typed need not be a time yet. */
-export interface DraftSlot {
+export interface DraftSlot extends Readonly<Slot> {
   readonly id: string
-  readonly weekday: number
-  readonly start: string
-  readonly end: string
 }
-export interface DraftWeek {
-  readonly timezone: string
+export interface DraftWeek extends Schedule {
   readonly slots: readonly DraftSlot[]
 }
 
@@ -32,7 +31,7 @@ const DAY_MINUTES = 1_440
 /** What the arrow keys change a time by. */
 const STEP_MINUTES = 15
 
-export const draftOf = ({ timezone, slots }: Schemas['Schedule']): DraftWeek => ({
+export const draftOf = ({ timezone, slots }: Schedule): DraftWeek => ({
   timezone,
   slots: slots.map((slot) => ({ ...slot, id: crypto.randomUUID() })),
 })
@@ -85,7 +84,9 @@ export function problemsOf(slots: readonly DraftSlot[]): ReadonlyMap<string, Slo
     } else if (to === undefined) {
       problems.set(id, { end: 'Must be a time such as 17:00, or 24:00' })
     } else if (to <= from) {
-      problems.set(id, { end: 'Must be after the beginning; hours over midnight are two, up to 24:00 and from 00:00' })
+      problems.set(id, {
+        end: 'Must be after the beginning; hours over midnight are two, up to 24:00 and from 00:00',
+      })
     } else sound.push({ id, weekday, from, to })
   }
   sound.sort((a, b) => a.weekday - b.weekday || a.from - b.from)
@@ -120,8 +121,8 @@ export function copied(
 }
 
 /** Whether two weeks say the same, whatever the order of their slots. */
-export function sameWeek(a: DraftWeek, b: DraftWeek): boolean {
-  const text = ({ timezone, slots }: DraftWeek) =>
+export function sameWeek(a: Schedule, b: Schedule): boolean {
+  const text = ({ timezone, slots }: Schedule) =>
     JSON.stringify([timezone, slots.map((s) => `${s.weekday} ${tidied(s.start)} ${tidied(s.end)}`).sort()])
   return text(a) === text(b)
 }
