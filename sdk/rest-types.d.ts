@@ -1419,6 +1419,7 @@ export interface components {
          *       "pause_reason": null,
          *       "rating_comment": "Careful with the vase, as asked.",
          *       "end_reason": "ended",
+         *       "stream_url": null,
          *       "control": {
          *         "connected": true,
          *         "stop": null
@@ -1476,6 +1477,8 @@ export interface components {
             rating_comment: string | null;
             /** @description Null until it is COMPLETED or CANCELLED. */
             end_reason: string | null;
+            /** @description Where the robot's video is; null when it has none, and to its operator while the session is not open. */
+            stream_url: string | null;
             control: {
                 /** @description Whether the robot is connected. */
                 connected: boolean;
@@ -2027,6 +2030,7 @@ export interface components {
          *       "pause_reason": null,
          *       "rating_comment": "Careful with the vase, as asked.",
          *       "end_reason": "ended",
+         *       "stream_url": null,
          *       "control": {
          *         "connected": true,
          *         "stop": null
@@ -2084,6 +2088,8 @@ export interface components {
             rating_comment: string | null;
             /** @description Null until it is COMPLETED or CANCELLED. */
             end_reason: string | null;
+            /** @description Where the robot's video is; null when it has none, and to its operator while the session is not open. */
+            stream_url: string | null;
             control: {
                 /** @description Whether the robot is connected. */
                 connected: boolean;
@@ -7507,6 +7513,7 @@ export interface operations {
                      *       "pause_reason": null,
                      *       "rating_comment": "Careful with the vase, as asked.",
                      *       "end_reason": "ended",
+                     *       "stream_url": null,
                      *       "control": {
                      *         "connected": true,
                      *         "stop": null
@@ -7588,6 +7595,7 @@ export interface operations {
                      *       "pause_reason": null,
                      *       "rating_comment": "Careful with the vase, as asked.",
                      *       "end_reason": "ended",
+                     *       "stream_url": null,
                      *       "control": {
                      *         "connected": true,
                      *         "stop": null
@@ -8020,6 +8028,7 @@ export interface operations {
                      *       "pause_reason": null,
                      *       "rating_comment": "Careful with the vase, as asked.",
                      *       "end_reason": "ended",
+                     *       "stream_url": null,
                      *       "control": {
                      *         "connected": true,
                      *         "stop": null
