@@ -2746,6 +2746,12 @@ export interface components {
             format: "csv" | "json";
             status?: components["schemas"]["SessionStatus"];
             /**
+             * Format: uuid
+             * @description Sessions on this robot.
+             * @example 0b8f4c1e-6a57-4f0e-9a3d-2c5e7d9b1f42
+             */
+            robotId?: string;
+            /**
              * Format: date-time
              * @description Created at this time or later.
              * @example 2026-11-01T00:00:00Z
@@ -7263,6 +7269,12 @@ export interface operations {
             query?: {
                 /** @example ACTIVE */
                 status?: components["schemas"]["SessionStatus"];
+                /** @example 0b8f4c1e-6a57-4f0e-9a3d-2c5e7d9b1f42 */
+                robotId?: string;
+                /** @example 2026-11-01T00:00:00Z */
+                from?: string;
+                /** @example 2026-12-01T00:00:00Z */
+                to?: string;
                 /** @example 50 */
                 limit?: number;
                 /** @example 0 */
