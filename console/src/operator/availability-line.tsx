@@ -10,7 +10,10 @@ export function AvailabilityLine() {
   if (!data) return <Problem error={error} onRetry={() => void refetch()} />
   return (
     <Text role="status">
-      {sentenceOf(data)} <LinkAnchor to="/schedule">Weekly schedule</LinkAnchor>
+      {sentenceOf(data)}{' '}
+      <LinkAnchor to="/schedule" underline="always">
+        Weekly schedule
+      </LinkAnchor>
     </Text>
   )
 }

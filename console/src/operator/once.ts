@@ -3,6 +3,7 @@ import { ApiError } from '@wheelhouse/sdk'
 import { useState } from 'react'
 
 const MAX_TRIES = 3
+const MAX_WAIT_S = 5
 
 /** Whether it is unknown if the request was carried out: only the same key may ask again. */
 const isOpen = (error: unknown) =>
@@ -39,17 +40,23 @@ export function createOnce<V, T>(send: (wish: V, idempotencyKey: string) => Prom
   }
 }
 
-/** An answer that is still being worked on, or asked for too soon, is asked for again when the platform says. */
+/** The key makes it safe to ask again for an answer that was lost, or that the platform does not have yet. */
 async function tried<T>(send: () => Promise<T>): Promise<T> {
   for (let attempt = 1; ; attempt++) {
     try {
       return await send()
     } catch (error) {
-      const waitS = error instanceof ApiError ? error.retryAfterS : undefined
-      if (waitS === undefined || waitS > 5 || attempt === MAX_TRIES) throw error
+      const waitS = waitOf(error)
+      if (waitS === undefined || waitS > MAX_WAIT_S || attempt === MAX_TRIES) throw error
       await new Promise((done) => setTimeout(done, waitS * 1_000))
     }
   }
+}
+
+/** Seconds after which it makes sense to ask again; undefined where it makes none. */
+function waitOf(error: unknown): number | undefined {
+  if (!(error instanceof ApiError)) return undefined
+  return error.status === 0 ? 1 : error.retryAfterS
 }
 
 /** A change that is made once, however often it is asked for. Its variables tell one intention from another. */

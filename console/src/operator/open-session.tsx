@@ -3,9 +3,9 @@ import { useQuery } from '@tanstack/react-query'
 import { answerOf } from '@wheelhouse/sdk'
 import { keys } from '../api/keys.ts'
 import { usePlatform } from '../app/platform.ts'
+import { LinkButton } from '../ui/links.tsx'
 import { Problem } from '../ui/states.tsx'
 import { Time } from '../ui/time.tsx'
-import { DriveButton } from './drive.tsx'
 import { useAvailability } from './queries.ts'
 
 /** The session the operator is in: nothing else can be started before it has ended. */
@@ -41,7 +41,9 @@ function Running({ sessionId }: { sessionId: string }) {
           )}
           <Problem error={error} />
         </Stack>
-        <DriveButton sessionId={sessionId} />
+        <LinkButton to="/drive/$sessionId" params={{ sessionId }}>
+          Continue driving
+        </LinkButton>
       </Group>
     </Card>
   )

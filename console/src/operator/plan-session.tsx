@@ -1,6 +1,7 @@
 import { Alert, Button, Group, Modal, Radio, Stack, Text, TextInput } from '@mantine/core'
 import { type FormEvent, useState } from 'react'
 import { dateTime, relative, viewerZone } from '../ui/format.ts'
+import { LinkButton } from '../ui/links.tsx'
 import { Problem } from '../ui/states.tsx'
 import { instantsOf, offsetAt, wallOf } from './local-time.ts'
 import type { AvailableRobot } from './queries.ts'
@@ -24,8 +25,8 @@ export default function PlanSession({ robot, onClose }: { robot: AvailableRobot;
   }
   return (
     <Modal opened onClose={onClose} title={`Plan a session with ${robot.name}`}>
-      {plan.isSuccess && at ? (
-        <Planned at={at} onClose={onClose} />
+      {plan.data && at ? (
+        <Planned at={at} sessionId={plan.data.sessionId} onClose={onClose} />
       ) : (
         <form onSubmit={submit} noValidate>
           <Stack>
@@ -61,12 +62,15 @@ export default function PlanSession({ robot, onClose }: { robot: AvailableRobot;
   )
 }
 
-const Planned = ({ at, onClose }: { at: Date; onClose: () => void }) => (
+const Planned = ({ at, sessionId, onClose }: { at: Date; sessionId: string; onClose: () => void }) => (
   <Stack>
     <Alert color="teal" variant="outline" title="The session is planned" role="status">
       It starts by itself on {dateTime(at)}, if the robot and you are free then. The owner has been told.
     </Alert>
     <Group justify="flex-end">
+      <LinkButton variant="default" to="/sessions/$sessionId" params={{ sessionId }}>
+        See the session
+      </LinkButton>
       <Button onClick={onClose} autoFocus>
         Done
       </Button>

@@ -7,8 +7,10 @@ export type AvailableRobot = Schemas['AvailableRobot']
 export type Availability = Schemas['Availability']
 export type Certification = Schemas['Certification']
 
-/** A schedule opens, and a robot may change hands, without a word to this person. */
-const LOOK_AGAIN_MS = 30_000
+/** A schedule opens without a word. */
+const AVAILABILITY_MS = 30_000
+/** Robots that come and go are told; their heartbeats are not. */
+const HEARTBEATS_MS = 10_000
 
 /** Below the root of sessions, since a session that starts or ends changes it. */
 export const availabilityKey = [...keys.sessions, 'availability'] as const
@@ -19,7 +21,7 @@ export function useAvailability() {
   return useQuery({
     queryKey: availabilityKey,
     queryFn: () => answerOf(rest.GET('/api/operator/availability')),
-    refetchInterval: LOOK_AGAIN_MS,
+    refetchInterval: AVAILABILITY_MS,
   })
 }
 
@@ -29,7 +31,7 @@ export function useAvailableRobots() {
   return useQuery({
     queryKey: [...keys.robots, 'available'],
     queryFn: () => answerOf(rest.GET('/api/operator/available-robots')),
-    refetchInterval: LOOK_AGAIN_MS,
+    refetchInterval: HEARTBEATS_MS,
   })
 }
 

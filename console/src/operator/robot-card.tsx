@@ -28,7 +28,7 @@ export function RobotCard({ robot, now, busy }: Props) {
   const start = useStartNow()
   const [planning, { open, close }] = useDisclosure(false)
   const status = now?.status ?? robot.status
-  const heard = now?.last_heartbeat ?? robot.last_heartbeat
+  const heard = newer(now?.last_heartbeat, robot.last_heartbeat)
   const { label, color } = shownAs[status]
   const free = status === 'AVAILABLE' && !busy
   return (
@@ -45,7 +45,7 @@ export function RobotCard({ robot, now, busy }: Props) {
           </Group>
           <Text>{robot.robot_type}</Text>
           <Text size="sm" c="dimmed">
-            Last heartbeat: {heard ? <Time at={heard} /> : 'never'}
+            Last heartbeat: {heard ? <Time at={heard} /> : 'none yet'}
           </Text>
           {robot.tags.length > 0 && (
             <Text size="sm" c="dimmed">
@@ -82,3 +82,6 @@ export function RobotCard({ robot, now, busy }: Props) {
     </Card>
   )
 }
+
+/** The later of two moments, which are written in one form. */
+const newer = (a: string | null | undefined, b: string | null) => [a ?? '', b ?? ''].sort().at(-1)

@@ -1,8 +1,8 @@
 import { useQueryClient } from '@tanstack/react-query'
+import { useNavigate } from '@tanstack/react-router'
 import { answerOf } from '@wheelhouse/sdk'
 import { keys } from '../api/keys.ts'
 import { usePlatform } from '../app/platform.ts'
-import { useDrive } from './drive.tsx'
 import { useOnceMutation } from './once.ts'
 
 export interface Plan {
@@ -30,7 +30,7 @@ export const usePlan = () => useSession(() => undefined)
 
 /** Takes a robot and goes to its cockpit. */
 export function useStartNow() {
-  const drive = useDrive()
-  const start = useSession(({ sessionId }) => drive(sessionId))
+  const navigate = useNavigate()
+  const start = useSession(({ sessionId }) => navigate({ to: '/drive/$sessionId', params: { sessionId } }))
   return { ...start, mutate: (robotId: string) => start.mutate({ robotId }) }
 }

@@ -117,8 +117,8 @@ const EVERY_DAY = weekdays.map(({ weekday }) => weekday)
 const CopyMenu = (props: { from: number; name: string; onCopy: (to: readonly number[]) => void }) => (
   <Menu>
     <Menu.Target>
-      <Button variant="default" size="xs" aria-label={`Copy the hours of ${props.name}`}>
-        Copy to…
+      <Button variant="default" size="xs" aria-label={`Copy ${props.name} to other days`}>
+        Copy
       </Button>
     </Menu.Target>
     <Menu.Dropdown>
