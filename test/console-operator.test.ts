@@ -92,11 +92,12 @@ describe('available robots', () => {
     const connection = await robot.connect()
     const card = cardOf(page, 'Comer')
     await card.getByText('Available', { exact: true }).waitFor()
-    await page.getByLabel('Type', { exact: true }).click()
+    await page.getByRole('combobox', { name: 'Type' }).click()
     await page.getByRole('option', { name: 'coming' }).click()
     await cardOf(page, 'Stayer').waitFor({ state: 'hidden' })
     await page.getByText('1 robot', { exact: true }).waitFor()
-    await page.getByRole('button', { name: 'All types' }).click()
+    await page.getByRole('combobox', { name: 'Type' }).click()
+    await page.getByRole('option', { name: 'All types' }).click()
     await cardOf(page, 'Stayer').waitFor()
 
     const heartbeats = async () =>
@@ -353,7 +354,6 @@ describe('earnings', () => {
     const figures = page.getByRole('region', { name: 'Figures' })
     await figures.getByText(amount).nth(2).waitFor()
     const chart = page.getByRole('region', { name: 'Earnings of the last 30 days' })
-    await page.screenshot({ path: '/tmp/operator/chart.png', fullPage: true })
     await chart.locator('svg .recharts-bar-rectangle').first().waitFor({ state: 'attached' })
     await chart.getByText('The figures as a table').click()
     const rows = await chart.getByRole('row').allTextContents()

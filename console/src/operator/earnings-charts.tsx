@@ -68,7 +68,8 @@ const Chart = ({ title, columns, rows, format }: ChartProps) => (
         data={rows.map(({ label, value }) => ({ label, [columns[1]]: value }))}
         dataKey="label"
         series={[{ name: columns[1], color: 'teal.7' }]}
-        valueFormatter={format}
+        // It is given more than the value.
+        valueFormatter={(value) => format(value)}
         yAxisProps={{ width: 72, allowDecimals: false }}
         // The table says it to screen readers; a picture that takes the focus would say nothing.
         barChartProps={{ accessibilityLayer: false }}

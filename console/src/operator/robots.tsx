@@ -7,6 +7,9 @@ import { Empty, QueryView } from '../ui/states.tsx'
 import { type AvailableRobot, useAvailability, useAvailableRobots, useCertifications } from './queries.ts'
 import { RobotCard } from './robot-card.tsx'
 
+/** No robot type is empty. */
+const ALL = ''
+
 /** The robots that can be taken, as they come and go. */
 export function AvailableRobots() {
   const query = useAvailableRobots()
@@ -19,21 +22,21 @@ export function AvailableRobots() {
 }
 
 function RobotList({ robots, statuses }: { robots: readonly AvailableRobot[]; statuses?: RobotStatuses }) {
-  const [type, setType] = useState<string | null>(null)
+  const [type, setType] = useState(ALL)
   const busy = useAvailability().data?.open_session_id != null
-  const types = [...new Set(robots.map((robot) => robot.robot_type))].sort()
   // The last of a type may leave while it is chosen.
-  const shown = robots.filter((robot) => type === null || robot.robot_type === type)
+  const types = [...new Set([...robots.map((robot) => robot.robot_type), type])]
+    .filter((one) => one !== ALL)
+    .sort()
+  const shown = robots.filter((robot) => type === ALL || robot.robot_type === type)
   return (
     <Stack>
       <Select
         label="Type"
-        placeholder="All types"
-        clearable
-        clearButtonProps={{ 'aria-label': 'All types' }}
-        data={[...new Set(type === null ? types : [...types, type])]}
+        allowDeselect={false}
+        data={[{ value: ALL, label: 'All types' }, ...types]}
         value={type}
-        onChange={setType}
+        onChange={(chosen) => setType(chosen ?? ALL)}
         maw={320}
       />
       <Text size="sm" c="dimmed" role="status">
