@@ -9,6 +9,9 @@ import { createWorld, type World } from './support/world.ts'
 
 const DAY_MS = 86_400_000
 
+// Each opens several pages, and has axe look at them.
+vi.setConfig({ testTimeout: 60_000 })
+
 let stripe: StripeStandIn
 let world: World
 let browser: ConsoleBrowser
@@ -233,7 +236,7 @@ test('a certification is asked for, approved, and opens robots of its type, all 
   await page.getByLabel('Note').fill('Two years with it')
   await page.getByRole('button', { name: 'Ask', exact: true }).dblclick()
   const row = page.getByRole('row', { name: /diffdrive-demo/ })
-  await row.getByText('Waiting for a decision').waitFor()
+  await row.getByText('Waiting').waitFor()
   await row.getByText('Two years with it').waitFor()
   await page.getByRole('combobox', { name: 'Robot type' }).fill('diffdrive-demo')
   await page.getByText('is waiting for a decision').waitFor()
@@ -248,7 +251,7 @@ test('a certification is asked for, approved, and opens robots of its type, all 
   await page.getByRole('link', { name: 'Available robots' }).click()
   await page.getByText('No robot is available just now').waitFor()
   await onlineRobot('Of the new type', 'diffdrive-demo')
-  await cardOf(page, 'Of the new type').waitFor()
+  await cardOf(page, 'Of the new type').getByText('by Wheelhouse').waitFor()
 })
 
 describe('the weekly schedule', () => {
@@ -322,6 +325,9 @@ describe('the weekly schedule', () => {
     await dialog.waitFor()
     await expectAccessible(page, 'the question')
     await dialog.getByRole('button', { name: 'Stay' }).click()
+    const [question] = await Promise.all([page.waitForEvent('dialog'), page.close({ runBeforeUnload: true })])
+    expect(question.type()).toBe('beforeunload')
+    await question.dismiss()
     expect(await page.getByLabel('Friday: from').inputValue()).toBe('09:00')
     await page.getByRole('link', { name: 'Earnings' }).click()
     await dialog.getByRole('button', { name: 'Leave' }).click()
@@ -448,7 +454,7 @@ test.each([
   await operator.post('/api/operator/certifications', { robot_type: 'another', note: 'x'.repeat(200) })
   for (const [path, text] of [
     ['available', 'Last heartbeat'],
-    ['certifications', 'Waiting for a decision'],
+    ['certifications', 'Waiting'],
     ['schedule', '16 hours a week'],
     ['earnings', 'You have none yet'],
   ] as const) {

@@ -1,19 +1,16 @@
 import { Text } from '@mantine/core'
+import type { ReactNode } from 'react'
 import { dateTime } from '../ui/format.ts'
-import { LinkAnchor } from '../ui/links.tsx'
 import { Problem } from '../ui/states.tsx'
 import { type Availability, useAvailability } from './queries.ts'
 
-/** Whether the operator is available just now, as a sentence. */
-export function AvailabilityLine() {
+/** Whether the operator is available just now, as a sentence; what else there is to it follows. */
+export function AvailabilityLine({ children }: { children?: ReactNode }) {
   const { data, error, refetch } = useAvailability()
   if (!data) return <Problem error={error} onRetry={() => void refetch()} />
   return (
     <Text role="status">
-      {sentenceOf(data)}{' '}
-      <LinkAnchor to="/schedule" underline="always">
-        Weekly schedule
-      </LinkAnchor>
+      {sentenceOf(data)} {children}
     </Text>
   )
 }

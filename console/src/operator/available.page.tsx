@@ -1,4 +1,5 @@
 import { Stack } from '@mantine/core'
+import { LinkAnchor } from '../ui/links.tsx'
 import { Page } from '../ui/page.tsx'
 import { AvailabilityLine } from './availability-line.tsx'
 import { OpenSession } from './open-session.tsx'
@@ -13,7 +14,11 @@ export function AvailablePage() {
     >
       <Stack>
         <OpenSession />
-        <AvailabilityLine />
+        <AvailabilityLine>
+          <LinkAnchor to="/schedule" underline="always">
+            Your weekly schedule
+          </LinkAnchor>
+        </AvailabilityLine>
         <AvailableRobots />
       </Stack>
     </Page>

@@ -1,36 +1,28 @@
 import { Autocomplete, Button, Group, Stack, Text, Textarea } from '@mantine/core'
-import { useQuery, useQueryClient } from '@tanstack/react-query'
+import { useQueryClient } from '@tanstack/react-query'
 import { answerOf } from '@wheelhouse/sdk'
 import { type FormEvent, useState } from 'react'
 import { keys } from '../api/keys.ts'
 import { usePlatform } from '../app/platform.ts'
 import { Problem } from '../ui/states.tsx'
 import { useOnceMutation } from './once.ts'
-import type { Certification } from './queries.ts'
-
-/** Models hardly ever change while a page is open. */
-const HOUR_MS = 3_600_000
+import { type Certification, useModelName, useModels } from './queries.ts'
 
 /** Asks for a type: one of the supported models', or another that an owner has named. */
 export function CertificationForm({ certifications }: { certifications: readonly Certification[] }) {
-  const { rest } = usePlatform()
   const [type, setType] = useState('')
   const [note, setNote] = useState('')
   const request = useRequest(() => {
     setType('')
     setNote('')
   })
-  const models = useQuery({
-    queryKey: ['robot-models'],
-    queryFn: () => answerOf(rest.GET('/api/robots')),
-    staleTime: HOUR_MS,
-  })
+  const models = useModels()
+  const modelName = useModelName(type.trim())
   const live = certifications.find((one) => one.robot_type === type.trim() && one.status !== 'REJECTED')
   const submit = (event: FormEvent) => {
     event.preventDefault()
     if (!live) request.mutate({ robot_type: type.trim(), ...(note.trim() && { note: note.trim() }) })
   }
-  const known = models.data?.models.find((model) => model.robot_type === type.trim())
   return (
     <form onSubmit={submit}>
       <Stack>
@@ -45,9 +37,9 @@ export function CertificationForm({ certifications }: { certifications: readonly
           onChange={setType}
           error={live && alreadyLive(live)}
         />
-        {known && (
+        {modelName && (
           <Text size="sm" c="dimmed">
-            {known.name} by {known.manufacturer}
+            {modelName}
           </Text>
         )}
         <Textarea

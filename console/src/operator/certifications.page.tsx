@@ -6,7 +6,7 @@ import { CertificationForm } from './certification.form.tsx'
 import { type Certification, useCertifications } from './queries.ts'
 
 const shownAs = {
-  PENDING: { label: 'Waiting for a decision', color: 'orange.9' },
+  PENDING: { label: 'Waiting', color: 'orange.9' },
   APPROVED: { label: 'Approved', color: 'teal.9' },
   REJECTED: { label: 'Declined', color: 'gray.7' },
 } as const

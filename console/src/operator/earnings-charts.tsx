@@ -44,7 +44,9 @@ export default function EarningsCharts({ sessionsByStatus }: { sessionsByStatus:
           />
         )}
       </QueryView>
-      <Chart title="Your sessions" columns={['State', 'Sessions']} rows={rows} format={String} />
+      {rows.some(({ value }) => value > 0) && (
+        <Chart title="Your sessions" columns={['State', 'Sessions']} rows={rows} format={String} />
+      )}
     </SimpleGrid>
   )
 }

@@ -45,3 +45,22 @@ export function useCertifications() {
 }
 
 export const scheduleKey = ['schedule'] as const
+
+/** Supported models hardly ever change while a page is open. */
+const MODELS_MS = 3_600_000
+
+/** The robots that the platform knows the make of. */
+export function useModels() {
+  const { rest } = usePlatform()
+  return useQuery({
+    queryKey: ['robot-models'],
+    queryFn: () => answerOf(rest.GET('/api/robots')),
+    staleTime: MODELS_MS,
+  })
+}
+
+/** What a type is called by its maker; undefined for a type of somebody's own. */
+export function useModelName(robotType: string): string | undefined {
+  const model = useModels().data?.models.find((one) => one.robot_type === robotType)
+  return model && `${model.name} by ${model.manufacturer}`
+}

@@ -4,7 +4,7 @@ import type { RobotStatusEvent } from '@wheelhouse/protocol'
 import { lazy, Suspense } from 'react'
 import { Problem } from '../ui/states.tsx'
 import { Time } from '../ui/time.tsx'
-import type { AvailableRobot } from './queries.ts'
+import { type AvailableRobot, useModelName } from './queries.ts'
 import { useStartNow } from './use-start.ts'
 
 const PlanSession = lazy(() => import('./plan-session.tsx'))
@@ -26,6 +26,7 @@ interface Props {
 /** One robot: how it is, taking it now, planning to take it. */
 export function RobotCard({ robot, now, busy }: Props) {
   const start = useStartNow()
+  const model = useModelName(robot.robot_type)
   const [planning, { open, close }] = useDisclosure(false)
   const status = now?.status ?? robot.status
   const heard = newer(now?.last_heartbeat, robot.last_heartbeat)
@@ -43,7 +44,7 @@ export function RobotCard({ robot, now, busy }: Props) {
               {label}
             </Badge>
           </Group>
-          <Text>{robot.robot_type}</Text>
+          <Text>{model ? `${model} (${robot.robot_type})` : robot.robot_type}</Text>
           <Text size="sm" c="dimmed">
             Last heartbeat: {heard ? <Time at={heard} /> : 'none yet'}
           </Text>
