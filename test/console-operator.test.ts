@@ -162,14 +162,22 @@ describe('available robots', () => {
       await taken.promise
       await route.continue()
     })
-    // The card stays where it is.
-    await page.route('**/api/operator/available-robots', (route) => route.abort())
     await page.getByRole('button', { name: 'Start Wanted' }).click()
-    await cardOf(page, 'Wanted').getByRole('alert').getByText('The robot is not AVAILABLE').waitFor()
-    await cardOf(page, 'Wanted').getByText('In a session').waitFor()
-    expect(await page.getByRole('button', { name: 'Start Wanted' }).isDisabled()).toBe(true)
+    await page.getByText('Wanted was not started').waitFor()
+    await page.getByRole('alert').getByText('The robot is not AVAILABLE').waitFor()
+    await cardOf(page, 'Wanted').waitFor({ state: 'hidden' })
     expect(await sessionsOf(operator)).toEqual([])
     expect((await rival.patch(`/api/sessions/${await taken.promise}`, { action: 'end' })).status).toBe(200)
+
+    // The card may show a robot that asks for a certification which was taken back just now.
+    await page.unroute('**/api/sessions')
+    await cardOf(page, 'Wanted').waitFor()
+    await owner.patch(`/api/client/robots/${id}`, { require_certification: true })
+    await world.platform.db.deleteFrom('certifications').where('operator_id', '=', operator.id).execute()
+    await page.getByRole('button', { name: 'Plan a session with Wanted' }).click()
+    await page.getByRole('dialog').getByRole('button', { name: 'Plan' }).click()
+    await page.getByRole('dialog').getByText('asks for an approved certification').waitFor()
+    expect(await sessionsOf(operator)).toEqual([])
   })
 })
 

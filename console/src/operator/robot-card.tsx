@@ -1,13 +1,7 @@
 import { Badge, Button, Card, Group, Stack, Text, Title } from '@mantine/core'
-import { useDisclosure } from '@mantine/hooks'
 import type { RobotStatusEvent } from '@wheelhouse/protocol'
-import { lazy, Suspense } from 'react'
-import { Problem } from '../ui/states.tsx'
 import { Time } from '../ui/time.tsx'
 import { type AvailableRobot, useModelName } from './queries.ts'
-import { useStartNow } from './use-start.ts'
-
-const PlanSession = lazy(() => import('./plan-session.tsx'))
 
 const shownAs = {
   AVAILABLE: { label: 'Available', color: 'teal.9' },
@@ -21,13 +15,14 @@ interface Props {
   readonly now: RobotStatusEvent | undefined
   /** Whether the operator has an open session. */
   readonly busy: boolean
+  readonly starting: boolean
+  readonly onStart: (robot: AvailableRobot) => void
+  readonly onPlan: (robot: AvailableRobot) => void
 }
 
 /** One robot: how it is, taking it now, planning to take it. */
-export function RobotCard({ robot, now, busy }: Props) {
-  const start = useStartNow()
+export function RobotCard({ robot, now, busy, starting, onStart, onPlan }: Props) {
   const model = useModelName(robot.robot_type)
-  const [planning, { open, close }] = useDisclosure(false)
   const status = now?.status ?? robot.status
   const heard = newer(now?.last_heartbeat, robot.last_heartbeat)
   const { label, color } = shownAs[status]
@@ -54,7 +49,6 @@ export function RobotCard({ robot, now, busy }: Props) {
             </Text>
           )}
         </div>
-        <Problem error={start.error} />
         {busy && (
           <Text size="sm" c="dimmed">
             End your open session first.
@@ -64,8 +58,8 @@ export function RobotCard({ robot, now, busy }: Props) {
           <Button
             aria-label={`Start ${robot.name}`}
             disabled={!free}
-            loading={start.isPending}
-            onClick={() => start.mutate(robot.id)}
+            loading={starting}
+            onClick={() => onStart(robot)}
           >
             Start
           </Button>
@@ -73,13 +67,12 @@ export function RobotCard({ robot, now, busy }: Props) {
             variant="default"
             aria-label={`Plan a session with ${robot.name}`}
             disabled={!free}
-            onClick={open}
+            onClick={() => onPlan(robot)}
           >
             Plan
           </Button>
         </Group>
       </Stack>
-      <Suspense>{planning && <PlanSession robot={robot} onClose={close} />}</Suspense>
     </Card>
   )
 }

@@ -1,28 +1,56 @@
 import { Select, SimpleGrid, Stack, Text } from '@mantine/core'
-import { useState } from 'react'
+import { lazy, Suspense, useState } from 'react'
 import { useRobotStatuses } from '../live/hooks.ts'
-import type { RobotStatuses } from '../live/robot-board.ts'
 import { LinkButton } from '../ui/links.tsx'
-import { Empty, QueryView } from '../ui/states.tsx'
+import { Empty, Problem, QueryView } from '../ui/states.tsx'
 import { type AvailableRobot, useAvailability, useAvailableRobots, useCertifications } from './queries.ts'
 import { RobotCard } from './robot-card.tsx'
+import { useStartNow } from './use-start.ts'
+
+const PlanSession = lazy(() => import('./plan-session.tsx'))
 
 /** No robot type is empty. */
 const ALL = ''
 
-/** The robots that can be taken, as they come and go. */
+/** The robots that can be taken, as they come and go. What is begun with one stays when its card goes. */
 export function AvailableRobots() {
   const query = useAvailableRobots()
-  const statuses = useRobotStatuses()
+  const start = useStartNow()
+  const [wanted, setWanted] = useState<AvailableRobot>()
+  const [planned, setPlanned] = useState<AvailableRobot>()
+  const onStart = (robot: AvailableRobot) => {
+    setWanted(robot)
+    start.mutate(robot.id)
+  }
   return (
-    <QueryView query={query} isEmpty={({ robots }) => robots.length === 0} empty={<WhyNone />}>
-      {({ robots }) => <RobotList robots={robots} statuses={statuses} />}
-    </QueryView>
+    <Stack>
+      {start.error && <Text fw={600}>{wanted?.name} was not started</Text>}
+      <Problem error={start.error} />
+      <QueryView query={query} isEmpty={({ robots }) => robots.length === 0} empty={<WhyNone />}>
+        {({ robots }) => (
+          <RobotList
+            robots={robots}
+            startingId={start.isPending ? wanted?.id : undefined}
+            onStart={onStart}
+            onPlan={setPlanned}
+          />
+        )}
+      </QueryView>
+      <Suspense>{planned && <PlanSession robot={planned} onClose={() => setPlanned(undefined)} />}</Suspense>
+    </Stack>
   )
 }
 
-function RobotList({ robots, statuses }: { robots: readonly AvailableRobot[]; statuses?: RobotStatuses }) {
+interface ListProps {
+  readonly robots: readonly AvailableRobot[]
+  readonly startingId: string | undefined
+  readonly onStart: (robot: AvailableRobot) => void
+  readonly onPlan: (robot: AvailableRobot) => void
+}
+
+function RobotList({ robots, startingId, onStart, onPlan }: ListProps) {
   const [type, setType] = useState(ALL)
+  const statuses = useRobotStatuses()
   const busy = useAvailability().data?.open_session_id != null
   // The last of a type may leave while it is chosen.
   const types = [...new Set([...robots.map((robot) => robot.robot_type), type])]
@@ -44,7 +72,15 @@ function RobotList({ robots, statuses }: { robots: readonly AvailableRobot[]; st
       </Text>
       <SimpleGrid cols={{ base: 1, sm: 2, lg: 3 }} component="ul" p={0} m={0} style={{ listStyle: 'none' }}>
         {shown.map((robot) => (
-          <RobotCard key={robot.id} robot={robot} now={statuses?.get(robot.id)} busy={busy} />
+          <RobotCard
+            key={robot.id}
+            robot={robot}
+            now={statuses?.get(robot.id)}
+            busy={busy}
+            starting={robot.id === startingId}
+            onStart={onStart}
+            onPlan={onPlan}
+          />
         ))}
       </SimpleGrid>
     </Stack>
