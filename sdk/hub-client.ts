@@ -128,11 +128,6 @@ export class HubClient {
     return this.#robots.listed
   }
 
-  /** Asks for the list of followed robots again: for whoever was certified for another type meanwhile. */
-  refreshRobots(): void {
-    void this.#robots?.refresh()
-  }
-
   /**
    * Delivers the user's notifications after `after` (default '0': all), exactly once and in order.
    * @returns when caught up for the first time

@@ -67,13 +67,6 @@ export class RobotBoard {
     }
   }
 
-  /** Asks for the list because the caller may see other robots now. Without a connection, the next one does. */
-  async refresh(): Promise<void> {
-    // The list that is under way may be of before.
-    if (this.#asking) this.#lostSome = true
-    else if (this.#options.connection.connected) await this.resync()
-  }
-
   /** Stops for good. */
   close(cause: unknown): void {
     this.#closed = true
@@ -97,7 +90,7 @@ export class RobotBoard {
     this.#current = true
     this.#listed.resolve()
     if (!this.#lostSome) return
-    // Too much came at once to hold it all, or other robots may be seen now: one more list has it.
+    // Too much came at once to hold it all: one more list has it.
     this.#lostSome = false
     void this.resync()
   }

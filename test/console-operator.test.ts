@@ -236,6 +236,9 @@ const wallIn = (timeZone: string, at: Date): string =>
 
 test('a certification is asked for, approved, and opens robots of its type, all on one page', async () => {
   const { page, operator } = await operatorAt('/dashboard/available')
+  const told: string[] = []
+  page.on('websocket', (socket) => socket.on('framereceived', ({ payload }) => told.push(String(payload))))
+  await page.reload()
   await page.getByText('You are not certified yet').waitFor()
   await page.getByRole('link', { name: 'Ask for a certification' }).click()
   await page.getByRole('combobox', { name: 'Robot type' }).fill('diffdrive-d')
@@ -258,7 +261,8 @@ test('a certification is asked for, approved, and opens robots of its type, all 
 
   await page.getByRole('link', { name: 'Available robots' }).click()
   await page.getByText('No robot is available just now').waitFor()
-  await onlineRobot('Of the new type', 'diffdrive-demo')
+  const { id } = await onlineRobot('Of the new type', 'diffdrive-demo')
+  await vi.waitFor(() => expect(told).toContainEqual(expect.stringMatching(`robot:status.*${id}`)), 10_000)
   await cardOf(page, 'Of the new type').getByText('by Wheelhouse').waitFor()
 })
 

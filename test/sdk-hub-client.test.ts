@@ -425,37 +425,6 @@ test('robots: the list, changes after it, and a fresh list after a reconnect', a
   expect(() => hubClient.watchRobots(() => {})).toThrow('already')
 })
 
-test('robots: the list comes again when it is asked for, also while one is under way', async () => {
-  const hub = await new Hub().listen()
-  const answers: ((answer: unknown) => void)[] = []
-  hub.instead = (name, _payload, ack) => {
-    if (name !== 'robots:watch') return false
-    answers.push(ack)
-    return true
-  }
-  const lists: number[] = []
-  const hubClient = client(hub)
-  hubClient.refreshRobots() // nobody follows any
-  await hubClient.connect()
-  const listed = hubClient.watchRobots((update) => {
-    if (update.kind === 'list') lists.push(update.robots.length)
-  })
-  const answer = async (count: number) => {
-    await vi.waitFor(() => expect(answers).not.toEqual([]))
-    const robot = { robot_id: userId, status: 'AVAILABLE', last_heartbeat: at }
-    answers.shift()?.({ ok: true, robots: Array.from({ length: count }, () => robot) })
-  }
-  await vi.waitFor(() => expect(answers).toHaveLength(1))
-  hubClient.refreshRobots()
-  await answer(0) // of before
-  await listed
-  await answer(1)
-  await vi.waitFor(() => expect(lists).toEqual([0, 1]))
-  hubClient.refreshRobots()
-  await answer(2)
-  await vi.waitFor(() => expect(lists).toEqual([0, 1, 2]))
-})
-
 test('notifications arrive once each and in order, across pages, losses and reconnects', async () => {
   const hub = await new Hub().listen()
   for (let index = 0; index < 12; index += 1) hub.notify(false)

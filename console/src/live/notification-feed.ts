@@ -37,8 +37,6 @@ export function createNotificationFeed(hub: HubClient, queries: QueryClient): No
             refresh(keys.notifications)
             const kind = notification.type.split('.')[0] ?? ''
             for (const queryKey of touched[kind] ?? []) refresh(queryKey)
-            // A certification opens robots of another type.
-            if (kind === 'certification') hub.refreshRobots()
             tell(notification)
           },
           { after },

@@ -1,6 +1,7 @@
 import { Select, SimpleGrid, Stack, Text } from '@mantine/core'
 import { lazy, Suspense, useState } from 'react'
 import { useRobotStatuses } from '../live/hooks.ts'
+import type { RobotStatuses } from '../live/robot-board.ts'
 import { LinkButton } from '../ui/links.tsx'
 import { Empty, Problem, QueryView } from '../ui/states.tsx'
 import { type AvailableRobot, useAvailability, useAvailableRobots, useCertifications } from './queries.ts'
@@ -15,6 +16,8 @@ const ALL = ''
 /** The robots that can be taken, as they come and go. What is begun with one stays when its card goes. */
 export function AvailableRobots() {
   const query = useAvailableRobots()
+  // Followed while there is none, too: that is how the first one shows up.
+  const statuses = useRobotStatuses()
   const start = useStartNow()
   const [wanted, setWanted] = useState<AvailableRobot>()
   const [planned, setPlanned] = useState<AvailableRobot>()
@@ -30,6 +33,7 @@ export function AvailableRobots() {
         {({ robots }) => (
           <RobotList
             robots={robots}
+            statuses={statuses}
             startingId={start.isPending ? wanted?.id : undefined}
             onStart={onStart}
             onPlan={setPlanned}
@@ -43,14 +47,14 @@ export function AvailableRobots() {
 
 interface ListProps {
   readonly robots: readonly AvailableRobot[]
+  readonly statuses: RobotStatuses | undefined
   readonly startingId: string | undefined
   readonly onStart: (robot: AvailableRobot) => void
   readonly onPlan: (robot: AvailableRobot) => void
 }
 
-function RobotList({ robots, startingId, onStart, onPlan }: ListProps) {
+function RobotList({ robots, statuses, startingId, onStart, onPlan }: ListProps) {
   const [type, setType] = useState(ALL)
-  const statuses = useRobotStatuses()
   const busy = useAvailability().data?.open_session_id != null
   // The last of a type may leave while it is chosen.
   const types = [...new Set([...robots.map((robot) => robot.robot_type), type])]
