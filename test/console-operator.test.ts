@@ -261,6 +261,8 @@ test('a certification is asked for, approved, and opens robots of its type, all 
 
   await page.getByRole('link', { name: 'Available robots' }).click()
   await page.getByText('No robot is available just now').waitFor()
+  // The hub lists robots again for whoever may see others now.
+  await vi.waitFor(() => expect(told.filter((text) => text.includes('"robots":[]'))).toHaveLength(2), 10_000)
   const { id } = await onlineRobot('Of the new type', 'diffdrive-demo')
   await vi.waitFor(() => expect(told).toContainEqual(expect.stringMatching(`robot:status.*${id}`)), 10_000)
   await cardOf(page, 'Of the new type').getByText('by Wheelhouse').waitFor()
