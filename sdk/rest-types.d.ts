@@ -888,6 +888,26 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/robots": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Lists the supported robot models by name, up to 500
+         * @description Anybody may call this; no credential is looked at.
+         */
+        get: operations["getRobots"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/robots/{id}": {
         parameters: {
             query?: never;
@@ -1413,12 +1433,17 @@ export interface components {
          *       "operator_name": "Grace",
          *       "episodes_collected": 12,
          *       "data_collected_mb": 340.5,
+         *       "operator_id": "d21f6b80-94c3-4e7a-b5d8-0f3a7e62c915",
+         *       "client_id": "7c9a2d54-3e61-4b0f-8d27-5a1c6f9e0b34",
+         *       "rate_cents_per_minute": 50,
+         *       "billable_seconds": 1420,
          *       "scheduled_for": "2026-11-20T09:30:00.000Z",
          *       "planned_minutes": null,
          *       "paused_seconds": 40,
          *       "pause_reason": null,
          *       "rating_comment": "Careful with the vase, as asked.",
          *       "end_reason": "ended",
+         *       "stream_url": null,
          *       "control": {
          *         "connected": true,
          *         "stop": null
@@ -1464,6 +1489,22 @@ export interface components {
             operator_name: string;
             episodes_collected: number;
             data_collected_mb: number;
+            /**
+             * Format: uuid
+             * @description The user who drives.
+             * @example d21f6b80-94c3-4e7a-b5d8-0f3a7e62c915
+             */
+            operator_id: string;
+            /**
+             * Format: uuid
+             * @description The user who owns the robot.
+             * @example 7c9a2d54-3e61-4b0f-8d27-5a1c6f9e0b34
+             */
+            client_id: string;
+            /** @description What a begun minute costs the client; null until it has started. */
+            rate_cents_per_minute: number | null;
+            /** @description ACTIVE time so far without outages of the robot, begun seconds counted whole; its begun minutes are charged. */
+            billable_seconds: number;
             /** @description Null when it was started at once. */
             scheduled_for: string | null;
             /** @description Null until an extension is approved. */
@@ -1476,6 +1517,8 @@ export interface components {
             rating_comment: string | null;
             /** @description Null until it is COMPLETED or CANCELLED. */
             end_reason: string | null;
+            /** @description Where the robot's video is; null when it has none, and to its operator while the session is not open. */
+            stream_url: string | null;
             control: {
                 /** @description Whether the robot is connected. */
                 connected: boolean;
@@ -2021,12 +2064,17 @@ export interface components {
          *       "robot_type": "so-101",
          *       "operator_name": "Grace",
          *       "operator_earnings_cents": 840,
+         *       "operator_id": "d21f6b80-94c3-4e7a-b5d8-0f3a7e62c915",
+         *       "client_id": "7c9a2d54-3e61-4b0f-8d27-5a1c6f9e0b34",
+         *       "rate_cents_per_minute": 50,
+         *       "billable_seconds": 1420,
          *       "scheduled_for": "2026-11-20T09:30:00.000Z",
          *       "planned_minutes": null,
          *       "paused_seconds": 40,
          *       "pause_reason": null,
          *       "rating_comment": "Careful with the vase, as asked.",
          *       "end_reason": "ended",
+         *       "stream_url": null,
          *       "control": {
          *         "connected": true,
          *         "stop": null
@@ -2072,6 +2120,22 @@ export interface components {
             operator_name: string;
             /** @description In cents; null until the session is COMPLETED. */
             operator_earnings_cents: number | null;
+            /**
+             * Format: uuid
+             * @description The user who drives.
+             * @example d21f6b80-94c3-4e7a-b5d8-0f3a7e62c915
+             */
+            operator_id: string;
+            /**
+             * Format: uuid
+             * @description The user who owns the robot.
+             * @example 7c9a2d54-3e61-4b0f-8d27-5a1c6f9e0b34
+             */
+            client_id: string;
+            /** @description What a begun minute costs the client; null until it has started. */
+            rate_cents_per_minute: number | null;
+            /** @description ACTIVE time so far without outages of the robot, begun seconds counted whole; its begun minutes are charged. */
+            billable_seconds: number;
             /** @description Null when it was started at once. */
             scheduled_for: string | null;
             /** @description Null until an extension is approved. */
@@ -2084,6 +2148,8 @@ export interface components {
             rating_comment: string | null;
             /** @description Null until it is COMPLETED or CANCELLED. */
             end_reason: string | null;
+            /** @description Where the robot's video is; null when it has none, and to its operator while the session is not open. */
+            stream_url: string | null;
             control: {
                 /** @description Whether the robot is connected. */
                 connected: boolean;
@@ -2705,6 +2771,12 @@ export interface components {
              */
             format: "csv" | "json";
             status?: components["schemas"]["SessionStatus"];
+            /**
+             * Format: uuid
+             * @description Sessions on this robot.
+             * @example 0b8f4c1e-6a57-4f0e-9a3d-2c5e7d9b1f42
+             */
+            robotId?: string;
             /**
              * Format: date-time
              * @description Created at this time or later.
@@ -7156,6 +7228,53 @@ export interface operations {
             503: components["responses"]["ServiceUnavailable"];
         };
     };
+    getRobots: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "models": [
+                     *         {
+                     *           "id": "so-101",
+                     *           "name": "SO-101",
+                     *           "manufacturer": "The Robot Studio",
+                     *           "robot_type": "so-101",
+                     *           "category": "arm",
+                     *           "degrees_of_freedom": 5,
+                     *           "control_modes": [
+                     *             "joint_position",
+                     *             "gripper"
+                     *           ],
+                     *           "notes": "Open design, made with Hugging Face; six servos: five joints and the gripper."
+                     *         }
+                     *       ]
+                     *     }
+                     */
+                    "application/json": {
+                        models: components["schemas"]["RobotModel"][];
+                    };
+                };
+            };
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalServerError"];
+            503: components["responses"]["ServiceUnavailable"];
+        };
+    };
     getRobot: {
         parameters: {
             query?: never;
@@ -7223,6 +7342,12 @@ export interface operations {
             query?: {
                 /** @example ACTIVE */
                 status?: components["schemas"]["SessionStatus"];
+                /** @example 0b8f4c1e-6a57-4f0e-9a3d-2c5e7d9b1f42 */
+                robotId?: string;
+                /** @example 2026-11-01T00:00:00Z */
+                from?: string;
+                /** @example 2026-12-01T00:00:00Z */
+                to?: string;
                 /** @example 50 */
                 limit?: number;
                 /** @example 0 */
@@ -7501,12 +7626,17 @@ export interface operations {
                      *       "operator_name": "Grace",
                      *       "episodes_collected": 12,
                      *       "data_collected_mb": 340.5,
+                     *       "operator_id": "d21f6b80-94c3-4e7a-b5d8-0f3a7e62c915",
+                     *       "client_id": "7c9a2d54-3e61-4b0f-8d27-5a1c6f9e0b34",
+                     *       "rate_cents_per_minute": 50,
+                     *       "billable_seconds": 1420,
                      *       "scheduled_for": "2026-11-20T09:30:00.000Z",
                      *       "planned_minutes": null,
                      *       "paused_seconds": 40,
                      *       "pause_reason": null,
                      *       "rating_comment": "Careful with the vase, as asked.",
                      *       "end_reason": "ended",
+                     *       "stream_url": null,
                      *       "control": {
                      *         "connected": true,
                      *         "stop": null
@@ -7582,12 +7712,17 @@ export interface operations {
                      *       "operator_name": "Grace",
                      *       "episodes_collected": 12,
                      *       "data_collected_mb": 340.5,
+                     *       "operator_id": "d21f6b80-94c3-4e7a-b5d8-0f3a7e62c915",
+                     *       "client_id": "7c9a2d54-3e61-4b0f-8d27-5a1c6f9e0b34",
+                     *       "rate_cents_per_minute": 50,
+                     *       "billable_seconds": 1420,
                      *       "scheduled_for": "2026-11-20T09:30:00.000Z",
                      *       "planned_minutes": null,
                      *       "paused_seconds": 40,
                      *       "pause_reason": null,
                      *       "rating_comment": "Careful with the vase, as asked.",
                      *       "end_reason": "ended",
+                     *       "stream_url": null,
                      *       "control": {
                      *         "connected": true,
                      *         "stop": null
@@ -8014,12 +8149,17 @@ export interface operations {
                      *       "operator_name": "Grace",
                      *       "episodes_collected": 12,
                      *       "data_collected_mb": 340.5,
+                     *       "operator_id": "d21f6b80-94c3-4e7a-b5d8-0f3a7e62c915",
+                     *       "client_id": "7c9a2d54-3e61-4b0f-8d27-5a1c6f9e0b34",
+                     *       "rate_cents_per_minute": 50,
+                     *       "billable_seconds": 1420,
                      *       "scheduled_for": "2026-11-20T09:30:00.000Z",
                      *       "planned_minutes": null,
                      *       "paused_seconds": 40,
                      *       "pause_reason": null,
                      *       "rating_comment": "Careful with the vase, as asked.",
                      *       "end_reason": "ended",
+                     *       "stream_url": null,
                      *       "control": {
                      *         "connected": true,
                      *         "stop": null

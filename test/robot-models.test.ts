@@ -14,6 +14,13 @@ const get = async (id: string) => {
   return { status: response.status, body: await response.json() }
 }
 
+test('GET /api/robots: lists every model, by name, to anybody', async () => {
+  const response = await fetch(`${world.baseUrl}/api/robots`)
+  const { models } = (await response.json()) as { models: { id: string; name: string }[] }
+  const known = await world.platform.db.selectFrom('robot_models').selectAll().orderBy('name').execute()
+  expect([response.status, models]).toEqual([200, known])
+})
+
 describe('GET /api/robots/{id}', () => {
   test('GET /api/robots/{id}: tells anybody about a supported model', async () => {
     expect(await get('franka-research-3')).toEqual({

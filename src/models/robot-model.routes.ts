@@ -1,11 +1,23 @@
 import type { Db } from '../db/orm.ts'
 import { type Endpoint, endpoint } from '../http/endpoint.ts'
 import { notFound } from '../http/errors.ts'
-import { ModelParams, RobotModelView } from './robot-model.schema.ts'
+import { ModelParams, RobotModelList, RobotModelView } from './robot-model.schema.ts'
+
+const LIST_LIMIT = 500
 
 /** Public information about the robots that are supported. */
 export function robotModelEndpoints({ db }: { db: Db }): Endpoint[] {
   return [
+    endpoint({
+      method: 'get',
+      path: '/api/robots',
+      summary: 'Lists the supported robot models by name, up to 500',
+      access: 'public',
+      answer: [200, RobotModelList],
+      run: async () => ({
+        models: await db.selectFrom('robot_models').selectAll().orderBy('name').limit(LIST_LIMIT).execute(),
+      }),
+    }),
     endpoint({
       method: 'get',
       path: '/api/robots/{id}',

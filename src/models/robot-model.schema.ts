@@ -51,3 +51,6 @@ export const RobotModelView = z
       }),
   })
   .meta({ id: 'RobotModel', description: 'A robot model that is supported.' })
+
+/** Answer of GET /api/robots. */
+export const RobotModelList = z.object({ models: z.array(RobotModelView) })

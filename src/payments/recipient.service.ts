@@ -74,7 +74,7 @@ export function createRecipients(parts: {
         type: 'account_onboarding',
         account_onboarding: {
           refresh_url: `${baseUrl}${ONBOARDING_PATH}`,
-          return_url: `${baseUrl}/dashboard/settings`,
+          return_url: `${baseUrl}/dashboard/earnings`,
         },
       },
     })

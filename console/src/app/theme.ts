@@ -1,6 +1,17 @@
-import { type CSSVariablesResolver, createTheme, Drawer, Modal } from '@mantine/core'
+import {
+  type CSSVariablesResolver,
+  createTheme,
+  DEFAULT_THEME,
+  Drawer,
+  type MantineColorsTuple,
+  Modal,
+} from '@mantine/core'
+
+/** Mantine's darkest orange is a little too light for white text on it. */
+const orange = DEFAULT_THEME.colors.orange.with(9, '#c2410c') as readonly string[] as MantineColorsTuple
 
 export const theme = createTheme({
+  colors: { orange },
   primaryColor: 'blue',
   // Dark enough for white text on it, in either scheme.
   primaryShade: { light: 8, dark: 8 },

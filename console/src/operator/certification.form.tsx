@@ -1,0 +1,86 @@
+import { Autocomplete, Button, Group, Stack, Text, Textarea } from '@mantine/core'
+import { useQueryClient } from '@tanstack/react-query'
+import { answerOf } from '@wheelhouse/sdk'
+import { type FormEvent, useState } from 'react'
+import { keys } from '../api/keys.ts'
+import { usePlatform } from '../app/platform.ts'
+import { Problem } from '../ui/states.tsx'
+import { useOnceMutation } from './once.ts'
+import { type Certification, useModelName, useModels } from './queries.ts'
+
+/** Asks for a type: one of the supported models', or another that an owner has named. */
+export function CertificationForm({ certifications }: { certifications: readonly Certification[] }) {
+  const [type, setType] = useState('')
+  const [note, setNote] = useState('')
+  const request = useRequest(() => {
+    setType('')
+    setNote('')
+  })
+  const models = useModels()
+  const modelName = useModelName(type.trim())
+  const live = certifications.find((one) => one.robot_type === type.trim() && one.status !== 'REJECTED')
+  const submit = (event: FormEvent) => {
+    event.preventDefault()
+    if (!live) request.mutate({ robot_type: type.trim(), ...(note.trim() && { note: note.trim() }) })
+  }
+  return (
+    <form onSubmit={submit}>
+      <Stack>
+        <Autocomplete
+          label="Robot type"
+          description="As the robots are registered; supported models are offered as you type"
+          required
+          maxLength={100}
+          limit={50}
+          data={models.data?.models.map((model) => model.robot_type) ?? []}
+          value={type}
+          onChange={setType}
+          error={live && alreadyLive(live)}
+        />
+        {modelName && (
+          <Text size="sm" c="dimmed">
+            {modelName}
+          </Text>
+        )}
+        <Textarea
+          label="Note"
+          description="What you have done with such robots"
+          autosize
+          minRows={2}
+          maxLength={2_000}
+          value={note}
+          onChange={(event) => setNote(event.currentTarget.value)}
+        />
+        <Problem error={request.error} />
+        <Group>
+          <Button type="submit" loading={request.isPending}>
+            Ask
+          </Button>
+          <Text size="sm" c="dimmed" role="status">
+            {request.isSuccess ? `You have asked for ${request.data.robot_type}` : ''}
+          </Text>
+        </Group>
+      </Stack>
+    </form>
+  )
+}
+
+const alreadyLive = ({ robot_type, status }: Certification) =>
+  status === 'APPROVED'
+    ? `You are certified for ${robot_type}`
+    : `Your request for ${robot_type} is waiting for a decision`
+
+function useRequest(onDone: () => void) {
+  const { rest } = usePlatform()
+  const queries = useQueryClient()
+  return useOnceMutation({
+    send: (body: { robot_type: string; note?: string }, key) =>
+      answerOf(
+        rest.POST('/api/operator/certifications', { body, params: { header: { 'Idempotency-Key': key } } }),
+      ),
+    onSuccess: () => {
+      onDone()
+      return queries.invalidateQueries({ queryKey: keys.certifications })
+    },
+  })
+}

@@ -1,0 +1,45 @@
+import type { RestClient, Schemas } from '@wheelhouse/sdk'
+import { answerOf } from '@wheelhouse/sdk'
+
+/** Days that are shown, today included. */
+export const DAYS = 30
+const PAGE = 100
+/** More sessions than anybody drives in the time. */
+const MAX_PAGES = 10
+/** A session may have been planned this long before it was driven; lists go by when it was made. */
+const PLANNED_AHEAD_MS = 91 * 86_400_000
+
+export interface DayOfEarnings {
+  readonly day: Date
+  readonly cents: number
+  readonly sessions: number
+}
+
+/** Earnings of each of the last days, by the viewer's calendar, oldest first. */
+export async function earningsByDay(rest: RestClient, now = new Date()): Promise<readonly DayOfEarnings[]> {
+  const days = Array.from({ length: DAYS }, (_, index) => {
+    const day = new Date(now.getFullYear(), now.getMonth(), now.getDate() - (DAYS - 1 - index))
+    return { day, cents: 0, sessions: 0 }
+  })
+  const byDay = new Map(days.map((one) => [one.day.getTime(), one]))
+  for await (const session of completedSince(rest, (days[0]?.day.getTime() ?? 0) - PLANNED_AHEAD_MS)) {
+    // Somebody who is an owner too has sessions that others drove.
+    if (!('operator_earnings_cents' in session) || session.ended_at === null) continue
+    const ended = new Date(session.ended_at)
+    const day = byDay.get(new Date(ended.getFullYear(), ended.getMonth(), ended.getDate()).getTime())
+    if (!day) continue
+    day.cents += session.operator_earnings_cents ?? 0
+    day.sessions += 1
+  }
+  return days
+}
+
+async function* completedSince(rest: RestClient, createdMs: number): AsyncGenerator<Schemas['Session']> {
+  for (let page = 0; page < MAX_PAGES; page++) {
+    const query = { status: 'COMPLETED', limit: PAGE, offset: page * PAGE } as const
+    const { sessions } = await answerOf(rest.GET('/api/sessions', { params: { query } }))
+    yield* sessions
+    const last = sessions.at(-1)
+    if (sessions.length < PAGE || !last || Date.parse(last.created_at) < createdMs) return
+  }
+}

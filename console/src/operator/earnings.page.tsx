@@ -1,0 +1,65 @@
+import { Card, SimpleGrid, Stack, Text, Title } from '@mantine/core'
+import { useQuery } from '@tanstack/react-query'
+import { answerOf, type Schemas } from '@wheelhouse/sdk'
+import { lazy, Suspense } from 'react'
+import { keys } from '../api/keys.ts'
+import { usePlatform } from '../app/platform.ts'
+import { money } from '../ui/format.ts'
+import { Page } from '../ui/page.tsx'
+import { Loading, QueryView } from '../ui/states.tsx'
+import { Payments } from './payments.tsx'
+
+const EarningsCharts = lazy(() => import('./earnings-charts.tsx'))
+
+/** What an operator has earned, how it came about, and how it is paid out. */
+export function EarningsPage() {
+  const { rest } = usePlatform()
+  const query = useQuery({
+    queryKey: [...keys.stats, 'operator'],
+    queryFn: () => answerOf(rest.GET('/api/operator/stats')),
+  })
+  return (
+    <Page title="Earnings" description="Your part of what your completed sessions cost.">
+      <QueryView query={query}>
+        {(stats) => (
+          <Stack>
+            <Figures stats={stats} />
+            <Payments />
+            <Suspense fallback={<Loading label="Loading charts" />}>
+              <EarningsCharts sessionsByStatus={stats.sessions_by_status} />
+            </Suspense>
+          </Stack>
+        )}
+      </QueryView>
+    </Page>
+  )
+}
+
+function Figures({ stats }: { stats: Schemas['OperatorStats'] }) {
+  const figures = [
+    ['This month', money(stats.earnings_this_month_cents), 'of sessions that ended in this month of UTC'],
+    ['In all', money(stats.earnings_total_cents), `in ${stats.hours} billed hours`],
+    ['Available', money(stats.available_for_payout_cents), 'earned and not asked for yet'],
+    ['Rating', ratingOf(stats), `of 5 stars, ${stats.rating_count} ratings`],
+  ] as const
+  return (
+    <SimpleGrid cols={{ base: 1, xs: 2, md: 4 }} component="section" aria-label="Figures">
+      {figures.map(([label, value, detail]) => (
+        <Card key={label} withBorder>
+          <Title order={2} size="sm">
+            {label}
+          </Title>
+          <Text size="xl" fw={700}>
+            {value}
+          </Text>
+          <Text size="sm" c="dimmed">
+            {detail}
+          </Text>
+        </Card>
+      ))}
+    </SimpleGrid>
+  )
+}
+
+const ratingOf = ({ rating_average: average }: Schemas['OperatorStats']) =>
+  average === null ? 'none yet' : average.toFixed(2)

@@ -1,0 +1,32 @@
+const DAY_MS = 86_400_000
+
+const two = (value: number) => String(value).padStart(2, '0')
+
+/** An instant as a field of date and time shows it in the viewer's zone: `2026-11-25T10:30`. */
+export function wallOf(at: Date): string {
+  const date = `${at.getFullYear()}-${two(at.getMonth() + 1)}-${two(at.getDate())}`
+  return `${date}T${two(at.getHours())}:${two(at.getMinutes())}`
+}
+
+/**
+ * The instants at which clocks of the viewer's zone show a time: one as a rule, none where clocks are put forward
+ * over it, two (the earlier first) where they are put back.
+ */
+export function instantsOf(wall: string): Date[] {
+  const parts = /^(\d{4})-(\d\d)-(\d\d)T(\d\d):(\d\d)/.exec(wall)?.slice(1).map(Number)
+  if (!parts) return []
+  const [year, month, day, hour, minute] = parts as [number, number, number, number, number]
+  const utcMs = Date.UTC(year, month - 1, day, hour, minute)
+  const offsets = [-DAY_MS, DAY_MS].map((ms) => new Date(utcMs + ms).getTimezoneOffset())
+  return [...new Set(offsets)]
+    .map((offset) => new Date(utcMs + offset * 60_000))
+    .filter((at) => wallOf(at) === wall.slice(0, 16))
+    .sort((a, b) => a.getTime() - b.getTime())
+}
+
+/** The offset of the viewer's zone at an instant: `UTC+01:00`. */
+export function offsetAt(at: Date): string {
+  const minutes = -at.getTimezoneOffset()
+  const size = Math.abs(minutes)
+  return `UTC${minutes < 0 ? '−' : '+'}${two(Math.floor(size / 60))}:${two(size % 60)}`
+}

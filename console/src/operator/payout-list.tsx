@@ -1,0 +1,64 @@
+import { Badge, Table, Text } from '@mantine/core'
+import type { Schemas } from '@wheelhouse/sdk'
+import { money } from '../ui/format.ts'
+import { Empty } from '../ui/states.tsx'
+import { Time } from '../ui/time.tsx'
+
+type Payout = Schemas['Payout']
+
+const shownAs = {
+  PENDING: { label: 'On the way', color: 'orange.9' },
+  PAID: { label: 'Paid', color: 'teal.9' },
+  FAILED: { label: 'Failed', color: 'red.9' },
+} as const
+
+/** Payouts so far, newest first. */
+export function PayoutList({ payouts }: { payouts: readonly Payout[] }) {
+  if (payouts.length === 0) return <Empty title="No payouts yet" />
+  return (
+    <Table.ScrollContainer minWidth={520} scrollAreaProps={{ viewportProps: { tabIndex: 0 } }}>
+      <Table aria-label="Payouts">
+        <Table.Thead>
+          <Table.Tr>
+            <Table.Th>Asked</Table.Th>
+            <Table.Th ta="right">Amount</Table.Th>
+            <Table.Th>State</Table.Th>
+            <Table.Th>Settled</Table.Th>
+          </Table.Tr>
+        </Table.Thead>
+        <Table.Tbody>
+          {payouts.map((payout) => (
+            <Row key={payout.id} payout={payout} />
+          ))}
+        </Table.Tbody>
+      </Table>
+    </Table.ScrollContainer>
+  )
+}
+
+function Row({ payout }: { payout: Payout }) {
+  const { label, color } = shownAs[payout.status]
+  return (
+    <Table.Tr>
+      <Table.Td>
+        <Time at={payout.createdAt} exact />
+      </Table.Td>
+      <Table.Td ta="right">{money(payout.amountCents)}</Table.Td>
+      <Table.Td>
+        <Badge color={color}>{label}</Badge>
+        <Text size="sm" c="dimmed">
+          {explanationOf(payout)}
+        </Text>
+      </Table.Td>
+      <Table.Td>{payout.settledAt ? <Time at={payout.settledAt} exact /> : 'not yet'}</Table.Td>
+    </Table.Tr>
+  )
+}
+
+function explanationOf({ status, failure }: Payout): string {
+  if (status === 'PENDING') {
+    return 'The payment provider has not confirmed it yet. It is asked again by itself; nothing is lost, and nothing paid twice.'
+  }
+  if (status === 'PAID') return ''
+  return `${failure ? `${failure}. ` : ''}The amount is available again.`
+}

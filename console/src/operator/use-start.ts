@@ -1,0 +1,36 @@
+import { useQueryClient } from '@tanstack/react-query'
+import { useNavigate } from '@tanstack/react-router'
+import { answerOf } from '@wheelhouse/sdk'
+import { keys } from '../api/keys.ts'
+import { usePlatform } from '../app/platform.ts'
+import { useOnceMutation } from './once.ts'
+
+export interface Plan {
+  readonly robotId: string
+  /** ISO 8601 with an offset; at once when left out. */
+  readonly scheduledFor?: string
+}
+
+/** Starts or schedules a session, once per plan. */
+function useSession(onSuccess: (session: { sessionId: string }) => unknown) {
+  const { rest } = usePlatform()
+  const queries = useQueryClient()
+  return useOnceMutation({
+    send: (body: Plan, key) =>
+      answerOf(rest.POST('/api/sessions', { body, params: { header: { 'Idempotency-Key': key } } })),
+    onSuccess: async (session) => {
+      void queries.invalidateQueries({ queryKey: keys.sessions })
+      void queries.invalidateQueries({ queryKey: keys.robots })
+      await onSuccess(session)
+    },
+  })
+}
+
+export const usePlan = () => useSession(() => undefined)
+
+/** Takes a robot and goes to its cockpit. */
+export function useStartNow() {
+  const navigate = useNavigate()
+  const start = useSession(({ sessionId }) => navigate({ to: '/drive/$sessionId', params: { sessionId } }))
+  return { ...start, mutate: (robotId: string) => start.mutate({ robotId }) }
+}

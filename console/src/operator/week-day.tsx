@@ -1,0 +1,137 @@
+import { Button, Card, Group, Menu, Stack, Text, TextInput, Title } from '@mantine/core'
+import type { KeyboardEvent } from 'react'
+import { copied, type DraftSlot, newSlot, type SlotProblem, stepped, tidied, weekdays } from './week.ts'
+
+interface Props {
+  readonly day: (typeof weekdays)[number]
+  /** Of the whole week. */
+  readonly slots: readonly DraftSlot[]
+  readonly problems: ReadonlyMap<string, SlotProblem>
+  readonly onChange: (slots: readonly DraftSlot[]) => void
+}
+
+/** The hours of one weekday. */
+export function DayEditor({ day: { weekday, name }, slots, problems, onChange }: Props) {
+  const own = slots.filter((slot) => slot.weekday === weekday)
+  const put = (changed: DraftSlot) => onChange(slots.map((slot) => (slot.id === changed.id ? changed : slot)))
+  return (
+    <Card withBorder component="section" aria-label={name} padding="sm">
+      <Stack gap="xs">
+        <Group justify="space-between">
+          <Title order={2}>{name}</Title>
+          <Group gap="xs">
+            {own.length > 0 && (
+              <CopyMenu from={weekday} name={name} onCopy={(to) => onChange(copied(slots, weekday, to))} />
+            )}
+            <Button
+              variant="default"
+              size="xs"
+              aria-label={`Add hours on ${name}`}
+              onClick={() => onChange([...slots, newSlot(slots, weekday)])}
+            >
+              Add hours
+            </Button>
+          </Group>
+        </Group>
+        {own.length === 0 && (
+          <Text size="sm" c="dimmed">
+            No hours
+          </Text>
+        )}
+        {own.map((slot, index) => (
+          <SlotFields
+            key={slot.id}
+            slot={slot}
+            label={own.length > 1 ? `${name}, ${index + 1}` : name}
+            problem={problems.get(slot.id)}
+            onChange={put}
+            onRemove={() => onChange(slots.filter(({ id }) => id !== slot.id))}
+          />
+        ))}
+      </Stack>
+    </Card>
+  )
+}
+
+interface SlotProps {
+  readonly slot: DraftSlot
+  readonly label: string
+  readonly problem: SlotProblem | undefined
+  readonly onChange: (slot: DraftSlot) => void
+  readonly onRemove: () => void
+}
+
+function SlotFields({ slot, label, problem, onChange, onRemove }: SlotProps) {
+  return (
+    <Group align="flex-start" gap="xs">
+      <TimeField
+        label={`${label}: from`}
+        value={slot.start}
+        error={problem?.start}
+        onChange={(start) => onChange({ ...slot, start })}
+      />
+      <TimeField
+        label={`${label}: to`}
+        value={slot.end}
+        error={problem?.end}
+        onChange={(end) => onChange({ ...slot, end })}
+      />
+      <Button variant="default" mt={25} aria-label={`Remove ${label}`} onClick={onRemove}>
+        Remove
+      </Button>
+    </Group>
+  )
+}
+
+/** A time of day that is typed, up to 24:00, or changed with the arrow keys in steps of a quarter of an hour. */
+function TimeField(props: {
+  label: string
+  value: string
+  error: string | undefined
+  onChange: (value: string) => void
+}) {
+  const { label, value, error, onChange } = props
+  const onKey = (event: KeyboardEvent) => {
+    if (event.key !== 'ArrowUp' && event.key !== 'ArrowDown') return
+    event.preventDefault()
+    onChange(stepped(value, event.key === 'ArrowUp' ? 1 : -1))
+  }
+  return (
+    <TextInput
+      label={label}
+      value={value}
+      error={error}
+      w={170}
+      maxLength={5}
+      autoComplete="off"
+      onChange={(event) => onChange(event.currentTarget.value)}
+      onKeyDown={onKey}
+      onBlur={() => onChange(tidied(value))}
+    />
+  )
+}
+
+const MONDAY_TO_FRIDAY = [1, 2, 3, 4, 5]
+const EVERY_DAY = weekdays.map(({ weekday }) => weekday)
+
+const CopyMenu = (props: { from: number; name: string; onCopy: (to: readonly number[]) => void }) => (
+  <Menu>
+    <Menu.Target>
+      <Button variant="default" size="xs" aria-label={`Copy ${props.name} to other days`}>
+        Copy
+      </Button>
+    </Menu.Target>
+    <Menu.Dropdown>
+      <Menu.Item onClick={() => props.onCopy(EVERY_DAY)}>Every day</Menu.Item>
+      <Menu.Item onClick={() => props.onCopy(MONDAY_TO_FRIDAY)}>Monday to Friday</Menu.Item>
+      <Menu.Divider />
+      {weekdays
+        .filter(({ weekday }) => weekday !== props.from)
+        .map(({ weekday, name }) => (
+          <Menu.Item key={weekday} onClick={() => props.onCopy([weekday])}>
+            {name}
+          </Menu.Item>
+        ))}
+    </Menu.Dropdown>
+  </Menu>
+)

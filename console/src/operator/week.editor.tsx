@@ -1,0 +1,101 @@
+import { Button, Group, Select, Stack, Text } from '@mantine/core'
+import { useMutation, useQueryClient } from '@tanstack/react-query'
+import { answerOf, type Schemas } from '@wheelhouse/sdk'
+import { type FormEvent, useState } from 'react'
+import { usePlatform } from '../app/platform.ts'
+import { Saved } from '../ui/saved.tsx'
+import { Problem } from '../ui/states.tsx'
+import { KeepUnsaved } from './keep-unsaved.tsx'
+import { availabilityKey, scheduleKey } from './queries.ts'
+import { type DraftWeek, draftOf, MAX_SLOTS, problemsOf, sameWeek, scheduleOf, weekdays } from './week.ts'
+import { DayEditor } from './week-day.tsx'
+import { WeekPicture } from './week-picture.tsx'
+
+type Schedule = Schemas['Schedule']
+
+/** The week as it is being changed; saved as a whole. */
+export function WeekEditor({ saved }: { saved: Schedule }) {
+  const [draft, setDraft] = useState<DraftWeek>(() => draftOf(saved))
+  const [base, setBase] = useState(saved)
+  if (base !== saved) {
+    // Saved here or in another window: shown, unless something else is being typed here.
+    setBase(saved)
+    if (sameWeek(draft, base)) setDraft(draftOf(saved))
+  }
+  const save = useSave(setDraft)
+  const problems = problemsOf(draft.slots)
+  const tooMany = draft.slots.length > MAX_SLOTS
+  const changed = !sameWeek(draft, saved)
+  const change = (next: Partial<DraftWeek>) => {
+    save.reset()
+    setDraft((old) => ({ ...old, ...next }))
+  }
+  const submit = (event: FormEvent) => {
+    event.preventDefault()
+    if (problems.size === 0 && !tooMany) save.mutate(draft)
+  }
+  return (
+    <form onSubmit={submit} noValidate>
+      <Stack>
+        <ZoneField zone={draft.timezone} onChange={(timezone) => change({ timezone })} />
+        <WeekPicture slots={draft.slots} />
+        {weekdays.map((day) => (
+          <DayEditor
+            key={day.weekday}
+            day={day}
+            slots={draft.slots}
+            problems={problems}
+            onChange={(slots) => change({ slots })}
+          />
+        ))}
+        {tooMany && (
+          <Text c="red" role="alert">
+            A week has at most {MAX_SLOTS} spans of hours.
+          </Text>
+        )}
+        <Problem error={save.error} />
+        <Group>
+          <Button type="submit" disabled={problems.size > 0 || tooMany} loading={save.isPending}>
+            Save
+          </Button>
+          {changed && (
+            <Button variant="default" onClick={() => change(draftOf(saved))}>
+              Undo changes
+            </Button>
+          )}
+          {changed ? <Text size="sm">Not saved yet</Text> : <Saved when={save.isSuccess} />}
+        </Group>
+      </Stack>
+      <KeepUnsaved when={changed && !save.isPending} />
+    </form>
+  )
+}
+
+function useSave(onSaved: (week: DraftWeek) => void) {
+  const { rest } = usePlatform()
+  const queries = useQueryClient()
+  return useMutation({
+    mutationFn: (week: DraftWeek) =>
+      answerOf(rest.POST('/api/operator/schedule', { body: scheduleOf(week) })),
+    onSuccess: (schedule) => {
+      queries.setQueryData(scheduleKey, schedule)
+      onSaved(draftOf(schedule))
+      void queries.invalidateQueries({ queryKey: availabilityKey })
+    },
+  })
+}
+
+const ZoneField = ({ zone, onChange }: { zone: string; onChange: (zone: string) => void }) => (
+  <Select
+    label="Time zone"
+    description="The hours are by the clocks of this zone, summer time included"
+    required
+    searchable
+    allowDeselect={false}
+    limit={50}
+    maw={360}
+    data={[...new Set([zone, ...Intl.supportedValuesOf('timeZone')])]}
+    value={zone}
+    onChange={(chosen) => chosen && onChange(chosen)}
+  />
+)

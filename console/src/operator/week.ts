@@ -1,0 +1,128 @@
+import type { Schemas } from '@wheelhouse/sdk'
+
+/** ISO 8601: 1 is Monday. */
+export const weekdays = [
+  { weekday: 1, name: 'Monday', short: 'Mon' },
+  { weekday: 2, name: 'Tuesday', short: 'Tue' },
+  { weekday: 3, name: 'Wednesday', short: 'Wed' },
+  { weekday: 4, name: 'Thursday', short: 'Thu' },
+  { weekday: 5, name: 'Friday', short: 'Fri' },
+  { weekday: 6, name: 'Saturday', short: 'Sat' },
+  { weekday: 7, name: 'Sunday', short: 'Sun' },
+] as const
+
+type Slot = Schemas['ScheduleSlot']
+interface Schedule {
+  readonly timezone: string
+  readonly slots: readonly Slot[]
+}
+
+/** Hours as they stand in the form: what is typed need not be a time yet. */
+export interface DraftSlot extends Readonly<Slot> {
+  readonly id: string
+}
+export interface DraftWeek extends Schedule {
+  readonly slots: readonly DraftSlot[]
+}
+
+/** As many as a schedule may have. */
+export const MAX_SLOTS = 50
+const DAY_MINUTES = 1_440
+/** What the arrow keys change a time by. */
+const STEP_MINUTES = 15
+
+export const draftOf = ({ timezone, slots }: Schedule): DraftWeek => ({
+  timezone,
+  slots: slots.map((slot) => ({ ...slot, id: crypto.randomUUID() })),
+})
+
+/** What the platform is told. Only for a week without problems. */
+export const scheduleOf = ({ timezone, slots }: DraftWeek): Schemas['Schedule'] => ({
+  timezone,
+  slots: slots.map(({ weekday, start, end }) => ({ weekday, start: tidied(start), end: tidied(end) })),
+})
+
+/** Minutes since midnight of a time such as `9`, `930` or `09:30`; undefined for what is none. */
+export function minutesOf(text: string): number | undefined {
+  const parts = /^(\d{1,2})(?:[:.h]?(\d\d))?$/.exec(text.trim())
+  if (!parts) return undefined
+  const [hours, minutes] = [Number(parts[1]), Number(parts[2] ?? 0)]
+  const sum = hours * 60 + minutes
+  return minutes < 60 && sum <= DAY_MINUTES ? sum : undefined
+}
+
+export const timeOf = (minutes: number): string =>
+  `${String(Math.floor(minutes / 60)).padStart(2, '0')}:${String(minutes % 60).padStart(2, '0')}`
+
+/** A time as the platform writes it; anything else stays as it was typed. */
+export function tidied(text: string): string {
+  const minutes = minutesOf(text)
+  return minutes === undefined ? text : timeOf(minutes)
+}
+
+/** The time one step earlier or later, at a whole quarter of an hour. */
+export function stepped(text: string, direction: 1 | -1): string {
+  const minutes = minutesOf(text)
+  if (minutes === undefined) return text
+  const next = (direction > 0 ? Math.floor : Math.ceil)(minutes / STEP_MINUTES) + direction
+  return timeOf(Math.min(DAY_MINUTES, Math.max(0, next * STEP_MINUTES)))
+}
+
+export interface SlotProblem {
+  readonly start?: string
+  readonly end?: string
+}
+
+/** What is wrong with which slot, by its id. */
+export function problemsOf(slots: readonly DraftSlot[]): ReadonlyMap<string, SlotProblem> {
+  const problems = new Map<string, SlotProblem>()
+  const sound: { id: string; weekday: number; from: number; to: number }[] = []
+  for (const { id, weekday, start, end } of slots) {
+    const [from, to] = [minutesOf(start), minutesOf(end)]
+    if (from === undefined || from === DAY_MINUTES) {
+      problems.set(id, { start: 'Must be a time such as 09:00' })
+    } else if (to === undefined) {
+      problems.set(id, { end: 'Must be a time such as 17:00, or 24:00' })
+    } else if (to <= from) {
+      problems.set(id, {
+        end: 'Must be after the beginning; hours over midnight are two, up to 24:00 and from 00:00',
+      })
+    } else sound.push({ id, weekday, from, to })
+  }
+  sound.sort((a, b) => a.weekday - b.weekday || a.from - b.from)
+  for (const [index, slot] of sound.entries()) {
+    const before = sound.slice(0, index).find((one) => one.weekday === slot.weekday && one.to > slot.from)
+    if (before) problems.set(slot.id, { start: `Overlaps with ${timeOf(before.from)}–${timeOf(before.to)}` })
+  }
+  return problems
+}
+
+/** Room for new hours on a day: the working hours if it is empty, else the first hour after its last. */
+export function newSlot(slots: readonly DraftSlot[], weekday: number): DraftSlot {
+  const ends = slots.filter((slot) => slot.weekday === weekday).map(({ end }) => minutesOf(end) ?? 0)
+  const id = crypto.randomUUID()
+  if (ends.length === 0) return { id, weekday, start: '09:00', end: '17:00' }
+  const from = Math.min(Math.max(...ends), DAY_MINUTES - 60)
+  return { id, weekday, start: timeOf(from), end: timeOf(from + 60) }
+}
+
+/** The hours of one day, in the place of those of others. */
+export function copied(
+  slots: readonly DraftSlot[],
+  from: number,
+  to: readonly number[],
+): readonly DraftSlot[] {
+  const days = to.filter((day) => day !== from)
+  const source = slots.filter((slot) => slot.weekday === from)
+  const copies = days.flatMap((weekday) =>
+    source.map((slot) => ({ ...slot, weekday, id: crypto.randomUUID() })),
+  )
+  return [...slots.filter((slot) => !days.includes(slot.weekday)), ...copies]
+}
+
+/** Whether two weeks say the same, whatever the order of their slots. */
+export function sameWeek(a: Schedule, b: Schedule): boolean {
+  const text = ({ timezone, slots }: Schedule) =>
+    JSON.stringify([timezone, slots.map((s) => `${s.weekday} ${tidied(s.start)} ${tidied(s.end)}`).sort()])
+  return text(a) === text(b)
+}
