@@ -1423,6 +1423,7 @@ export interface components {
          *       "pause_reason": null,
          *       "rating_comment": "Careful with the vase, as asked.",
          *       "end_reason": "ended",
+         *       "stream_url": null,
          *       "control": {
          *         "connected": true,
          *         "stop": null
@@ -1496,6 +1497,8 @@ export interface components {
             rating_comment: string | null;
             /** @description Null until it is COMPLETED or CANCELLED. */
             end_reason: string | null;
+            /** @description Where the robot's video is; null when it has none, and to its operator while the session is not open. */
+            stream_url: string | null;
             control: {
                 /** @description Whether the robot is connected. */
                 connected: boolean;
@@ -2051,6 +2054,7 @@ export interface components {
          *       "pause_reason": null,
          *       "rating_comment": "Careful with the vase, as asked.",
          *       "end_reason": "ended",
+         *       "stream_url": null,
          *       "control": {
          *         "connected": true,
          *         "stop": null
@@ -2124,6 +2128,8 @@ export interface components {
             rating_comment: string | null;
             /** @description Null until it is COMPLETED or CANCELLED. */
             end_reason: string | null;
+            /** @description Where the robot's video is; null when it has none, and to its operator while the session is not open. */
+            stream_url: string | null;
             control: {
                 /** @description Whether the robot is connected. */
                 connected: boolean;
@@ -7563,6 +7569,7 @@ export interface operations {
                      *       "pause_reason": null,
                      *       "rating_comment": "Careful with the vase, as asked.",
                      *       "end_reason": "ended",
+                     *       "stream_url": null,
                      *       "control": {
                      *         "connected": true,
                      *         "stop": null
@@ -7648,6 +7655,7 @@ export interface operations {
                      *       "pause_reason": null,
                      *       "rating_comment": "Careful with the vase, as asked.",
                      *       "end_reason": "ended",
+                     *       "stream_url": null,
                      *       "control": {
                      *         "connected": true,
                      *         "stop": null
@@ -8084,6 +8092,7 @@ export interface operations {
                      *       "pause_reason": null,
                      *       "rating_comment": "Careful with the vase, as asked.",
                      *       "end_reason": "ended",
+                     *       "stream_url": null,
                      *       "control": {
                      *         "connected": true,
                      *         "stop": null

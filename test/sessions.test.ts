@@ -15,6 +15,7 @@ const OPERATOR_VIEW = [...SHARED, 'operator_earnings_cents'].sort()
 const DETAILS = [
   ...['scheduled_for', 'planned_minutes', 'paused_seconds', 'pause_reason', 'rating_comment', 'end_reason'],
   ...['control', 'latency', 'operator_id', 'client_id', 'rate_cents_per_minute', 'billable_seconds'],
+  'stream_url',
 ]
 const ISO = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/
 const HOUR_MS = 3_600_000
@@ -80,7 +81,7 @@ describe('the views', () => {
       ...{ client_charge_cents: null, created_at: running.started_at, scheduled_for: null },
       ...{ episodes_collected: 0, data_collected_mb: 0, planned_minutes: null, paused_seconds: 0 },
       ...{ pause_reason: null, rating_comment: null, end_reason: null },
-      ...{ control: { connected: true, stop: null }, latency: null },
+      ...{ control: { connected: true, stop: null }, latency: null, stream_url: null },
       ...{ operator_id: operator.id, client_id: owner.id, rate_cents_per_minute: 50, billable_seconds: 1 },
     })
 
