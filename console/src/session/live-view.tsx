@@ -1,6 +1,9 @@
-import { Alert, Button, Paper, SimpleGrid, Stack, Text, Title } from '@mantine/core'
+import { Alert, Button, Group, Paper, SimpleGrid, Stack, Text, Title } from '@mantine/core'
 import type { ReactNode } from 'react'
 import type { LiveSession } from '../live/hooks.ts'
+import { TelemetryView } from '../telemetry/telemetry-view.tsx'
+import { LinkButton } from '../ui/links.tsx'
+import { VideoView } from '../video/video-view.tsx'
 import { ChatPanel } from './chat-panel.tsx'
 import { useStopText } from './clear-stop.tsx'
 import { EventLog } from './event-log.tsx'
@@ -34,8 +37,15 @@ export function LiveView({ session, toldAtMs, live }: Props) {
       <LinkProblem watching={watching} watched={watched} />
       <Section title="Control">
         <SessionActions live={live} />
-        {operator && !client && <Text size="sm">Driving is done in the cockpit.</Text>}
+        {operator && (
+          <Group>
+            <LinkButton to="/drive/$sessionId" params={{ sessionId: session.id }} variant="default">
+              Open the cockpit
+            </LinkButton>
+          </Group>
+        )}
       </Section>
+      {(client || !operator) && <Picture session={session} watching={watching} />}
       <SimpleGrid cols={{ base: 1, md: 2 }}>
         <Section title="Chat">
           <ChatPanel live={live} />
@@ -53,6 +63,14 @@ export function LiveView({ session, toldAtMs, live }: Props) {
     </Stack>
   )
 }
+
+/** What there is to be seen of the robot. */
+const Picture = ({ session, watching }: { session: SessionDetail; watching: Watching | undefined }) => (
+  <SimpleGrid cols={{ base: 1, md: 2 }}>
+    <VideoView url={session.stream_url} title={`Camera of ${session.robot_name}`} />
+    {watching && <TelemetryView subscribe={watching.subscribe} />}
+  </SimpleGrid>
+)
 
 export const Section = ({ title, children }: { title: string; children: ReactNode }) => (
   <Paper withBorder p="md" component="section" aria-label={title} miw={0}>

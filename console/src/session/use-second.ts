@@ -1,15 +1,9 @@
-import { useEffect, useState } from 'react'
+import { useTicker } from '../ui/use-ticker.ts'
 
-/** The time now, in Unix milliseconds; the component renders again every second, unless it need not. */
-export function useSecond(running = true): number {
-  const [nowMs, setNowMs] = useState(Date.now)
-  useEffect(() => {
-    if (!running) return
-    setNowMs(Date.now())
-    const timer = setInterval(() => setNowMs(Date.now()), 1_000)
-    return () => clearInterval(timer)
-  }, [running])
-  return nowMs
+/** The time now, in Unix milliseconds; the component renders again every second. */
+export function useSecond(): number {
+  useTicker(1_000)
+  return Date.now()
 }
 
 /** Seconds as `4:05` or `1:04:05`. */

@@ -1,5 +1,6 @@
 import type { DriveLatency, DriveState } from '@wheelhouse/protocol'
 import { type GetTicket, WatcherLink } from '@wheelhouse/sdk'
+import { createTelemetryFeed, type SubscribeTelemetry } from '../telemetry/feed.ts'
 import { createStore, type Store } from '../ui/store.ts'
 
 /** What the gateway says of the robot and of this page's connection to it. */
@@ -15,13 +16,11 @@ export interface WatchState {
   readonly problem: string | undefined
 }
 
-export type OnTelemetry = (data: unknown) => void
-
 /** A connection to the robot of a session, to look on and to stop it. */
 export interface Watching {
   readonly state: Store<WatchState>
-  /** Calls `listener` with every sample, outside of React; answers with how to leave. */
-  subscribe(listener: OnTelemetry): () => void
+  /** What the robot sends, outside of React. */
+  readonly subscribe: SubscribeTelemetry
   /** Stops the robot, again over new connections until it is recorded. Rejects when the connection ends for good. */
   stop(reason?: string): Promise<void>
   /** Forgets a stop that was recorded on another way while there was no connection: it may be cleared by now. */
@@ -41,7 +40,7 @@ const nothing: WatchState = {
 
 export function createWatching(getTicket: GetTicket): Watching {
   const state = createStore(nothing)
-  const listeners = new Set<OnTelemetry>()
+  const telemetry = createTelemetryFeed()
   let link = dial()
 
   function dial(): WatcherLink {
@@ -50,13 +49,11 @@ export function createWatching(getTicket: GetTicket): Watching {
       if (isCurrent()) state.update((old) => ({ ...old, ...next }))
     }
     const made = new WatcherLink({
+      ...telemetry.handlers,
       getTicket,
       onConnection: (connection) => change({ connection }),
       onState: (drive) => change({ drive }),
       onLatency: (driving) => change({ driving, roundTripMs: made.latency?.roundTripMs }),
-      onTelemetry: (data) => {
-        if (isCurrent()) for (const listener of listeners) listener(data)
-      },
       onClosed: ({ reason }) => change({ connection: 'ended', problem: reason }),
       onError: (cause) => console.warn('watching:', cause),
     })
@@ -73,15 +70,12 @@ export function createWatching(getTicket: GetTicket): Watching {
   }
   return {
     state,
+    subscribe: telemetry.subscribe,
     renew,
     close: hangUp,
     stop: (reason) => link.stop(reason),
     forgetStop() {
       if (link.stopPending && link.connection !== 'online') renew()
-    },
-    subscribe(listener) {
-      listeners.add(listener)
-      return () => listeners.delete(listener)
     },
   }
 }
