@@ -29,7 +29,7 @@ afterAll(async () => {
 
 const emailOf = (person: Person) => `${person.name}@test.local`
 const at = (person: Person, path: string, options: Parameters<ConsoleBrowser['signIn']>[2] = {}) =>
-  browser.signIn(emailOf(person), `/dashboard${path}`, options)
+  browser.signIn(emailOf(person), `/dashboard${path}`, { reducedMotion: 'reduce', ...options })
 const region = (page: Page, name: string) => page.getByRole('region', { name, exact: true })
 const button = (page: Page, name: string) => page.getByRole('button', { name, exact: true })
 
