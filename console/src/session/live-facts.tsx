@@ -25,7 +25,7 @@ export function LiveFacts({ session, toldAtMs, live, watched }: Props) {
   const sinceMs = live && statusSince(live.events, status)
   return (
     <Paper withBorder p="md">
-      <Group gap="xl" align="flex-start">
+      <Group gap="xl" align="flex-start" style={{ rowGap: 'var(--mantine-spacing-xs)' }}>
         <Fact label="Status">
           <Group gap="xs">
             <StatusBadge status={status} />

@@ -35,6 +35,7 @@ export function LiveView({ session, toldAtMs, live }: Props) {
     <Stack>
       <LiveFacts {...{ session, toldAtMs, live, watched }} />
       <LinkProblem watching={watching} watched={watched} />
+      {(client || !operator) && <Picture session={session} watching={watching} />}
       <Section title="Control">
         <SessionActions live={live} />
         {operator && (
@@ -45,7 +46,6 @@ export function LiveView({ session, toldAtMs, live }: Props) {
           </Group>
         )}
       </Section>
-      {(client || !operator) && <Picture session={session} watching={watching} />}
       <SimpleGrid cols={{ base: 1, md: 2 }}>
         <Section title="Chat">
           <ChatPanel live={live} />
