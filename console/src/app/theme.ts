@@ -5,10 +5,11 @@ import {
   Drawer,
   type MantineColorsTuple,
   Modal,
+  Notification,
 } from '@mantine/core'
 
-/** Mantine's darkest orange is a little too light for white text on it. */
-const orange = DEFAULT_THEME.colors.orange.with(9, '#c2410c') as readonly string[] as MantineColorsTuple
+/** White text on Mantine's own darkest orange is hard to read when it is small. */
+const orange = DEFAULT_THEME.colors.orange.with(9, '#bf3c0a') as unknown as MantineColorsTuple
 
 export const theme = createTheme({
   colors: { orange },
@@ -25,6 +26,10 @@ export const theme = createTheme({
   respectReducedMotion: true,
   components: {
     Modal: Modal.extend({ defaultProps: { closeButtonProps: { 'aria-label': 'Close' } } }),
+    Notification: Notification.extend({
+      defaultProps: { closeButtonProps: { 'aria-label': 'Close' } },
+      styles: { description: { color: 'var(--mantine-color-text)' } },
+    }),
     Drawer: Drawer.extend({ defaultProps: { closeButtonProps: { 'aria-label': 'Close' } } }),
   },
 })
