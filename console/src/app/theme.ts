@@ -1,6 +1,18 @@
-import { type CSSVariablesResolver, createTheme, Drawer, Modal } from '@mantine/core'
+import {
+  type CSSVariablesResolver,
+  createTheme,
+  DEFAULT_THEME,
+  Drawer,
+  type MantineColorsTuple,
+  Modal,
+  Notification,
+} from '@mantine/core'
+
+/** White text on Mantine's own darkest orange is hard to read when it is small. */
+const orange = DEFAULT_THEME.colors.orange.with(9, '#bf3c0a') as unknown as MantineColorsTuple
 
 export const theme = createTheme({
+  colors: { orange },
   primaryColor: 'blue',
   // Dark enough for white text on it, in either scheme.
   primaryShade: { light: 8, dark: 8 },
@@ -14,6 +26,10 @@ export const theme = createTheme({
   respectReducedMotion: true,
   components: {
     Modal: Modal.extend({ defaultProps: { closeButtonProps: { 'aria-label': 'Close' } } }),
+    Notification: Notification.extend({
+      defaultProps: { closeButtonProps: { 'aria-label': 'Close' } },
+      styles: { description: { color: 'var(--mantine-color-text)' } },
+    }),
     Drawer: Drawer.extend({ defaultProps: { closeButtonProps: { 'aria-label': 'Close' } } }),
   },
 })
