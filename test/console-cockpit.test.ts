@@ -16,6 +16,13 @@ afterAll(async () => {
   await world?.[Symbol.asyncDispose]()
 })
 
+/** Clears the stop, and waits until it is gone. */
+async function clearStop(page: Page): Promise<void> {
+  await page.getByRole('button', { name: 'Clear the stop' }).click()
+  await page.getByRole('dialog').getByRole('button', { name: 'Clear the stop' }).click()
+  await page.getByRole('button', { name: 'Clear the stop' }).first().waitFor({ state: 'hidden' })
+}
+
 const stopBar = (page: Page) => page.getByRole('region', { name: 'Emergency stop' })
 
 /** Settles once the page has drawn, and so asked its gamepads, twice. */
@@ -79,15 +86,16 @@ test('the stick drives by pointer, within the speed limit, which is remembered',
   await page.getByRole('slider', { name: 'Speed limit' }).focus()
   await page.keyboard.press('Home')
   await page.getByText('Speed limit: 5 %').waitFor()
+  await page.getByRole('application', { name: /^Stick/ }).scrollIntoViewIfNeeded()
   const box = (await page.getByRole('application', { name: /^Stick/ }).boundingBox()) as {
     x: number
     y: number
   }
-  await page.mouse.move(box.x + 80, box.y + 80)
+  await page.mouse.move(box.x + 66, box.y + 66)
   await page.mouse.down()
-  await page.mouse.move(box.x + 80, box.y + 10)
+  await page.mouse.move(box.x + 66, box.y + 6)
   await stage.moving()
-  await vi.waitFor(() => expect(robot.state.leftMps).toBeCloseTo(0.044, 2), 5_000)
+  await vi.waitFor(() => expect(robot.state.leftMps).toBeCloseTo(0.045, 2), 5_000)
   expect(robot.state.leftMps).toBeLessThanOrEqual(0.05)
   await page.mouse.up()
   await stage.standing()
@@ -136,8 +144,7 @@ test('a stop by key holds until it is cleared, and nothing moves until the sessi
   await page.getByText('Paused', { exact: true }).first().waitFor()
   expect(await stage.read()).toMatchObject({ status: 'PAUSED', pause_reason: 'emergency_stop' })
 
-  await page.getByRole('button', { name: 'Clear the stop' }).click()
-  await page.getByRole('button', { name: 'Clear the stop' }).waitFor({ state: 'hidden' })
+  await clearStop(page)
   expect(await stage.read()).toMatchObject({ status: 'PAUSED', control: { stop: null } })
   await page.getByRole('button', { name: 'Resume' }).click()
   await page.getByRole('button', { name: 'Pause' }).waitFor()
@@ -216,8 +223,7 @@ test('a cut network is shown; a stop then takes the other way; the link comes ba
   await stopBar(page).getByText('Stopped: stopped from the cockpit, by you.').waitFor()
   expect((await stage.read()).control.stop.by).toBe(stage.operator.id)
 
-  await page.getByRole('button', { name: 'Clear the stop' }).click()
-  await page.getByRole('button', { name: 'Clear the stop' }).waitFor({ state: 'hidden' })
+  await clearStop(page)
   network.heal()
   await page.getByText('Linked', { exact: true }).waitFor()
   await page.getByRole('button', { name: 'Resume' }).click()
