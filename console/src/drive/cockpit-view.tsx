@@ -49,11 +49,11 @@ export function CockpitView({ session, live, status }: Props) {
             <Paper withBorder p="md">
               <TelemetryView subscribe={cockpit.driver.telemetry.subscribe} />
             </Paper>
-            <Panel title="Chat">
-              <ChatPanel live={live} />
-            </Panel>
             <Panel title="More time">
               <ExtensionPanel live={live} />
+            </Panel>
+            <Panel title="Chat">
+              <ChatPanel live={live} />
             </Panel>
             <Panel title="Event log">
               <EventLog live={live} />
