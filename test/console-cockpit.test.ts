@@ -1,6 +1,6 @@
 import type { Page } from 'playwright-core'
 import { afterAll, beforeAll, expect, test, vi } from 'vitest'
-import { connectRobot, createTestCamera, openCockpit } from './support/cockpit.ts'
+import { connectRobot, createTestCamera, createWhepCamera, openCockpit } from './support/cockpit.ts'
 import { type ConsoleBrowser, openConsole, seriousIssues } from './support/console.ts'
 import { createTcpProxy } from './support/tcp-proxy.ts'
 import { createWorld, type World } from './support/world.ts'
@@ -272,6 +272,17 @@ test.each([[true], [false]])('a moving picture is shown, readable by this page: 
   }
   await page.getByRole('link', { name: 'Settings' }).click()
   await vi.waitFor(() => expect(camera.viewers()).toBe(0), 5_000)
+})
+
+test('a WHEP camera is shown, and told when its viewer leaves', async () => {
+  await using camera = await createWhepCamera(browser)
+  await using stage = await openCockpit(world, browser, { robot: { stream_url: camera.url } })
+  const { page } = stage
+  const video = page.getByRole('region', { name: /^Camera of/ })
+  await video.getByText(/Picture \d+ ms old/).waitFor()
+  expect(camera.open()).toBe(1)
+  await page.getByRole('link', { name: 'Settings' }).click()
+  await vi.waitFor(() => expect(camera.open()).toBe(0), 5_000)
 })
 
 test('a video that is not there is said to be missing, and tried again', async () => {

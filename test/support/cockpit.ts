@@ -105,3 +105,57 @@ export async function createTestCamera({ readable = true } = {}) {
     },
   }
 }
+
+/**
+ * A WHEP server whose camera is another page of the browser: it answers offers with a moving canvas, and counts the
+ * sessions that are open.
+ */
+export async function createWhepCamera(browser: ConsoleBrowser) {
+  const camera = await browser.browser.newPage()
+  await camera.evaluate(ANSWERING)
+  let open = 0
+  const server = createServer(async (request, response) => {
+    response.setHeader('Access-Control-Allow-Origin', '*')
+    response.setHeader('Access-Control-Allow-Methods', 'POST, DELETE')
+    response.setHeader('Access-Control-Allow-Headers', 'Content-Type')
+    response.setHeader('Access-Control-Expose-Headers', 'Location')
+    if (request.method === 'POST') {
+      const offer = (await request.toArray()).join('')
+      const answer = await camera.evaluate((sdp) => Reflect.get(globalThis, 'answer')(sdp), offer)
+      open++
+      response.writeHead(201, { 'Content-Type': 'application/sdp', Location: '/whep/1' }).end(answer)
+    } else if (request.method === 'DELETE') {
+      open--
+      response.writeHead(200).end()
+    } else response.writeHead(request.method === 'OPTIONS' ? 204 : 405).end()
+  })
+  server.listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  return {
+    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/stream`,
+    open: () => open,
+    async [Symbol.asyncDispose]() {
+      await camera.close()
+      server.closeAllConnections()
+      await new Promise((done) => server.close(done))
+    },
+  }
+}
+
+const ANSWERING = `
+  const canvas = document.createElement('canvas')
+  const context = canvas.getContext('2d')
+  setInterval(() => {
+    context.fillStyle = 'hsl(' + (performance.now() % 360) + ' 80% 50%)'
+    context.fillRect(0, 0, canvas.width, canvas.height)
+  }, 40)
+  globalThis.answer = async (sdp) => {
+    const peer = new RTCPeerConnection()
+    for (const track of canvas.captureStream(25).getTracks()) peer.addTrack(track)
+    await peer.setRemoteDescription({ type: 'offer', sdp })
+    await peer.setLocalDescription(await peer.createAnswer())
+    while (peer.iceGatheringState !== 'complete') {
+      await new Promise((changed) => peer.addEventListener('icegatheringstatechange', changed, { once: true }))
+    }
+    return peer.localDescription.sdp
+  }`
