@@ -70,6 +70,18 @@ describe('the views', () => {
     await expectViews()
   })
 
+  test("the robot's video is its operator's to see while the session is open, and its owner's always", async () => {
+    const { owner, operator, robot } = await cast()
+    const stream_url = 'http://camera.example/robot'
+    await owner.patch(`/api/client/robots/${robot.id}`, { stream_url })
+    const { sessionId } = (await start(operator, robot)).body
+    const seenBy = async (person: typeof owner) =>
+      (await person.get(`${SESSIONS}/${sessionId}`)).body.stream_url
+    expect([await seenBy(owner), await seenBy(operator)]).toEqual([stream_url, stream_url])
+    await end(operator, sessionId)
+    expect([await seenBy(owner), await seenBy(operator)]).toEqual([stream_url, null])
+  })
+
   test('tell a session from its start to its end', async () => {
     const { owner, operator, robot } = await cast()
     const { sessionId } = (await start(operator, robot)).body

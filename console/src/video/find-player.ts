@@ -26,7 +26,8 @@ function byAddress(url: string): readonly Player[] {
   const { pathname } = new URL(url, location.href)
   if (/\.m3u8$/i.test(pathname)) return [playHls]
   if (/whep\/?$/i.test(pathname)) return [playWhep]
-  return [playPicture, playWhep, playHls]
+  // A playlist that this page may not read could not be played either.
+  return [playPicture, playWhep]
 }
 
 /** What an address answers; undefined if that is not for this page to see, or nobody answers. */

@@ -7,6 +7,8 @@ export const playHls: Player = async (url, hooks) => {
   const { default: Hls } = await import('hls.js')
   hooks.signal.throwIfAborted()
   const video = videoElement(hooks)
+  const broken = Promise.withResolvers<never>()
+  broken.promise.catch(() => undefined) // after the first frame, `onEnd` tells of it
   if (!Hls.isSupported()) {
     if (video.canPlayType(HLS_TYPE) === '') throw new Error('this browser plays no HLS')
     video.src = url
@@ -14,12 +16,14 @@ export const playHls: Player = async (url, hooks) => {
     const hls = new Hls({ lowLatencyMode: true, liveSyncDurationCount: 1, backBufferLength: 10 })
     hooks.signal.addEventListener('abort', () => hls.destroy())
     hls.on(Hls.Events.ERROR, (_event, { fatal, details }) => {
-      if (fatal) hooks.onEnd(`the video broke off: ${details}`)
+      if (!fatal) return
+      broken.reject(new Error(details))
+      hooks.onEnd(`the video broke off: ${details}`)
     })
     hls.loadSource(url)
     hls.attachMedia(video)
   }
-  await follow(video, hooks)
+  await Promise.race([follow(video, hooks), broken.promise])
   return { framesKnown: true }
 }
 

@@ -1,0 +1,80 @@
+import { Text } from '@mantine/core'
+import { useMe } from '../auth/me.ts'
+import type { LiveSession } from '../live/hooks.ts'
+import type { SessionDetail } from '../session/session-query.ts'
+import type { StopPress } from '../session/stop.ts'
+import { messageOf } from '../ui/states.tsx'
+import { useStore } from '../ui/store.ts'
+import styles from './cockpit.module.css'
+import type { Cockpit } from './cockpit.ts'
+import { type StopInForce, stopInForce } from './stop-in-force.ts'
+
+interface Props {
+  readonly cockpit: Cockpit
+  readonly session: SessionDetail
+  readonly live: LiveSession
+}
+
+/** The stop, always within reach, and what it has done. */
+export function StopBar({ cockpit, session, live }: Props) {
+  const { driver } = cockpit
+  const link = useStore(driver.link)
+  const state = useStore(driver.state)
+  const view = useStore(cockpit.pressed)
+  const inForce = stopInForce(link, state, live.events)
+  return (
+    <section className={styles.stopBar} aria-label="Emergency stop" data-stopped={inForce !== undefined}>
+      <button type="button" className={styles.stop} onClick={cockpit.stop}>
+        STOP
+        <span className={styles.keys}>Space or Escape</span>
+      </button>
+      <div className={styles.stopState} role="status" aria-live="assertive">
+        <StopText view={view} inForce={inForce} session={session} />
+      </div>
+    </section>
+  )
+}
+
+function StopText(props: { view: StopPress; inForce: StopInForce | undefined; session: SessionDetail }) {
+  const { view, inForce, session } = props
+  const by = useWho(session)
+  if (inForce) {
+    const who = inForce.by === undefined ? '' : `, by ${by(inForce.by)}`
+    return (
+      <Text size="sm">
+        <b>Stopped:</b> {inForce.reason}
+        {who}
+        {inForce.recorded ? '.' : '. It holds, but is not recorded yet.'}
+      </Text>
+    )
+  }
+  if (view.phase === 'pressed') {
+    return (
+      <Text size="sm">
+        <b>Stop pressed.</b> Not confirmed yet: it goes out every way there is.
+      </Text>
+    )
+  }
+  if (view.phase === 'recorded') {
+    return (
+      <Text size="sm">
+        <b>Stopped.</b> The stop is recorded.
+      </Text>
+    )
+  }
+  if (view.phase === 'refused') return <Text size="sm">The stop was refused: {messageOf(view.error)}</Text>
+  return (
+    <Text size="sm" c="dimmed" visibleFrom="xs">
+      Stops the robot until the stop is cleared. The keys work everywhere but in text fields.
+    </Text>
+  )
+}
+
+function useWho(session: SessionDetail): (id: string | null) => string {
+  const me = useMe()
+  return (id) => {
+    if (id === null) return 'the platform'
+    if (id === me.id) return 'you'
+    return id === session.client_id ? 'the owner' : 'an admin'
+  }
+}
