@@ -1,9 +1,26 @@
+import { billingNavigation, billingRoutes } from '../billing/routes.ts'
+import { dataNavigation, dataRoutes } from '../data/routes.ts'
 import { homeRoutes } from '../home/routes.ts'
+import { robotNavigation, robotRoutes } from '../robots/routes.ts'
 import { settingsNavigation, settingsRoutes } from '../settings/routes.ts'
+import { statisticsNavigation, statisticsRoutes } from '../statistics/routes.ts'
 import type { NavigationEntry } from './navigation.ts'
 
 /** Every feature's pages: one line each. */
-export const routes = [...homeRoutes, ...settingsRoutes] as const
+export const routes = [
+  ...homeRoutes,
+  ...robotRoutes,
+  ...dataRoutes,
+  ...billingRoutes,
+  ...statisticsRoutes,
+  ...settingsRoutes,
+] as const
 
 /** Every feature's links, in the order in which they are shown: one line each. */
-export const navigation: readonly NavigationEntry[] = [...settingsNavigation]
+export const navigation: readonly NavigationEntry[] = [
+  ...robotNavigation,
+  ...dataNavigation,
+  ...billingNavigation,
+  ...statisticsNavigation,
+  ...settingsNavigation,
+]
