@@ -1436,12 +1436,17 @@ export interface components {
          *       "operator_name": "Grace",
          *       "episodes_collected": 12,
          *       "data_collected_mb": 340.5,
+         *       "operator_id": "d21f6b80-94c3-4e7a-b5d8-0f3a7e62c915",
+         *       "client_id": "7c9a2d54-3e61-4b0f-8d27-5a1c6f9e0b34",
+         *       "rate_cents_per_minute": 50,
+         *       "billable_seconds": 1420,
          *       "scheduled_for": "2026-11-20T09:30:00.000Z",
          *       "planned_minutes": null,
          *       "paused_seconds": 40,
          *       "pause_reason": null,
          *       "rating_comment": "Careful with the vase, as asked.",
          *       "end_reason": "ended",
+         *       "stream_url": null,
          *       "control": {
          *         "connected": true,
          *         "stop": null
@@ -1487,6 +1492,22 @@ export interface components {
             operator_name: string;
             episodes_collected: number;
             data_collected_mb: number;
+            /**
+             * Format: uuid
+             * @description The user who drives.
+             * @example d21f6b80-94c3-4e7a-b5d8-0f3a7e62c915
+             */
+            operator_id: string;
+            /**
+             * Format: uuid
+             * @description The user who owns the robot.
+             * @example 7c9a2d54-3e61-4b0f-8d27-5a1c6f9e0b34
+             */
+            client_id: string;
+            /** @description What a begun minute costs the client; null until it has started. */
+            rate_cents_per_minute: number | null;
+            /** @description ACTIVE time so far without outages of the robot, begun seconds counted whole; its begun minutes are charged. */
+            billable_seconds: number;
             /** @description Null when it was started at once. */
             scheduled_for: string | null;
             /** @description Null until an extension is approved. */
@@ -1499,6 +1520,8 @@ export interface components {
             rating_comment: string | null;
             /** @description Null until it is COMPLETED or CANCELLED. */
             end_reason: string | null;
+            /** @description Where the robot's video is; null when it has none, and to its operator while the session is not open. */
+            stream_url: string | null;
             control: {
                 /** @description Whether the robot is connected. */
                 connected: boolean;
@@ -2046,12 +2069,17 @@ export interface components {
          *       "robot_type": "so-101",
          *       "operator_name": "Grace",
          *       "operator_earnings_cents": 840,
+         *       "operator_id": "d21f6b80-94c3-4e7a-b5d8-0f3a7e62c915",
+         *       "client_id": "7c9a2d54-3e61-4b0f-8d27-5a1c6f9e0b34",
+         *       "rate_cents_per_minute": 50,
+         *       "billable_seconds": 1420,
          *       "scheduled_for": "2026-11-20T09:30:00.000Z",
          *       "planned_minutes": null,
          *       "paused_seconds": 40,
          *       "pause_reason": null,
          *       "rating_comment": "Careful with the vase, as asked.",
          *       "end_reason": "ended",
+         *       "stream_url": null,
          *       "control": {
          *         "connected": true,
          *         "stop": null
@@ -2097,6 +2125,22 @@ export interface components {
             operator_name: string;
             /** @description In cents; null until the session is COMPLETED. */
             operator_earnings_cents: number | null;
+            /**
+             * Format: uuid
+             * @description The user who drives.
+             * @example d21f6b80-94c3-4e7a-b5d8-0f3a7e62c915
+             */
+            operator_id: string;
+            /**
+             * Format: uuid
+             * @description The user who owns the robot.
+             * @example 7c9a2d54-3e61-4b0f-8d27-5a1c6f9e0b34
+             */
+            client_id: string;
+            /** @description What a begun minute costs the client; null until it has started. */
+            rate_cents_per_minute: number | null;
+            /** @description ACTIVE time so far without outages of the robot, begun seconds counted whole; its begun minutes are charged. */
+            billable_seconds: number;
             /** @description Null when it was started at once. */
             scheduled_for: string | null;
             /** @description Null until an extension is approved. */
@@ -2109,6 +2153,8 @@ export interface components {
             rating_comment: string | null;
             /** @description Null until it is COMPLETED or CANCELLED. */
             end_reason: string | null;
+            /** @description Where the robot's video is; null when it has none, and to its operator while the session is not open. */
+            stream_url: string | null;
             control: {
                 /** @description Whether the robot is connected. */
                 connected: boolean;
@@ -2730,6 +2776,12 @@ export interface components {
              */
             format: "csv" | "json";
             status?: components["schemas"]["SessionStatus"];
+            /**
+             * Format: uuid
+             * @description Sessions on this robot.
+             * @example 0b8f4c1e-6a57-4f0e-9a3d-2c5e7d9b1f42
+             */
+            robotId?: string;
             /**
              * Format: date-time
              * @description Created at this time or later.
@@ -7256,6 +7308,12 @@ export interface operations {
             query?: {
                 /** @example ACTIVE */
                 status?: components["schemas"]["SessionStatus"];
+                /** @example 0b8f4c1e-6a57-4f0e-9a3d-2c5e7d9b1f42 */
+                robotId?: string;
+                /** @example 2026-11-01T00:00:00Z */
+                from?: string;
+                /** @example 2026-12-01T00:00:00Z */
+                to?: string;
                 /** @example 50 */
                 limit?: number;
                 /** @example 0 */
@@ -7534,12 +7592,17 @@ export interface operations {
                      *       "operator_name": "Grace",
                      *       "episodes_collected": 12,
                      *       "data_collected_mb": 340.5,
+                     *       "operator_id": "d21f6b80-94c3-4e7a-b5d8-0f3a7e62c915",
+                     *       "client_id": "7c9a2d54-3e61-4b0f-8d27-5a1c6f9e0b34",
+                     *       "rate_cents_per_minute": 50,
+                     *       "billable_seconds": 1420,
                      *       "scheduled_for": "2026-11-20T09:30:00.000Z",
                      *       "planned_minutes": null,
                      *       "paused_seconds": 40,
                      *       "pause_reason": null,
                      *       "rating_comment": "Careful with the vase, as asked.",
                      *       "end_reason": "ended",
+                     *       "stream_url": null,
                      *       "control": {
                      *         "connected": true,
                      *         "stop": null
@@ -7615,12 +7678,17 @@ export interface operations {
                      *       "operator_name": "Grace",
                      *       "episodes_collected": 12,
                      *       "data_collected_mb": 340.5,
+                     *       "operator_id": "d21f6b80-94c3-4e7a-b5d8-0f3a7e62c915",
+                     *       "client_id": "7c9a2d54-3e61-4b0f-8d27-5a1c6f9e0b34",
+                     *       "rate_cents_per_minute": 50,
+                     *       "billable_seconds": 1420,
                      *       "scheduled_for": "2026-11-20T09:30:00.000Z",
                      *       "planned_minutes": null,
                      *       "paused_seconds": 40,
                      *       "pause_reason": null,
                      *       "rating_comment": "Careful with the vase, as asked.",
                      *       "end_reason": "ended",
+                     *       "stream_url": null,
                      *       "control": {
                      *         "connected": true,
                      *         "stop": null
@@ -8047,12 +8115,17 @@ export interface operations {
                      *       "operator_name": "Grace",
                      *       "episodes_collected": 12,
                      *       "data_collected_mb": 340.5,
+                     *       "operator_id": "d21f6b80-94c3-4e7a-b5d8-0f3a7e62c915",
+                     *       "client_id": "7c9a2d54-3e61-4b0f-8d27-5a1c6f9e0b34",
+                     *       "rate_cents_per_minute": 50,
+                     *       "billable_seconds": 1420,
                      *       "scheduled_for": "2026-11-20T09:30:00.000Z",
                      *       "planned_minutes": null,
                      *       "paused_seconds": 40,
                      *       "pause_reason": null,
                      *       "rating_comment": "Careful with the vase, as asked.",
                      *       "end_reason": "ended",
+                     *       "stream_url": null,
                      *       "control": {
                      *         "connected": true,
                      *         "stop": null

@@ -86,12 +86,25 @@ const latency = z.object({
 })
 
 const details = {
+  operator_id: idOf('operator').meta({ description: 'The user who drives.' }),
+  client_id: idOf('client').meta({ description: 'The user who owns the robot.' }),
+  rate_cents_per_minute: whole.nullable().meta({
+    description: 'What a begun minute costs the client; null until it has started.',
+  }),
+  billable_seconds: whole.meta({
+    description:
+      'ACTIVE time so far without outages of the robot, begun seconds counted whole; its begun minutes are charged.',
+  }),
   scheduled_for: timestamp.nullable().meta({ description: 'Null when it was started at once.' }),
   planned_minutes: whole.nullable().meta({ description: 'Null until an extension is approved.' }),
   paused_seconds: whole.meta({ description: 'Of all pauses, the present one included.' }),
   pause_reason: z.string().nullable().meta({ description: 'Null unless it is PAUSED.' }),
   rating_comment: z.string().nullable().meta({ description: 'Null without a rating, or without a comment.' }),
   end_reason: z.string().nullable().meta({ description: 'Null until it is COMPLETED or CANCELLED.' }),
+  stream_url: z.string().nullable().meta({
+    description:
+      "Where the robot's video is; null when it has none, and to its operator while the session is not open.",
+  }),
   control: z.object({
     connected: z.boolean().meta({ description: 'Whether the robot is connected.' }),
     stop: z
@@ -110,12 +123,17 @@ const details = {
   }),
 }
 const detailsExample = {
+  operator_id: exampleIds.operator,
+  client_id: exampleIds.client,
+  rate_cents_per_minute: 50,
+  billable_seconds: 1_420,
   scheduled_for: '2026-11-20T09:30:00.000Z',
   planned_minutes: null,
   paused_seconds: 40,
   pause_reason: null,
   rating_comment: 'Careful with the vase, as asked.',
   end_reason: 'ended',
+  stream_url: null,
   control: { connected: true, stop: null },
   latency: { p50_ms: 3.1, p95_ms: 10.9, max_ms: 84.2, frames: 43_180, dropped: 12 },
 }

@@ -33,6 +33,7 @@ export type ListedSession = Pick<
 /** A session read alone: also whether its robot is connected, and how its driving fared, if it was driven. */
 export type SessionDetailRow = SessionRow & {
   robot_connected: boolean
+  stream_url: string
   latency_buckets: number[] | null
   latency_max_ms: number | null
   latency_frames: number | null
@@ -76,15 +77,34 @@ export function sessionDetail(row: SessionDetailRow, viewerId: string, now: Date
   const presentPauseMs = row.paused_at === null ? 0 : now.getTime() - row.paused_at.getTime()
   return {
     ...sessionView(row, viewerId, now),
+    operator_id: row.operator_id,
+    client_id: row.client_id,
+    rate_cents_per_minute: row.client_rate_cents_per_minute,
+    billable_seconds: Math.ceil(billableMs(row, now) / 1_000),
     scheduled_for: iso(row.scheduled_for),
     planned_minutes: row.planned_minutes,
     paused_seconds: Math.floor((row.paused_ms + Math.max(0, presentPauseMs)) / 1_000),
     pause_reason: row.pause_reason,
     rating_comment: row.rating_comment,
     end_reason: row.end_reason,
+    stream_url: streamUrl(row, viewerId),
     control: { connected: row.robot_connected, stop: stopView(row) },
     latency: latencyView(row),
   }
+}
+
+/** Whoever has driven a robot once does not look through its camera for good. */
+function streamUrl(row: SessionDetailRow, viewerId: string): string | null {
+  const isOpen = row.status === 'ACTIVE' || row.status === 'PAUSED'
+  const mayLook = isOpen || row.operator_id !== viewerId || row.client_id === viewerId
+  return mayLook && row.stream_url !== '' ? row.stream_url : null
+}
+
+/** ACTIVE time without outages, the stretch that is running included. */
+function billableMs(row: SessionRow, now: Date): number {
+  const { active_ms: counted, outage_ms: outage, active_since: since, active_until: until } = row
+  const running = since !== null && until === null ? now.getTime() - since.getTime() : 0
+  return Math.max(0, counted + Math.max(0, running) - outage)
 }
 
 /** The buckets are coarser than a tenth of a millisecond, so more digits would say nothing. */

@@ -1,7 +1,9 @@
 import { billingNavigation, billingRoutes } from '../billing/routes.ts'
 import { dataNavigation, dataRoutes } from '../data/routes.ts'
+import { driveRoutes } from '../drive/routes.ts'
 import { homeRoutes } from '../home/routes.ts'
 import { robotNavigation, robotRoutes } from '../robots/routes.ts'
+import { sessionNavigation, sessionRoutes } from '../session/routes.ts'
 import { settingsNavigation, settingsRoutes } from '../settings/routes.ts'
 import { statisticsNavigation, statisticsRoutes } from '../statistics/routes.ts'
 import type { NavigationEntry } from './navigation.ts'
@@ -9,6 +11,8 @@ import type { NavigationEntry } from './navigation.ts'
 /** Every feature's pages: one line each. */
 export const routes = [
   ...homeRoutes,
+  ...sessionRoutes,
+  ...driveRoutes,
   ...robotRoutes,
   ...dataRoutes,
   ...billingRoutes,
@@ -18,6 +22,7 @@ export const routes = [
 
 /** Every feature's links, in the order in which they are shown: one line each. */
 export const navigation: readonly NavigationEntry[] = [
+  ...sessionNavigation,
   ...robotNavigation,
   ...dataNavigation,
   ...billingNavigation,
