@@ -9,6 +9,7 @@ import { afterAll, beforeAll, expect, test, vi } from 'vitest'
 import { act, start } from './support/cast.ts'
 import { type ConsoleBrowser, openConsole, seriousIssues } from './support/console.ts'
 import { storeEpisode } from './support/episodes.ts'
+import { createInvoiceStage } from './support/stripe/invoice-stage.ts'
 import { createWorld, type World } from './support/world.ts'
 
 let world: World
@@ -58,7 +59,9 @@ async function traces(page: Page): Promise<string> {
   return [await page.content(), page.url(), kept].join('\n')
 }
 
-test('an owner registers a robot, connects it with the code that is shown, and sees it come and go', async () => {
+test('an owner registers a robot, connects it with the code that is shown, and sees it come and go', {
+  timeout: 90_000,
+}, async () => {
   const { owner, email } = await newOwner()
   await world.robot(owner, { hardware_id: 'taken-already' })
   const { page, context } = await browser.signIn(email, '/dashboard/robots', {
@@ -68,11 +71,11 @@ test('an owner registers a robot, connects it with the code that is shown, and s
   await heading(page, 'Register a robot')
   expect(await seriousIssues(page), 'the form').toEqual([])
   await page.getByLabel('Name').fill('Warehouse arm')
-  await page.getByLabel('Type', { exact: true }).fill('diffdrive-demo')
+  await page.getByRole('textbox', { name: 'Type' }).fill('diffdrive-demo')
   const hardware = page.getByLabel('Hardware id')
   await hardware.fill('taken-already')
-  await page.getByLabel('Tags').fill('berlin')
-  await page.getByLabel('Tags').press('Enter')
+  await page.getByRole('combobox', { name: 'Tags' }).fill('berlin')
+  await page.getByRole('combobox', { name: 'Tags' }).press('Enter')
   await page.getByRole('button', { name: 'Register' }).click()
   await page.getByText('Already belongs to a robot').waitFor()
   expect(await hardware.evaluate('document.activeElement.value')).toBe('taken-already')
@@ -260,39 +263,128 @@ test('on a platform without payments the billing pages are calm about it', async
   expect(await seriousIssues(page)).toEqual([])
 })
 
+test('a month of sessions is an invoice with its lines, is paid at the provider, and stands in the charts', {
+  timeout: 90_000,
+}, async () => {
+  await using stage = await createInvoiceStage()
+  await using console = await openConsole(stage.world.baseUrl)
+  const { owner, operator, people } = stage
+  await owner.patch('/api/client/profile', { contact_email: 'payer@test.local' })
+  await stage.drive(27)
+  const second = await start(operator, people.robotId)
+  stage.later(90_000)
+  await act(operator, second, 'pause')
+  stage.later(130_000)
+  await act(operator, second, 'end')
+  await stage.closeMonth()
+
+  const { page, context } = await console.signIn(`${owner.name}@test.local`, '/dashboard/invoices')
+  const row = page.getByRole('row', { name: /January 2026/ })
+  await row.getByText('To be paid').waitFor()
+  await page.getByText('sent to you by mail, to be paid within 14 days').waitFor()
+  await stage.run()
+  await page.reload()
+  const pay = row.getByRole('link', { name: 'See and pay' })
+  const invoice = stage.theirs()
+  expect(await pay.getAttribute('href')).toBe(invoice.hosted_invoice_url)
+  expect(await pay.getAttribute('target')).toBe('_blank')
+  expect(await pay.getAttribute('rel')).toContain('noopener')
+
+  await row.getByRole('link', { name: 'January 2026', exact: true }).click()
+  await heading(page, 'Invoice for January 2026')
+  const rows = page.getByRole('table', { name: 'Lines of the invoice' }).getByRole('row')
+  await rows.nth(3).waitFor()
+  const cells = async (index: number) => (await rows.nth(index).getByRole('cell').allTextContents()).slice(1)
+  const [robot, driver] = [expect.stringMatching(/^Robot/), operator.name]
+  expect(await cells(1)).toEqual([robot, driver, '27', '', '', '€0.50', '€13.50'])
+  expect(await cells(2)).toEqual([robot, driver, '2', '2 min 10 s', '', '€0.50', '€1.00'])
+  expect(await rows.nth(3).textContent()).toMatch(/^2 sessions29.*2 min 10 s.*€14\.50$/)
+  expect(await seriousIssues(page), 'the invoice').toEqual([])
+
+  // Told by the provider, it turns without a reload.
+  stage.invoices.pay(invoice.id)
+  expect(await stage.tell('invoice.paid', invoice.id)).toBe(200)
+  await page.getByRole('main').getByText('Paid', { exact: true }).waitFor()
+  await page.getByText(/^Paid on /).waitFor()
+  await page.emulateMedia({ media: 'print' })
+  expect(await page.getByRole('banner').isVisible()).toBe(false)
+  expect(await page.getByRole('button', { name: 'Print' }).isVisible()).toBe(false)
+  expect(await rows.nth(3).isVisible()).toBe(true)
+  await page.emulateMedia({ media: 'screen' })
+
+  await page.getByRole('link', { name: 'Statistics' }).click()
+  const spending = page.getByRole('table', { name: 'Spending by month' })
+  await spending.getByRole('row', { name: /Jan 2026\s*€14\.50/ }).waitFor()
+  expect(await spending.getByRole('row').count()).toBe(12)
+  await page
+    .getByRole('table', { name: 'Time driven by month' })
+    .getByRole('row', { name: /Jan 2026\s*29 min/ })
+    .waitFor()
+  await page
+    .getByRole('table', { name: 'Sessions' })
+    .getByRole('row', { name: /Completed\s*2/ })
+    .waitFor()
+  await page
+    .getByRole('table', { name: 'Robots now' })
+    .getByRole('row', { name: /Online\s*1/ })
+    .waitFor()
+  await page.locator('.recharts-bar-rectangle path').first().waitFor()
+
+  // The provider's page opens in place of this one.
+  let opened = ''
+  await context.route('https://billing.stripe.test/**', (route) => {
+    opened = route.request().url()
+    return route.fulfill({ contentType: 'text/html', body: '<h1>Your payment methods</h1>' })
+  })
+  await page.getByRole('link', { name: 'Invoices' }).click()
+  await page.getByRole('button', { name: 'Save a payment method' }).click()
+  await heading(page, 'Your payment methods')
+  expect(opened).toContain('/p/session/')
+  const { customerId } = (await owner.post('/api/payments/customer')).body
+  stage.stripe.books.saveMethod(customerId)
+  await stage.tell('customer.updated', customerId)
+  await page.goto(`${stage.world.baseUrl}/dashboard/invoices`)
+  await page.getByText('A payment method is saved').waitFor()
+  await page.getByRole('button', { name: 'Change how you pay' }).waitFor()
+})
+
 test.each([
   ['light', 1280],
   ['dark', 1280],
   ['light', 360],
-] as const)("an owner's pages are accessible: %s, %i pixels wide", async (colorScheme, width) => {
-  const { owner, email } = await newOwner()
-  const robot = await world.robot(owner, {
-    name: 'Recorder',
-    tags: ['berlin'],
-    stream_url: 'https://cam.test.local/1',
-  })
-  const link = (await world.connect(robot)).beat()
-  await storeEpisode(link, { uri: 'https://store.test.local/1.mcap' })
-  const [{ id: datasetId }] = (await owner.get('/api/client/datasets')).body.datasets
-  const { page } = await browser.signIn(email, '/dashboard', {
-    colorScheme,
-    viewport: { width, height: 800 },
-  })
-  await heading(page, /^Welcome/)
-  for (const [path, ready] of [
-    ['robots', 'berlin'],
-    ['robots/new', 'Hardware id'],
-    [`robots/${robot.id}`, 'No sessions yet'],
-    ['datasets', 'Recorder'],
-    [`datasets/${datasetId}`, 'https://store.test.local/1.mcap'],
-    ['invoices', 'Standard'],
-    ['statistics', 'Spending by month'],
-  ] as const) {
-    await page.goto(`${world.baseUrl}/dashboard/${path}`)
-    await page.getByRole('main').getByText(ready).first().waitFor()
-    if (path === 'statistics') await page.locator('.recharts-surface').nth(3).waitFor()
-    expect(await seriousIssues(page), path).toEqual([])
-    const overflow = await page.evaluate('document.documentElement.scrollWidth - window.innerWidth')
-    expect(overflow, path).toBeLessThanOrEqual(0)
-  }
-})
+] as const)(
+  "an owner's pages are accessible: %s, %i pixels wide",
+  { timeout: 60_000 },
+  async (colorScheme, width) => {
+    const { owner, email } = await newOwner()
+    const robot = await world.robot(owner, {
+      name: 'Recorder',
+      tags: ['berlin'],
+      stream_url: 'https://cam.test.local/1',
+    })
+    const link = (await world.connect(robot)).beat()
+    await storeEpisode(link, { uri: 'https://store.test.local/1.mcap' })
+    const [{ id: datasetId }] = (await owner.get('/api/client/datasets')).body.datasets
+    const { page } = await browser.signIn(email, '/dashboard', {
+      colorScheme,
+      viewport: { width, height: 800 },
+    })
+    await heading(page, /^Welcome/)
+    for (const [path, ready] of [
+      ['robots', 'berlin'],
+      ['robots/new', 'Hardware id'],
+      [`robots/${robot.id}`, 'No sessions yet'],
+      ['datasets', 'Recorder'],
+      [`datasets/${datasetId}`, 'https://store.test.local/1.mcap'],
+      ['invoices', 'Standard'],
+      ['statistics', 'Spending by month'],
+    ] as const) {
+      await page.goto(`${world.baseUrl}/dashboard/${path}`)
+      await page.getByRole('main').getByText(ready).first().waitFor()
+      if (path === 'statistics') await page.locator('.recharts-surface').nth(3).waitFor()
+      expect(await seriousIssues(page), path).toEqual([])
+      const overflow = await page.evaluate('document.documentElement.scrollWidth - window.innerWidth')
+      expect(overflow, path).toBeLessThanOrEqual(0)
+    }
+  },
+)

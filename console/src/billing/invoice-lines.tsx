@@ -1,5 +1,6 @@
 import { Table, Text } from '@mantine/core'
 import { dateTime, duration, money } from '../ui/format.ts'
+import { LinkAnchor } from '../ui/links.tsx'
 import type { Invoice, InvoiceLine } from './use-invoices.ts'
 
 /** Seconds as `2 min 10 s`; nothing for none. */
@@ -32,7 +33,11 @@ export const InvoiceLines = ({ invoice, lines }: { invoice: Invoice; lines: read
         <Table.Tbody>
           {lines.map((line) => (
             <Table.Tr key={line.session_id}>
-              <Table.Td>{dateTime(line.started_at)}</Table.Td>
+              <Table.Td>
+                <LinkAnchor to="/sessions/$sessionId" params={{ sessionId: line.session_id }}>
+                  {dateTime(line.started_at)}
+                </LinkAnchor>
+              </Table.Td>
               <Table.Td>{line.robot_name}</Table.Td>
               <Table.Td>{line.operator_name}</Table.Td>
               <Table.Td>{line.minutes}</Table.Td>

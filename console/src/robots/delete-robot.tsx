@@ -6,6 +6,7 @@ import { ApiError, answerOf } from '@wheelhouse/sdk'
 import { type FormEvent, useState } from 'react'
 import { keys } from '../api/keys.ts'
 import { usePlatform } from '../app/platform.ts'
+import { LinkAnchor } from '../ui/links.tsx'
 import { Problem } from '../ui/states.tsx'
 import { type Robot, robotKey } from './use-robots.ts'
 
@@ -48,8 +49,8 @@ export function DeleteRobot({ robot }: { robot: Robot }) {
             <Problem error={remove.error} />
             {inSession && (
               <Text size="sm">
-                Somebody is driving it. End the session first, or wait until it is over; then remove the
-                robot.
+                Somebody is driving it. End <OpenSessions robot={robot} /> first, or wait until it is over;
+                then remove the robot.
               </Text>
             )}
             <Group justify="flex-end">
@@ -71,6 +72,12 @@ export function DeleteRobot({ robot }: { robot: Robot }) {
     </Group>
   )
 }
+
+const OpenSessions = ({ robot }: { robot: Robot }) => (
+  <LinkAnchor to="/sessions" search={{ robot: robot.id }}>
+    the session
+  </LinkAnchor>
+)
 
 function useRemove(id: string) {
   const { rest } = usePlatform()

@@ -1,47 +1,41 @@
-import { Table, Text } from '@mantine/core'
+import { Group, Table } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import { answerOf, type Schemas } from '@wheelhouse/sdk'
 import { keys } from '../api/keys.ts'
 import { usePlatform } from '../app/platform.ts'
+import { StatusBadge } from '../session/status-badge.tsx'
 import { duration, money } from '../ui/format.ts'
+import { LinkAnchor, LinkButton } from '../ui/links.tsx'
 import { Empty, QueryView } from '../ui/states.tsx'
 import { Time } from '../ui/time.tsx'
 import type { Robot } from './use-robots.ts'
 
 type Session = Schemas['ClientSession'] | Schemas['OperatorSession']
 
-/** Sessions that are looked through for those of one robot. */
-const LOOKED_THROUGH = 100
+const SHOWN = 10
 
-const statusTexts: Record<Session['status'], string> = {
-  PENDING: 'Planned',
-  ACTIVE: 'Active',
-  PAUSED: 'Paused',
-  COMPLETED: 'Completed',
-  CANCELLED: 'Cancelled',
-}
-
-/** What was done with a robot lately. */
+/** What was done with a robot lately, and the way to all of it. */
 export function RobotSessions({ robot }: { robot: Robot }) {
   const { rest } = usePlatform()
   const query = useQuery({
-    queryKey: [...keys.sessions, 'newest', LOOKED_THROUGH],
-    queryFn: () => answerOf(rest.GET('/api/sessions', { params: { query: { limit: LOOKED_THROUGH } } })),
-    select: ({ sessions }) => ({
-      own: sessions.filter(({ robot_id }) => robot_id === robot.id),
-      more: sessions.length === LOOKED_THROUGH,
-    }),
+    queryKey: [...keys.sessions, 'of-robot', robot.id],
+    queryFn: () =>
+      answerOf(rest.GET('/api/sessions', { params: { query: { robotId: robot.id, limit: SHOWN } } })),
   })
   return (
-    <QueryView query={query}>
-      {({ own, more }) => (
+    <QueryView
+      query={query}
+      isEmpty={({ sessions }) => sessions.length === 0}
+      empty={<Empty title="No sessions yet" />}
+    >
+      {({ sessions }) => (
         <>
-          {own.length === 0 ? <Empty title="No sessions yet" /> : <SessionTable sessions={own} />}
-          {more && (
-            <Text size="sm" c="dimmed">
-              Of your {LOOKED_THROUGH} newest sessions, those with this robot.
-            </Text>
-          )}
+          <SessionTable sessions={sessions} />
+          <Group>
+            <LinkButton to="/sessions" search={{ robot: robot.id }} variant="default" size="xs">
+              All sessions with this robot
+            </LinkButton>
+          </Group>
         </>
       )}
     </QueryView>
@@ -53,7 +47,7 @@ const SessionTable = ({ sessions }: { sessions: readonly Session[] }) => (
     <Table aria-label="Sessions">
       <Table.Thead>
         <Table.Tr>
-          <Table.Th>Started</Table.Th>
+          <Table.Th>Created</Table.Th>
           <Table.Th>Status</Table.Th>
           <Table.Th>Operator</Table.Th>
           <Table.Th>Duration</Table.Th>
@@ -63,8 +57,14 @@ const SessionTable = ({ sessions }: { sessions: readonly Session[] }) => (
       <Table.Tbody>
         {sessions.map((session) => (
           <Table.Tr key={session.id}>
-            <Table.Td>{session.started_at ? <Time at={session.started_at} exact /> : 'not yet'}</Table.Td>
-            <Table.Td>{statusTexts[session.status]}</Table.Td>
+            <Table.Td>
+              <LinkAnchor to="/sessions/$sessionId" params={{ sessionId: session.id }}>
+                <Time at={session.created_at} exact />
+              </LinkAnchor>
+            </Table.Td>
+            <Table.Td>
+              <StatusBadge status={session.status} />
+            </Table.Td>
             <Table.Td>{session.operator_name}</Table.Td>
             <Table.Td>{session.duration_minutes === null ? '' : duration(session.duration_minutes)}</Table.Td>
             <Table.Td>
