@@ -65,7 +65,7 @@ test('an owner registers a robot, connects it with the code that is shown, and s
   const { owner, email } = await newOwner()
   await world.robot(owner, { hardware_id: 'taken-already' })
   const { page, context } = await browser.signIn(email, '/dashboard/robots', {
-    permissions: ['clipboard-read'],
+    permissions: ['clipboard-read', 'clipboard-write'],
   })
   await page.getByRole('link', { name: 'Register a robot' }).click()
   await heading(page, 'Register a robot')
@@ -90,6 +90,7 @@ test('an owner registers a robot, connects it with the code that is shown, and s
   const [token = '', url = '', program = ''] = await page.locator('pre').allTextContents()
   expect(program).toContain(token)
   await page.getByRole('button', { name: 'Copy' }).first().click()
+  await page.getByRole('button', { name: 'Copied' }).waitFor()
   expect(await page.evaluate('navigator.clipboard.readText()')).toBe(token)
 
   {

@@ -52,7 +52,7 @@ const isNotSetUp = (error: unknown) =>
   error instanceof ApiError && error.status === 503 && /not set up/.test(error.message)
 
 const NotSetUp = () => (
-  <Alert color="gray" variant="outline" title="Payments are not set up on this platform" role="status">
+  <Alert variant="default" title="Payments are not set up on this platform" role="status">
     <Text size="sm">
       Nothing is charged here. Sessions are counted and invoices made all the same, for you to see; ask
       whoever runs this platform how they are settled.

@@ -9,7 +9,7 @@ export function ConnectRobot({ robot, token }: { robot: Robot; token: string }) 
   const access: RobotAccess = { control_url: robot.control_url, robot_token: token }
   return (
     <Stack>
-      <Alert color="orange" variant="outline" title="Keep the token now">
+      <Alert variant="default" title="Keep the token now">
         It is not shown again once you leave this page. Whoever has it can connect as this robot. If it is
         lost, make a new one on the robot’s page.
       </Alert>
