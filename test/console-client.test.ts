@@ -7,9 +7,15 @@ import { fileURLToPath } from 'node:url'
 import type { BrowserContext, Page } from 'playwright-core'
 import { afterAll, beforeAll, expect, test, vi } from 'vitest'
 import { act, start } from './support/cast.ts'
-import { type ConsoleBrowser, openConsole, seriousIssues } from './support/console.ts'
+import {
+  type ConsoleBrowser,
+  heading,
+  looksWell,
+  openConsole,
+  overflow,
+  seriousIssues,
+} from './support/console.ts'
 import { storeEpisode } from './support/episodes.ts'
-import { createInvoiceStage } from './support/stripe/invoice-stage.ts'
 import { createWorld, type World } from './support/world.ts'
 
 let world: World
@@ -30,7 +36,6 @@ async function newOwner() {
   await owner.patch('/api/client/profile', { contact_email: `${owner.name}@test.local` })
   return { owner, email: `${owner.name}@test.local` }
 }
-const heading = (page: Page, name: string | RegExp) => page.getByRole('heading', { name, level: 1 }).waitFor()
 
 /** Runs a program as somebody would who has copied it into a folder of the project. */
 async function runCopied(name: string, program: string) {
@@ -129,9 +134,9 @@ test('an owner registers a robot, connects it with the code that is shown, and s
       expect(await seriousIssues(page), tab).toEqual([])
     }
     await page.getByRole('link', { name: 'Done' }).click()
-    await heading(page, 'Warehouse arm')
+    await heading(page, /^Warehouse arm$/)
     await page.getByText('Online', { exact: true }).waitFor()
-    expect(await traces(page)).not.toContain(token)
+    expect((await traces(page)).includes(token)).toBe(false)
     await page.getByRole('link', { name: 'Robots', exact: true }).click()
     await page.getByRole('row', { name: /Warehouse arm.*Online.*berlin/ }).waitFor()
   }
@@ -144,7 +149,7 @@ async function back(page: Page, context: BrowserContext, token: string) {
   await page.goBack()
   await page.goBack()
   await heading(page, 'Register a robot')
-  expect(await traces(page)).not.toContain(token)
+  expect((await traces(page)).includes(token)).toBe(false)
   expect(JSON.stringify(await context.cookies())).not.toContain(token)
 }
 
@@ -154,7 +159,7 @@ test('a replaced token is worth nothing; the new one is shown once and connects'
   const old = (await world.connect(robot)).beat()
   const { page } = await browser.signIn(email, `/dashboard/robots/${robot.id}`)
   await page.getByText('Online', { exact: true }).waitFor()
-  expect(await traces(page)).not.toContain(robot.token)
+  expect((await traces(page)).includes(robot.token)).toBe(false)
   await page.getByRole('button', { name: 'Replace the token' }).click()
   const dialog = page.getByRole('dialog', { name: 'Replace the token of Runner?' })
   expect(await seriousIssues(page), 'the question').toEqual([])
@@ -169,7 +174,7 @@ test('a replaced token is worth nothing; the new one is shown once and connects'
   await page.getByText('Runner is connected').waitFor()
   await page.getByRole('button', { name: 'Hide the token' }).click()
   await page.getByRole('button', { name: 'Replace the token' }).waitFor()
-  expect(await traces(page)).not.toContain(token)
+  expect((await traces(page)).includes(token)).toBe(false)
   await link.close()
   await page.getByText('Offline', { exact: true }).waitFor()
 })
@@ -283,115 +288,6 @@ test('on a platform without payments the billing pages are calm about it', async
   await page.getByText('Payments are not set up on this platform').waitFor()
   expect(await page.getByRole('alert').count()).toBe(0)
   expect(await seriousIssues(page)).toEqual([])
-})
-
-test('a month of sessions is an invoice with its lines, is paid at the provider, and stands in the charts', {
-  timeout: 90_000,
-}, async () => {
-  await using stage = await createInvoiceStage()
-  await using console = await openConsole(stage.world.baseUrl)
-  const { owner, operator, people } = stage
-  await owner.patch('/api/client/profile', { contact_email: 'payer@test.local' })
-  await stage.drive(27)
-  const second = await start(operator, people.robotId)
-  stage.later(90_000)
-  await act(operator, second, 'pause')
-  stage.later(130_000)
-  await act(operator, second, 'end')
-  await stage.closeMonth()
-
-  const { page, context } = await console.signIn(`${owner.name}@test.local`, '/dashboard/invoices')
-  const row = page.getByRole('row', { name: /January 2026/ })
-  await row.getByText('To be paid').waitFor()
-  await page.getByText('sent to you by mail, to be paid within 14 days').waitFor()
-  await stage.run()
-  await page.reload()
-  const pay = row.getByRole('link', { name: 'See and pay' })
-  const invoice = stage.theirs()
-  expect(await pay.getAttribute('href')).toBe(invoice.hosted_invoice_url)
-  expect(await pay.getAttribute('target')).toBe('_blank')
-  expect(await pay.getAttribute('rel')).toContain('noopener')
-
-  await row.getByRole('link', { name: 'January 2026', exact: true }).click()
-  await heading(page, 'Invoice for January 2026')
-  const rows = page.getByRole('table', { name: 'Lines of the invoice' }).getByRole('row')
-  await rows.nth(3).waitFor()
-  const cells = async (index: number) => (await rows.nth(index).getByRole('cell').allTextContents()).slice(1)
-  const [robot, driver] = [expect.stringMatching(/^Robot/), operator.name]
-  expect(await cells(1)).toEqual([robot, driver, '27', '', '', '€0.50', '€13.50'])
-  expect(await cells(2)).toEqual([robot, driver, '2', '2 min 10 s', '', '€0.50', '€1.00'])
-  expect(await rows.nth(3).textContent()).toMatch(/^2 sessions29.*2 min 10 s.*€14\.50$/)
-  await looksWell(page, 'the invoice')
-
-  // Told by the provider, it turns without a reload.
-  stage.invoices.pay(invoice.id)
-  expect(await stage.tell('invoice.paid', invoice.id)).toBe(200)
-  await page.getByRole('main').getByText('Paid', { exact: true }).waitFor()
-  await page.getByText(/^Paid on /).waitFor()
-  await page.emulateMedia({ media: 'print' })
-  expect(await page.getByRole('banner').isVisible()).toBe(false)
-  expect(await page.getByRole('button', { name: 'Print' }).isVisible()).toBe(false)
-  expect(await rows.nth(3).isVisible()).toBe(true)
-  await page.emulateMedia({ media: 'screen' })
-
-  await page.getByRole('link', { name: 'Statistics' }).click()
-  const spending = page.getByRole('table', { name: 'Spending by month' })
-  await spending.getByRole('row', { name: /Jan 2026\s*€14\.50/ }).waitFor()
-  expect(await spending.getByRole('row').count()).toBe(12)
-  await page
-    .getByRole('table', { name: 'Time driven by month' })
-    .getByRole('row', { name: /Jan 2026\s*29 min/ })
-    .waitFor()
-  await page
-    .getByRole('table', { name: 'Sessions' })
-    .getByRole('row', { name: /Completed\s*2/ })
-    .waitFor()
-  await page
-    .getByRole('table', { name: 'Robots now' })
-    .getByRole('row', { name: /Online\s*1/ })
-    .waitFor()
-  await page.locator('.recharts-bar-rectangle path').first().waitFor()
-
-  // The provider's page opens in place of this one.
-  let opened = ''
-  await context.route('https://billing.stripe.test/**', (route) => {
-    opened = route.request().url()
-    return route.fulfill({ contentType: 'text/html', body: '<h1>Your payment methods</h1>' })
-  })
-  await page.getByRole('link', { name: 'Invoices' }).click()
-  await page.getByRole('button', { name: 'Save a payment method' }).click()
-  await heading(page, 'Your payment methods')
-  expect(opened).toContain('/p/session/')
-  const { customerId } = (await owner.post('/api/payments/customer')).body
-  stage.stripe.books.saveMethod(customerId)
-  await stage.tell('customer.updated', customerId)
-  await page.goto(`${stage.world.baseUrl}/dashboard/invoices`)
-  await page.getByText('A payment method is saved').waitFor()
-  await page.getByRole('button', { name: 'Change how you pay' }).waitFor()
-})
-
-test('an invoice of many sessions is read page by page, and printed only whole', {
-  timeout: 90_000,
-}, async () => {
-  await using stage = await createInvoiceStage()
-  await using console = await openConsole(stage.world.baseUrl)
-  await stage.owner.patch('/api/client/profile', {
-    contact_email: 'payer@test.local',
-    company_name: 'Lovelace',
-  })
-  for (let count = 0; count < 101; count++) await stage.drive(1)
-  await stage.closeMonth()
-  const [{ id }] = await stage.list()
-  const { page } = await console.signIn(`${stage.owner.name}@test.local`, `/dashboard/invoices/${id}`)
-  await page.getByText('For Lovelace').waitFor()
-  const lines = page.getByRole('table').locator('tbody tr')
-  await vi.waitFor(async () => expect(await lines.count()).toBe(100))
-  const print = page.getByRole('button', { name: 'Print' })
-  expect(await print.isDisabled()).toBe(true)
-  await page.getByRole('button', { name: 'More lines (100 of 101)' }).click()
-  await vi.waitFor(async () => expect(await lines.count()).toBe(101))
-  expect(await print.isDisabled()).toBe(false)
-  expect(await page.getByRole('table').locator('tfoot').textContent()).toMatch(/^101 sessions101€50\.50$/)
 })
 
 test.each([

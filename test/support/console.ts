@@ -79,3 +79,24 @@ export async function seriousIssues(page: Page): Promise<string[]> {
     .filter(({ impact }) => impact === 'serious' || impact === 'critical')
     .flatMap(({ id, nodes }) => nodes.map((node) => `${id}: ${node.target.join(' ')} ${node.failureSummary}`))
 }
+
+/** By how much the page is wider than its window. */
+export const overflow = (page: Page) =>
+  page.evaluate('document.documentElement.scrollWidth - window.innerWidth')
+
+/** Checks the page as it stands: nothing serious for axe, in light and in dark, on a desk and on a phone, without sideways scroll. */
+export async function looksWell(page: Page, what: string) {
+  const desk = page.viewportSize()
+  expect(await seriousIssues(page), what).toEqual([])
+  await page.emulateMedia({ colorScheme: 'dark' })
+  await page.locator('html[data-mantine-color-scheme=dark]').waitFor()
+  await page.setViewportSize({ width: 360, height: 800 })
+  expect(await seriousIssues(page), `${what}, dark, on a phone`).toEqual([])
+  expect(await overflow(page), what).toBeLessThanOrEqual(0)
+  await page.emulateMedia({ colorScheme: 'light' })
+  if (desk) await page.setViewportSize(desk)
+}
+
+/** Waits for the title of a page. */
+export const heading = (page: Page, name: string | RegExp) =>
+  page.getByRole('heading', { name, level: 1 }).waitFor()
