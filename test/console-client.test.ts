@@ -56,21 +56,6 @@ async function runCopied(name: string, program: string) {
   }
 }
 
-const overflow = (page: Page) => page.evaluate('document.documentElement.scrollWidth - window.innerWidth')
-
-/** The page as it stands, in light and in dark, on a desk and on a phone. */
-async function looksWell(page: Page, what: string) {
-  const desk = page.viewportSize()
-  expect(await seriousIssues(page), what).toEqual([])
-  await page.emulateMedia({ colorScheme: 'dark' })
-  await page.locator('html[data-mantine-color-scheme=dark]').waitFor()
-  await page.setViewportSize({ width: 360, height: 800 })
-  expect(await seriousIssues(page), `${what}, dark, on a phone`).toEqual([])
-  expect(await overflow(page), what).toBeLessThanOrEqual(0)
-  await page.emulateMedia({ colorScheme: 'light' })
-  if (desk) await page.setViewportSize(desk)
-}
-
 /** Everything of the page that could hold a secret. */
 async function traces(page: Page): Promise<string> {
   const kept = await page.evaluate(
