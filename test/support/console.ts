@@ -81,10 +81,12 @@ export async function seriousIssues(page: Page): Promise<string[]> {
 }
 
 /** By how much the page is wider than its window. */
-export const overflow = (page: Page) =>
-  page.evaluate('document.documentElement.scrollWidth - window.innerWidth')
+const overflow = (page: Page) => page.evaluate('document.documentElement.scrollWidth - window.innerWidth')
 
-/** Checks the page as it stands: nothing serious for axe, in light and in dark, on a desk and on a phone, without sideways scroll. */
+/**
+ * Checks the page as it stands: nothing serious for axe, in light on a desk and in dark on a phone, and no sideways
+ * scroll there.
+ */
 export async function looksWell(page: Page, what: string) {
   const desk = page.viewportSize()
   expect(await seriousIssues(page), what).toEqual([])
