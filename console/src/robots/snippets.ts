@@ -16,10 +16,17 @@ const robot = new SimulatedRobot({
 console.log(await robot.start())
 `
 
-/** The frame of a program for a real robot; `motors` are the owner's own. */
+/** A program for a real robot, but for its `motors`. */
 export const realRobot = ({ control_url, robot_token }: RobotAccess): string => `\
 import { RobotLink } from '@wheelhouse/sdk'
-import { motors } from './motors.ts' // yours
+
+// Replace it with your own hardware.
+const motors = {
+  charge: () => 0.9,
+  drive: (data: unknown) => console.log('drive', data),
+  brake: async () => console.log('brake'),
+  pose: () => ({ x_m: 0, y_m: 0, heading_rad: 0 }),
+}
 
 const link = new RobotLink({
   url: '${control_url}',
