@@ -4,7 +4,7 @@ import { createRequire } from 'node:module'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
 import type { Browser, BrowserContext, Page } from 'playwright-core'
-import { expect } from 'vitest'
+import { expect, vi } from 'vitest'
 import { launchChromium } from './chromium.ts'
 
 const root = fileURLToPath(new URL('../..', import.meta.url))
@@ -62,6 +62,8 @@ function watch(context: BrowserContext, problems: string[]): void {
   })
 }
 
+const FADING = `document.getAnimations().filter((one) => one instanceof CSSTransition).length`
+
 interface AxeResult {
   readonly violations: readonly {
     readonly id: string
@@ -72,6 +74,8 @@ interface AxeResult {
 
 /** What axe calls serious or critical on a page as it stands, one line each. */
 export async function seriousIssues(page: Page): Promise<string[]> {
+  // What is still fading in has colours of its own.
+  await vi.waitFor(async () => expect(await page.evaluate(FADING)).toBe(0), TIMEOUT_MS)
   // Through the debugger, which the page's content policy does not bind.
   await page.evaluate(await readFile(resolve('axe-core/axe.min.js'), 'utf8'))
   const { violations } = (await page.evaluate('axe.run()')) as AxeResult
@@ -79,3 +83,26 @@ export async function seriousIssues(page: Page): Promise<string[]> {
     .filter(({ impact }) => impact === 'serious' || impact === 'critical')
     .flatMap(({ id, nodes }) => nodes.map((node) => `${id}: ${node.target.join(' ')} ${node.failureSummary}`))
 }
+
+/** By how much the page is wider than its window. */
+const overflow = (page: Page) => page.evaluate('document.documentElement.scrollWidth - window.innerWidth')
+
+/**
+ * Checks the page as it stands: nothing serious for axe, in light on a desk and in dark on a phone, and no sideways
+ * scroll there.
+ */
+export async function looksWell(page: Page, what: string) {
+  const desk = page.viewportSize()
+  expect(await seriousIssues(page), what).toEqual([])
+  await page.emulateMedia({ colorScheme: 'dark' })
+  await page.locator('html[data-mantine-color-scheme=dark]').waitFor()
+  await page.setViewportSize({ width: 360, height: 800 })
+  expect(await seriousIssues(page), `${what}, dark, on a phone`).toEqual([])
+  expect(await overflow(page), what).toBeLessThanOrEqual(0)
+  await page.emulateMedia({ colorScheme: 'light' })
+  if (desk) await page.setViewportSize(desk)
+}
+
+/** Waits for the title of a page. */
+export const heading = (page: Page, name: string | RegExp) =>
+  page.getByRole('heading', { name, level: 1 }).waitFor()

@@ -12,7 +12,9 @@ export const keys = {
   sessions: ['sessions'],
   robots: ['robots'],
   certifications: ['certifications'],
+  datasets: ['datasets'],
   invoices: ['invoices'],
+  pricing: ['pricing'],
   payouts: ['payouts'],
   stats: ['stats'],
 } as const

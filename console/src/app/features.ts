@@ -1,22 +1,34 @@
+import { billingNavigation, billingRoutes } from '../billing/routes.ts'
+import { dataNavigation, dataRoutes } from '../data/routes.ts'
 import { driveRoutes } from '../drive/routes.ts'
 import { homeRoutes } from '../home/routes.ts'
 import { operatorNavigation, operatorRoutes } from '../operator/routes.ts'
+import { robotNavigation, robotRoutes } from '../robots/routes.ts'
 import { sessionNavigation, sessionRoutes } from '../session/routes.ts'
 import { settingsNavigation, settingsRoutes } from '../settings/routes.ts'
+import { statisticsNavigation, statisticsRoutes } from '../statistics/routes.ts'
 import type { NavigationEntry } from './navigation.ts'
 
 /** Every feature's pages: one line each. */
 export const routes = [
   ...homeRoutes,
-  ...operatorRoutes,
-  ...driveRoutes,
   ...sessionRoutes,
+  ...driveRoutes,
+  ...operatorRoutes,
+  ...robotRoutes,
+  ...dataRoutes,
+  ...billingRoutes,
+  ...statisticsRoutes,
   ...settingsRoutes,
 ] as const
 
 /** Every feature's links, in the order in which they are shown: one line each. */
 export const navigation: readonly NavigationEntry[] = [
-  ...operatorNavigation,
   ...sessionNavigation,
+  ...operatorNavigation,
+  ...robotNavigation,
+  ...dataNavigation,
+  ...billingNavigation,
+  ...statisticsNavigation,
   ...settingsNavigation,
 ]
