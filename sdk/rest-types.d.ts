@@ -1433,6 +1433,10 @@ export interface components {
          *       "operator_name": "Grace",
          *       "episodes_collected": 12,
          *       "data_collected_mb": 340.5,
+         *       "operator_id": "d21f6b80-94c3-4e7a-b5d8-0f3a7e62c915",
+         *       "client_id": "7c9a2d54-3e61-4b0f-8d27-5a1c6f9e0b34",
+         *       "rate_cents_per_minute": 50,
+         *       "billable_seconds": 1420,
          *       "scheduled_for": "2026-11-20T09:30:00.000Z",
          *       "planned_minutes": null,
          *       "paused_seconds": 40,
@@ -1484,6 +1488,22 @@ export interface components {
             operator_name: string;
             episodes_collected: number;
             data_collected_mb: number;
+            /**
+             * Format: uuid
+             * @description The user who drives.
+             * @example d21f6b80-94c3-4e7a-b5d8-0f3a7e62c915
+             */
+            operator_id: string;
+            /**
+             * Format: uuid
+             * @description The user who owns the robot.
+             * @example 7c9a2d54-3e61-4b0f-8d27-5a1c6f9e0b34
+             */
+            client_id: string;
+            /** @description What a begun minute costs the client; null until it has started. */
+            rate_cents_per_minute: number | null;
+            /** @description ACTIVE time so far without outages of the robot, begun seconds counted whole; its begun minutes are charged. */
+            billable_seconds: number;
             /** @description Null when it was started at once. */
             scheduled_for: string | null;
             /** @description Null until an extension is approved. */
@@ -2041,6 +2061,10 @@ export interface components {
          *       "robot_type": "so-101",
          *       "operator_name": "Grace",
          *       "operator_earnings_cents": 840,
+         *       "operator_id": "d21f6b80-94c3-4e7a-b5d8-0f3a7e62c915",
+         *       "client_id": "7c9a2d54-3e61-4b0f-8d27-5a1c6f9e0b34",
+         *       "rate_cents_per_minute": 50,
+         *       "billable_seconds": 1420,
          *       "scheduled_for": "2026-11-20T09:30:00.000Z",
          *       "planned_minutes": null,
          *       "paused_seconds": 40,
@@ -2092,6 +2116,22 @@ export interface components {
             operator_name: string;
             /** @description In cents; null until the session is COMPLETED. */
             operator_earnings_cents: number | null;
+            /**
+             * Format: uuid
+             * @description The user who drives.
+             * @example d21f6b80-94c3-4e7a-b5d8-0f3a7e62c915
+             */
+            operator_id: string;
+            /**
+             * Format: uuid
+             * @description The user who owns the robot.
+             * @example 7c9a2d54-3e61-4b0f-8d27-5a1c6f9e0b34
+             */
+            client_id: string;
+            /** @description What a begun minute costs the client; null until it has started. */
+            rate_cents_per_minute: number | null;
+            /** @description ACTIVE time so far without outages of the robot, begun seconds counted whole; its begun minutes are charged. */
+            billable_seconds: number;
             /** @description Null when it was started at once. */
             scheduled_for: string | null;
             /** @description Null until an extension is approved. */
@@ -7731,6 +7771,10 @@ export interface operations {
                      *       "operator_name": "Grace",
                      *       "episodes_collected": 12,
                      *       "data_collected_mb": 340.5,
+                     *       "operator_id": "d21f6b80-94c3-4e7a-b5d8-0f3a7e62c915",
+                     *       "client_id": "7c9a2d54-3e61-4b0f-8d27-5a1c6f9e0b34",
+                     *       "rate_cents_per_minute": 50,
+                     *       "billable_seconds": 1420,
                      *       "scheduled_for": "2026-11-20T09:30:00.000Z",
                      *       "planned_minutes": null,
                      *       "paused_seconds": 40,
@@ -7812,6 +7856,10 @@ export interface operations {
                      *       "operator_name": "Grace",
                      *       "episodes_collected": 12,
                      *       "data_collected_mb": 340.5,
+                     *       "operator_id": "d21f6b80-94c3-4e7a-b5d8-0f3a7e62c915",
+                     *       "client_id": "7c9a2d54-3e61-4b0f-8d27-5a1c6f9e0b34",
+                     *       "rate_cents_per_minute": 50,
+                     *       "billable_seconds": 1420,
                      *       "scheduled_for": "2026-11-20T09:30:00.000Z",
                      *       "planned_minutes": null,
                      *       "paused_seconds": 40,
@@ -8244,6 +8292,10 @@ export interface operations {
                      *       "operator_name": "Grace",
                      *       "episodes_collected": 12,
                      *       "data_collected_mb": 340.5,
+                     *       "operator_id": "d21f6b80-94c3-4e7a-b5d8-0f3a7e62c915",
+                     *       "client_id": "7c9a2d54-3e61-4b0f-8d27-5a1c6f9e0b34",
+                     *       "rate_cents_per_minute": 50,
+                     *       "billable_seconds": 1420,
                      *       "scheduled_for": "2026-11-20T09:30:00.000Z",
                      *       "planned_minutes": null,
                      *       "paused_seconds": 40,

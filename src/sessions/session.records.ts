@@ -86,6 +86,15 @@ const latency = z.object({
 })
 
 const details = {
+  operator_id: idOf('operator').meta({ description: 'The user who drives.' }),
+  client_id: idOf('client').meta({ description: 'The user who owns the robot.' }),
+  rate_cents_per_minute: whole.nullable().meta({
+    description: 'What a begun minute costs the client; null until it has started.',
+  }),
+  billable_seconds: whole.meta({
+    description:
+      'ACTIVE time so far without outages of the robot, begun seconds counted whole; its begun minutes are charged.',
+  }),
   scheduled_for: timestamp.nullable().meta({ description: 'Null when it was started at once.' }),
   planned_minutes: whole.nullable().meta({ description: 'Null until an extension is approved.' }),
   paused_seconds: whole.meta({ description: 'Of all pauses, the present one included.' }),
@@ -110,6 +119,10 @@ const details = {
   }),
 }
 const detailsExample = {
+  operator_id: exampleIds.operator,
+  client_id: exampleIds.client,
+  rate_cents_per_minute: 50,
+  billable_seconds: 1_420,
   scheduled_for: '2026-11-20T09:30:00.000Z',
   planned_minutes: null,
   paused_seconds: 40,

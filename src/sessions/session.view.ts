@@ -76,6 +76,10 @@ export function sessionDetail(row: SessionDetailRow, viewerId: string, now: Date
   const presentPauseMs = row.paused_at === null ? 0 : now.getTime() - row.paused_at.getTime()
   return {
     ...sessionView(row, viewerId, now),
+    operator_id: row.operator_id,
+    client_id: row.client_id,
+    rate_cents_per_minute: row.client_rate_cents_per_minute,
+    billable_seconds: Math.ceil(billableMs(row, now) / 1_000),
     scheduled_for: iso(row.scheduled_for),
     planned_minutes: row.planned_minutes,
     paused_seconds: Math.floor((row.paused_ms + Math.max(0, presentPauseMs)) / 1_000),
@@ -85,6 +89,13 @@ export function sessionDetail(row: SessionDetailRow, viewerId: string, now: Date
     control: { connected: row.robot_connected, stop: stopView(row) },
     latency: latencyView(row),
   }
+}
+
+/** ACTIVE time without outages, the stretch that is running included. */
+function billableMs(row: SessionRow, now: Date): number {
+  const { active_ms: counted, outage_ms: outage, active_since: since, active_until: until } = row
+  const running = since !== null && until === null ? now.getTime() - since.getTime() : 0
+  return Math.max(0, counted + Math.max(0, running) - outage)
 }
 
 /** The buckets are coarser than a tenth of a millisecond, so more digits would say nothing. */

@@ -36,6 +36,7 @@ export interface LiveSessionState {
 }
 
 export interface SessionRoom extends Chat {
+  readonly sessionId: string
   readonly state: Store<LiveSessionState>
   /** Acts on the session. Sent once; see `HubClient.action` for what it throws. */
   act(action: SessionAction, reason?: string): Promise<WatchedSession>
@@ -103,6 +104,7 @@ export function createSessionRoom(hub: HubClient, queries: StaleMarker, sessionI
 
   return {
     ...chat,
+    sessionId,
     state,
     async act(action, reason) {
       const session = await hub.action(sessionId, action, reason)

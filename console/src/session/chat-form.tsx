@@ -1,0 +1,45 @@
+import { Button, Group, Textarea } from '@mantine/core'
+import { CHAT_BODY_MAX } from '@wheelhouse/protocol'
+import { type FormEvent, type KeyboardEvent, useState } from 'react'
+import type { SessionRoom } from '../live/session-room.ts'
+
+/** Writes messages: Enter sends, Shift and Enter begin a new line. */
+export function ChatForm({ room }: { room: SessionRoom }) {
+  const [body, setBody] = useState('')
+  const send = () => {
+    if (body.trim() === '') return
+    room.send(body)
+    setBody('')
+  }
+  const submit = (event: FormEvent) => {
+    event.preventDefault()
+    send()
+  }
+  const onKeyDown = (event: KeyboardEvent) => {
+    // While characters are being composed, Enter belongs to the input method.
+    if (event.key !== 'Enter' || event.shiftKey || event.nativeEvent.isComposing) return
+    event.preventDefault()
+    send()
+  }
+  return (
+    <form onSubmit={submit}>
+      <Group align="flex-end" gap="xs" wrap="nowrap">
+        <Textarea
+          flex={1}
+          label="Message"
+          autosize
+          minRows={1}
+          maxRows={5}
+          maxLength={CHAT_BODY_MAX}
+          value={body}
+          onChange={(event) => {
+            setBody(event.currentTarget.value)
+            if (event.currentTarget.value !== '') room.typing()
+          }}
+          onKeyDown={onKeyDown}
+        />
+        <Button type="submit">Send</Button>
+      </Group>
+    </form>
+  )
+}

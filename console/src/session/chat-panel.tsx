@@ -1,0 +1,120 @@
+import { Button, Group, Paper, ScrollArea, Stack, Text } from '@mantine/core'
+import { ChatMessage, type SessionLogEvent } from '@wheelhouse/protocol'
+import { type ReactNode, useEffect, useMemo, useRef } from 'react'
+import { useMe } from '../auth/me.ts'
+import { type LiveSession, useConnection } from '../live/hooks.ts'
+import type { OutgoingMessage } from '../live/session-chat.ts'
+import type { SessionRoom } from '../live/session-room.ts'
+import { messageOf, Problem } from '../ui/states.tsx'
+import { Time } from '../ui/time.tsx'
+import { ChatForm } from './chat-form.tsx'
+
+/** The conversation of a session: what was said, what of ours is on its way, who is typing. */
+export function ChatPanel({ live }: { live: LiveSession }) {
+  const me = useMe()
+  const connection = useConnection()
+  const { events, outgoing, typing, caughtUp, error, room } = live
+  const messages = useMemo(() => events.flatMap(readMessage), [events])
+  const others = typing.filter(({ user_id }) => user_id !== me.id).map(({ display_name }) => display_name)
+  if (error) return <Problem error={error} />
+  return (
+    <Stack gap="xs">
+      <Scroller length={messages.length + outgoing.length}>
+        <Stack gap="xs" role="log" aria-label="Chat">
+          {messages.map((message) => (
+            <Message key={message.id} message={message} own={message.sender_id === me.id} />
+          ))}
+          {outgoing.map((message) => (
+            <Outgoing key={message.clientMessageId} message={message} room={room} />
+          ))}
+        </Stack>
+        {caughtUp && messages.length + outgoing.length === 0 && <Text c="dimmed">No messages yet</Text>}
+        {!caughtUp && <Text c="dimmed">Loading</Text>}
+      </Scroller>
+      <Text size="xs" c="dimmed" mih={18} aria-live="polite">
+        {others.length > 0 && `${others.join(', ')} ${others.length > 1 ? 'are' : 'is'} typing…`}
+      </Text>
+      <ChatForm room={room} />
+      {connection !== 'live' && (
+        <Text size="xs" c="dimmed">
+          No connection: what you write is sent as soon as there is one.
+        </Text>
+      )}
+    </Stack>
+  )
+}
+
+/** Follows what is added, unless somebody has scrolled up to read. */
+function Scroller({ length, children }: { length: number; children: ReactNode }) {
+  const viewport = useRef<HTMLDivElement>(null)
+  const atEnd = useRef(true)
+  // biome-ignore lint/correctness/useExhaustiveDependencies: scrolls when something was added
+  useEffect(() => {
+    if (atEnd.current) viewport.current?.scrollTo({ top: viewport.current.scrollHeight })
+  }, [length])
+  const look = () => {
+    const { scrollTop = 0, scrollHeight = 0, clientHeight = 0 } = viewport.current ?? {}
+    atEnd.current = scrollHeight - scrollTop - clientHeight < 40
+  }
+  return (
+    <ScrollArea
+      h={280}
+      viewportRef={viewport}
+      onScrollPositionChange={look}
+      viewportProps={{ tabIndex: 0, role: 'region', 'aria-label': 'Messages' }}
+    >
+      {children}
+    </ScrollArea>
+  )
+}
+
+const Message = ({ message, own }: { message: ChatMessage; own: boolean }) => (
+  <Bubble own={own} text={message.body}>
+    {own ? 'You' : message.sender_name} · <Time at={message.created_at} />
+  </Bubble>
+)
+
+const waiting = { sending: 'Sending…', sent: 'Sent', failed: 'Not sent' }
+
+const Outgoing = ({ message, room }: { message: OutgoingMessage; room: SessionRoom }) => (
+  <Bubble own text={message.body}>
+    {waiting[message.phase]}
+    {message.phase === 'failed' && (
+      <>
+        {`: ${messageOf(message.error)}`}
+        <Group gap="xs">
+          <Button size="compact-xs" variant="default" onClick={() => room.retry(message.clientMessageId)}>
+            Try again
+          </Button>
+          <Button size="compact-xs" variant="default" onClick={() => room.discard(message.clientMessageId)}>
+            Discard
+          </Button>
+        </Group>
+      </>
+    )}
+  </Bubble>
+)
+
+const Bubble = (props: { own: boolean; text: string; children: ReactNode }) => (
+  <Paper
+    withBorder
+    px="sm"
+    py={4}
+    maw="85%"
+    style={{ alignSelf: props.own ? 'flex-end' : 'flex-start' }}
+    data-message
+  >
+    <Text size="sm" style={{ whiteSpace: 'pre-wrap', overflowWrap: 'anywhere' }}>
+      {props.text}
+    </Text>
+    <Text size="xs" c="dimmed" component="div">
+      {props.children}
+    </Text>
+  </Paper>
+)
+
+function readMessage(event: SessionLogEvent): ChatMessage[] {
+  if (event.type !== 'chat.message') return []
+  const message = ChatMessage.safeParse(event.data).data
+  return message ? [message] : []
+}

@@ -1,0 +1,73 @@
+import { type SessionEventType, type SessionLogEvent, SessionEventType as Types } from '@wheelhouse/protocol'
+
+/** Who takes part, so that the log can name them. */
+export interface Cast {
+  readonly meId: string
+  readonly operatorId?: string | undefined
+  readonly operatorName?: string | undefined
+  readonly clientId?: string | undefined
+}
+
+type Data = SessionLogEvent['data']
+
+const text = (value: unknown): string | undefined =>
+  typeof value === 'string' && value.trim() !== '' ? value : undefined
+const minutes = (value: unknown): string => `${value} ${value === 1 ? 'minute' : 'minutes'}`
+
+const reasons: Record<string, string> = {
+  emergency_stop: 'emergency stop',
+  requested: 'as asked',
+  robot_lost: 'the robot lost its connection',
+  robot_removed: 'the robot was removed',
+  operator_lost: 'the operator lost the connection',
+  not_started: 'it was not started in time',
+  ended: '',
+  deadman: 'no command came in time',
+  latency: 'commands took too long',
+  session_paused: 'the session is paused',
+}
+
+/** A reason in words: the platform's own are codes, people's are shown as they wrote them. */
+export const reasonText = (reason: unknown): string => {
+  const told = text(reason)
+  return told === undefined ? '' : (reasons[told] ?? told)
+}
+
+/** Who did it, for the beginning of a sentence. Without a name it was the platform itself. */
+export function actorName(actorId: unknown, { meId, operatorId, operatorName, clientId }: Cast): string {
+  const id = text(actorId)
+  if (id === undefined) return 'The platform'
+  if (id === meId) return 'You'
+  if (id === operatorId) return operatorName ?? 'The operator'
+  return id === clientId ? 'The owner' : 'Somebody of the platform'
+}
+
+const because = (data: Data) => {
+  const why = reasonText(data.reason)
+  return why && `: ${why}`
+}
+
+const texts: Record<SessionEventType, (who: string, data: Data) => string> = {
+  'session.scheduled': (who) => `${who} scheduled the session`,
+  'session.started': (who) => `${who} started the session`,
+  'session.paused': (who, data) => `${who} paused the session${because(data)}`,
+  'session.resumed': (who) => `${who} resumed the session`,
+  'session.ended': (who, data) => `${who} ended the session${because(data)}`,
+  'session.cancelled': (who, data) => `${who} cancelled the session${because(data)}`,
+  'session.stopped': (who, data) => `${who} pressed stop${because(data)}`,
+  'session.stop_cleared': (who) => `${who} cleared the stop`,
+  'session.rated': (who, { rating }) => `${who} gave ${rating} of 5 stars`,
+  'extension.requested': (who, data) => `${who} asked for ${minutes(data.additional_minutes)} more`,
+  'extension.approved': (who, data) => `${who} granted ${minutes(data.additional_minutes)} more`,
+  'extension.declined': (who, data) => `${who} declined ${minutes(data.additional_minutes)} more`,
+  'robot.lost': () => 'The robot lost its connection',
+  'robot.back': () => 'The robot is back',
+  'chat.message': (_, { sender_name, body }) => `${text(sender_name) ?? 'Somebody'} wrote: ${body}`,
+}
+
+/** An entry of a session's log as a sentence. Kinds that are new here are named as they come. */
+export function eventText(event: SessionLogEvent, cast: Cast): string {
+  const type = Types.safeParse(event.type).data
+  const who = actorName(event.data.actor_id, cast)
+  return type ? texts[type](who, event.data) : event.type.replaceAll(/[._]/g, ' ')
+}

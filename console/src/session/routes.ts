@@ -1,0 +1,28 @@
+import { IconListDetails } from '@tabler/icons-react'
+import { createRoute, lazyRouteComponent } from '@tanstack/react-router'
+import type { NavigationEntry } from '../app/navigation.ts'
+import { shellRoute } from '../app/root-routes.ts'
+import { readListSearch } from './list-search.ts'
+
+export const sessionRoutes = [
+  createRoute({
+    getParentRoute: () => shellRoute,
+    path: '/sessions',
+    validateSearch: readListSearch,
+    component: lazyRouteComponent(() => import('./sessions.page.tsx'), 'SessionsPage'),
+  }),
+  createRoute({
+    getParentRoute: () => shellRoute,
+    path: '/sessions/$sessionId',
+    component: lazyRouteComponent(() => import('./session.page.tsx'), 'SessionPage'),
+  }),
+] as const
+
+export const sessionNavigation: readonly NavigationEntry[] = [
+  {
+    to: '/sessions',
+    label: 'Sessions',
+    description: 'What is going on now, what is planned, and all that was.',
+    icon: IconListDetails,
+  },
+]
