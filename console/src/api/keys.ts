@@ -15,4 +15,6 @@ export const keys = {
   invoices: ['invoices'],
   payouts: ['payouts'],
   stats: ['stats'],
+  inbox: ['inbox'],
+  audit: ['audit'],
 } as const
