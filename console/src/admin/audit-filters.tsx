@@ -22,7 +22,7 @@ export function AuditFilters(props: { search: AuditSearch; onSearch: (next: Audi
   }
   const submit = (event: FormEvent) => {
     event.preventDefault()
-    onSearch(readAuditSearch(typed))
+    onSearch(readAuditSearch({ ...typed }))
   }
   return (
     <Card withBorder padding="sm" component="form" onSubmit={submit} role="search" aria-label="Filters">

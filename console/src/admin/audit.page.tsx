@@ -21,9 +21,9 @@ function Log() {
   const navigate = useNavigate({ from: '/admin/audit' })
   const show = (next: AuditSearch) => void navigate({ search: next })
   const { actor, subject, action, since, until } = search
-  const query = usePages([...keys.audit, search], async (before: number | undefined, signal) => {
+  const query = usePages([...keys.audit, search], async (before, signal) => {
     const filter = { actor_id: actor, subject_id: subject, action, since, until }
-    const params = { query: { limit: PAGE_SIZE, before, ...filter } }
+    const params = { query: { limit: PAGE_SIZE, ...(before && { before: Number(before) }), ...filter } }
     return (await answerOf(rest.GET('/api/admin/audit', { params, signal }))).entries
   })
   return (

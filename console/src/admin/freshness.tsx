@@ -10,18 +10,19 @@ export function shortTime(ms: number): string {
   return whole < 120 ? seconds.format(whole) : minutes.format(Math.floor(whole / 60))
 }
 
-/** How old what is shown is. */
-export function Freshness({
-  query,
-}: {
-  query: { readonly dataUpdatedAt: number; readonly isError: boolean }
-}) {
+interface Props {
+  readonly query: { readonly dataUpdatedAt: number; readonly isError: boolean; readonly isPaused: boolean }
+}
+
+/** How old what is shown is, and whether it is being refreshed. */
+export function Freshness({ query: { dataUpdatedAt, isError, isPaused } }: Props) {
   const nowMs = useNow()
-  const { dataUpdatedAt, isError } = query
   if (dataUpdatedAt === 0) return null
+  // Without a network nothing is asked at all, so nothing fails.
+  const stale = isError || isPaused
   return (
-    <Text size="sm" c={isError ? 'error' : 'dimmed'} component="p" m={0}>
-      {isError ? 'Not refreshed: this is' : 'This is'} {shortTime(nowMs - dataUpdatedAt)} old
+    <Text size="sm" c={stale ? 'error' : 'dimmed'} component="p" m={0}>
+      {stale ? 'Not refreshed: this is' : 'This is'} {shortTime(nowMs - dataUpdatedAt)} old
     </Text>
   )
 }

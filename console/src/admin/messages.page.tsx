@@ -24,7 +24,7 @@ type Choice = (typeof choices)[number]['value']
 function Messages() {
   const { rest } = usePlatform()
   const [choice, setChoice] = useState<Choice>('all')
-  const query = usePages([...keys.inbox, 'messages', choice], async (before: string | undefined, signal) => {
+  const query = usePages([...keys.inbox, 'messages', choice], async (before, signal) => {
     const asked = { limit: PAGE_SIZE, before, delivered: choice === 'all' ? undefined : choice }
     const { contact_messages } = await answerOf(
       rest.GET('/api/admin/contact-messages', { params: { query: asked }, signal }),

@@ -16,18 +16,17 @@ const EVERY_MS = 5_000
 /**
  * A list that is read newest first, a page at a time. While only its first page is shown it is asked for again every
  * few seconds; who has gone on to older ones is not disturbed.
- * @param load reads what is older than the entry `before`, or the newest
+ * @param load reads what is older than the entry with the id `before`, or the newest
  */
 export function usePages<T extends { readonly id: string | number }>(
   queryKey: QueryKey,
-  load: (before: T['id'] | undefined, signal: AbortSignal) => Promise<readonly T[]>,
+  load: (before: string | undefined, signal: AbortSignal) => Promise<readonly T[]>,
 ) {
-  type Cursor = T['id'] | undefined
-  return useInfiniteQuery<readonly T[], Error, InfiniteData<readonly T[]>, QueryKey, Cursor>({
+  return useInfiniteQuery({
     queryKey,
     queryFn: ({ pageParam, signal }) => load(pageParam, signal),
-    initialPageParam: undefined,
-    getNextPageParam: (last) => (last.length < PAGE_SIZE ? undefined : last.at(-1)?.id),
+    initialPageParam: undefined as string | undefined,
+    getNextPageParam: (last) => (last.length < PAGE_SIZE ? undefined : String(last.at(-1)?.id)),
     refetchInterval: ({ state }) => ((state.data?.pages.length ?? 0) > 1 ? false : EVERY_MS),
   })
 }

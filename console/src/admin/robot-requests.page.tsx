@@ -15,7 +15,7 @@ export const RobotRequestsPage = () => (
 
 function Requests() {
   const { rest } = usePlatform()
-  const query = usePages([...keys.inbox, 'robot-requests'], async (before: string | undefined, signal) => {
+  const query = usePages([...keys.inbox, 'robot-requests'], async (before, signal) => {
     const params = { query: { limit: PAGE_SIZE, before } }
     return (await answerOf(rest.GET('/api/admin/robot-requests', { params, signal }))).robot_requests
   })

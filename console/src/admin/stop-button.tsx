@@ -31,6 +31,7 @@ export function StopButton({ session }: { session: OpenSession }) {
     retryDelay: RETRY_MS,
     onSuccess: () => queries.invalidateQueries({ queryKey: keys.sessions }),
   })
+  const label = session.stop ? 'Stop again' : 'Stop'
   return (
     <>
       {stop.isError && (
@@ -46,9 +47,9 @@ export function StopButton({ session }: { session: OpenSession }) {
         leftSection={<IconHandStop size={20} />}
         loading={stop.isPending}
         onClick={() => stop.mutate()}
-        aria-label={`Stop ${session.robot_name}`}
+        aria-label={`${label}: ${session.robot_name}`}
       >
-        {session.stop ? 'Stop again' : 'Stop'}
+        {label}
       </Button>
     </>
   )

@@ -1,6 +1,17 @@
-import { type CSSVariablesResolver, createTheme, Drawer, Modal } from '@mantine/core'
+import {
+  type CSSVariablesResolver,
+  colorsTuple,
+  createTheme,
+  DEFAULT_THEME,
+  Drawer,
+  Modal,
+} from '@mantine/core'
+
+// Mantine's darkest orange is too bright for small white text on it.
+const orange = colorsTuple([...DEFAULT_THEME.colors.orange.slice(0, 9), '#c2410c'])
 
 export const theme = createTheme({
+  colors: { orange },
   primaryColor: 'blue',
   // Dark enough for white text on it, in either scheme.
   primaryShade: { light: 8, dark: 8 },
