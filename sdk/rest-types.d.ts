@@ -1443,6 +1443,7 @@ export interface components {
          *       "pause_reason": null,
          *       "rating_comment": "Careful with the vase, as asked.",
          *       "end_reason": "ended",
+         *       "stream_url": null,
          *       "control": {
          *         "connected": true,
          *         "stop": null
@@ -1516,6 +1517,8 @@ export interface components {
             rating_comment: string | null;
             /** @description Null until it is COMPLETED or CANCELLED. */
             end_reason: string | null;
+            /** @description Where the robot's video is; null when it has none, and to its operator while the session is not open. */
+            stream_url: string | null;
             control: {
                 /** @description Whether the robot is connected. */
                 connected: boolean;
@@ -2071,6 +2074,7 @@ export interface components {
          *       "pause_reason": null,
          *       "rating_comment": "Careful with the vase, as asked.",
          *       "end_reason": "ended",
+         *       "stream_url": null,
          *       "control": {
          *         "connected": true,
          *         "stop": null
@@ -2144,6 +2148,8 @@ export interface components {
             rating_comment: string | null;
             /** @description Null until it is COMPLETED or CANCELLED. */
             end_reason: string | null;
+            /** @description Where the robot's video is; null when it has none, and to its operator while the session is not open. */
+            stream_url: string | null;
             control: {
                 /** @description Whether the robot is connected. */
                 connected: boolean;
@@ -2885,6 +2891,12 @@ export interface components {
              */
             format: "csv" | "json";
             status?: components["schemas"]["SessionStatus"];
+            /**
+             * Format: uuid
+             * @description Sessions on this robot.
+             * @example 0b8f4c1e-6a57-4f0e-9a3d-2c5e7d9b1f42
+             */
+            robotId?: string;
             /**
              * Format: date-time
              * @description Created at this time or later.
@@ -7493,6 +7505,12 @@ export interface operations {
             query?: {
                 /** @example ACTIVE */
                 status?: components["schemas"]["SessionStatus"];
+                /** @example 0b8f4c1e-6a57-4f0e-9a3d-2c5e7d9b1f42 */
+                robotId?: string;
+                /** @example 2026-11-01T00:00:00Z */
+                from?: string;
+                /** @example 2026-12-01T00:00:00Z */
+                to?: string;
                 /** @example 50 */
                 limit?: number;
                 /** @example 0 */
@@ -7781,6 +7799,7 @@ export interface operations {
                      *       "pause_reason": null,
                      *       "rating_comment": "Careful with the vase, as asked.",
                      *       "end_reason": "ended",
+                     *       "stream_url": null,
                      *       "control": {
                      *         "connected": true,
                      *         "stop": null
@@ -7866,6 +7885,7 @@ export interface operations {
                      *       "pause_reason": null,
                      *       "rating_comment": "Careful with the vase, as asked.",
                      *       "end_reason": "ended",
+                     *       "stream_url": null,
                      *       "control": {
                      *         "connected": true,
                      *         "stop": null
@@ -8302,6 +8322,7 @@ export interface operations {
                      *       "pause_reason": null,
                      *       "rating_comment": "Careful with the vase, as asked.",
                      *       "end_reason": "ended",
+                     *       "stream_url": null,
                      *       "control": {
                      *         "connected": true,
                      *         "stop": null

@@ -228,6 +228,17 @@ describe('POST /api/sessions/export: the filter', () => {
     )
   })
 
+  test('takes one robot', async () => {
+    const { client, operator, robot } = await cast()
+    const other = await world.robot(client)
+    await seed(client, operator, robot, 3)
+    await seed(client, operator, other, 4)
+    for (const person of [client, operator]) {
+      const found = await exported(person, { robotId: other.id })
+      expect(found.map((session) => session.robot_id)).toEqual(Array(4).fill(other.id))
+    }
+  })
+
   const [earlier, later] = ['2026-01-01T00:00:00Z', '2026-01-02T00:00:00Z']
   test.each([
     ['format', {}],

@@ -14,7 +14,8 @@ const OPERATOR_VIEW = [...SHARED, 'operator_earnings_cents'].sort()
 /** What reading one session alone adds. */
 const DETAILS = [
   ...['scheduled_for', 'planned_minutes', 'paused_seconds', 'pause_reason', 'rating_comment', 'end_reason'],
-  ...['control', 'latency'],
+  ...['control', 'latency', 'operator_id', 'client_id', 'rate_cents_per_minute', 'billable_seconds'],
+  'stream_url',
 ]
 const ISO = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/
 const HOUR_MS = 3_600_000
@@ -80,11 +81,13 @@ describe('the views', () => {
       ...{ client_charge_cents: null, created_at: running.started_at, scheduled_for: null },
       ...{ episodes_collected: 0, data_collected_mb: 0, planned_minutes: null, paused_seconds: 0 },
       ...{ pause_reason: null, rating_comment: null, end_reason: null },
-      ...{ control: { connected: true, stop: null }, latency: null },
+      ...{ control: { connected: true, stop: null }, latency: null, stream_url: null },
+      ...{ operator_id: operator.id, client_id: owner.id, rate_cents_per_minute: 50, billable_seconds: 1 },
     })
 
     clockMs += 90_000
-    expect((await owner.get(`${SESSIONS}/${sessionId}`)).body.duration_minutes).toBe(2)
+    const later = (await owner.get(`${SESSIONS}/${sessionId}`)).body
+    expect(later).toMatchObject({ duration_minutes: 2, billable_seconds: 91 })
     clockMs += 60_000
     const ended = (await end(operator, sessionId)).body
     expect(ended).toMatchObject({ status: 'COMPLETED', duration_minutes: 3, end_reason: 'ended' })
@@ -165,6 +168,29 @@ describe('the list', () => {
     await end(operator, open)
   })
 
+  test('filters by robot and by the time of creation, page by page', async () => {
+    const { owner, operator, robot } = await cast()
+    const other = await onlineRobot(owner)
+    const made: { id: string; robotId: string; at: string }[] = []
+    for (const which of [robot, other, robot, other, robot]) {
+      clockMs += 60_000
+      const id = (await start(operator, which, { scheduledFor: inAnHour() })).body.sessionId
+      const at = (await operator.get(`${SESSIONS}/${id}`)).body.created_at
+      made.unshift({ id, robotId: which.id, at })
+    }
+    const on = made.filter(({ robotId }) => robotId === robot.id).map(({ id }) => id)
+    await owner.post('/api/auth/profile', { role: 'operator' })
+    for (const person of [operator, owner]) {
+      const listed = async (query: string) => idsOf(await person.get(`${SESSIONS}?${query}`))
+      expect(await listed(`robotId=${robot.id}`)).toEqual(on)
+      expect(await listed(`robotId=${robot.id}&limit=1&offset=1`)).toEqual(on.slice(1, 2))
+      expect(await listed(`robotId=${randomUUID()}`)).toEqual([])
+      const between = `from=${made[3]?.at}&to=${made[1]?.at}`
+      expect(await listed(between)).toEqual(made.slice(2, 4).map(({ id }) => id))
+      expect(await listed(`${between}&robotId=${other.id}&status=PENDING`)).toEqual([made[3]?.id])
+    }
+  })
+
   test('shows who is both client and operator the sessions of both sides, each once', async () => {
     const both = await world.client()
     await both.post('/api/auth/profile', { role: 'operator' })
@@ -190,6 +216,9 @@ describe('the list', () => {
     ...['-1', 'abc', '1.5', '', '99999999999'].map((value) => ['offset', `offset=${value}`]),
     ...['OPEN', 'active', '', 'ACTIVE,PAUSED'].map((value) => ['status', `status=${value}`]),
     ['limit', 'limit=1&limit=2'],
+    ...['robot-1', ''].map((value) => ['robotId', `robotId=${value}`]),
+    ...['yesterday', '2026-01-01'].map((value) => ['from', `from=${value}`]),
+    ['to', 'from=2026-01-02T00:00:00Z&to=2026-01-01T00:00:00Z'],
     ['page', 'page=2'],
   ])('answers 400 naming %s for ?%s', async (field, query) => {
     const reply = await (await anyOperator()).get(`${SESSIONS}?${query}`)

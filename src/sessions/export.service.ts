@@ -37,7 +37,7 @@ export function createSessionExports({ db, now }: { db: Db; now: () => Date }) {
   const newest = (
     side: 'operator_id' | 'client_id',
     userId: string,
-    { status, from, to }: ExportFilter,
+    { status, robotId, from, to }: ExportFilter,
     after: After,
   ) =>
     db
@@ -45,6 +45,7 @@ export function createSessionExports({ db, now }: { db: Db; now: () => Date }) {
       .selectAll()
       .where(side, '=', userId)
       .$if(status !== undefined, (query) => query.where('status', '=', status as SessionStatus))
+      .$if(robotId !== undefined, (query) => query.where('robot_id', '=', robotId as string))
       .$if(from !== undefined, (query) => query.where('created_at', '>=', new Date(from as string)))
       .$if(to !== undefined, (query) => query.where('created_at', '<', new Date(to as string)))
       .where(({ eb, refTuple, tuple }) =>

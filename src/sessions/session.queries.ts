@@ -43,6 +43,7 @@ interface Page {
   readonly limit: number
   readonly offset: number
 }
+type FilteredPage = ListSessions & { readonly userId: string }
 
 /** Newest first, straight from the side's own index. */
 const listOfSide = (side: Side, { byStatus }: { byStatus: boolean }) =>
@@ -57,7 +58,7 @@ const listOfSide = (side: Side, { byStatus }: { byStatus: boolean }) =>
       .offset(place('offset')),
   )
 
-const listOf = {
+const pageOf = {
   operator_id: {
     all: listOfSide('operator_id', { byStatus: false }),
     byStatus: listOfSide('operator_id', { byStatus: true }),
@@ -68,29 +69,39 @@ const listOf = {
   },
 }
 
-/** The newest of both sides are among the newest of each; `union` leaves one of what is on both. */
-async function listOfBoth(db: Db, { userId, status, limit, offset }: Page): Promise<ListedSession[]> {
+/**
+ * A page of what is on one side or on both, and passes the filter. The newest of both sides are among the newest of
+ * each; `union` leaves one of what is on both.
+ */
+async function listOf(db: Db, sides: readonly Side[], page: FilteredPage): Promise<ListedSession[]> {
+  const { userId, status, robotId, from, to, limit, offset } = page
   const newest = (side: Side) =>
     db
       .selectFrom('sessions')
       .select(['id', 'created_at'])
       .where(side, '=', userId)
       .$if(status !== undefined, (query) => query.where('status', '=', status as SessionStatus))
+      .$if(robotId !== undefined, (query) => query.where('robot_id', '=', robotId as string))
+      .$if(from !== undefined, (query) => query.where('created_at', '>=', new Date(from as string)))
+      .$if(to !== undefined, (query) => query.where('created_at', '<', new Date(to as string)))
       .orderBy('created_at', 'desc')
       .orderBy('id', 'desc')
       .limit(offset + limit)
       .as(side)
-  const page = db
-    .selectFrom(newest('operator_id'))
+  const [first, second] = sides.map(newest)
+  const found = db
+    .selectFrom(first as ReturnType<typeof newest>)
     .selectAll()
-    .union(db.selectFrom(newest('client_id')).selectAll())
+    .$if(second !== undefined, (query) =>
+      query.union(db.selectFrom(second as ReturnType<typeof newest>).selectAll()),
+    )
     .orderBy('created_at', 'desc')
     .orderBy('id', 'desc')
     .limit(limit)
     .offset(offset)
   return await withNames(db)
     .select(viewColumns)
-    .innerJoin(page.as('page'), 'page.id', 'sessions.id')
+    .innerJoin(found.as('page'), 'page.id', 'sessions.id')
     .orderBy('sessions.created_at', 'desc')
     .orderBy('sessions.id', 'desc')
     .execute()
@@ -111,7 +122,7 @@ const detailsOf = compiled<Ids>()((db, place) =>
   withNames(db)
     .select(columnsOf('sessions').map((column) => `sessions.${column}` as const))
     .innerJoin('robot_presence', 'robot_presence.robot_id', 'sessions.robot_id')
-    .select('robot_presence.connected as robot_connected')
+    .select(['robot_presence.connected as robot_connected', 'robots.stream_url'])
     .leftJoin('session_latency', 'session_latency.session_id', 'sessions.id')
     .select(['session_latency.buckets as latency_buckets', 'session_latency.max_ms as latency_max_ms'])
     .select(['session_latency.frames as latency_frames', 'session_latency.dropped as latency_dropped'])
@@ -180,12 +191,14 @@ export function createSessionQueries({ db }: { db: Db }) {
 
   return {
     /** Newest first. Operators see sessions they operated, clients those on their robots; who is both sees both. */
-    async list(caller: Caller, { status, limit, offset }: ListSessions): Promise<ListedSession[]> {
-      const [side, other] = sidesOf(caller)
+    async list(caller: Caller, query: ListSessions): Promise<ListedSession[]> {
+      const sides = sidesOf(caller)
+      const [side, other] = sides
       if (!side) return []
-      const page = { userId: caller.userId, status, limit, offset }
-      if (other) return await listOfBoth(db, page)
-      return await listOf[side][status === undefined ? 'all' : 'byStatus'](db, page)
+      const { status, robotId, from, to } = query
+      const page = { ...query, userId: caller.userId }
+      if (other || robotId || from || to) return await listOf(db, sides, page)
+      return await pageOf[side][status === undefined ? 'all' : 'byStatus'](db, page)
     },
 
     /**

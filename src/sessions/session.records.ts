@@ -101,6 +101,10 @@ const details = {
   pause_reason: z.string().nullable().meta({ description: 'Null unless it is PAUSED.' }),
   rating_comment: z.string().nullable().meta({ description: 'Null without a rating, or without a comment.' }),
   end_reason: z.string().nullable().meta({ description: 'Null until it is COMPLETED or CANCELLED.' }),
+  stream_url: z.string().nullable().meta({
+    description:
+      "Where the robot's video is; null when it has none, and to its operator while the session is not open.",
+  }),
   control: z.object({
     connected: z.boolean().meta({ description: 'Whether the robot is connected.' }),
     stop: z
@@ -129,6 +133,7 @@ const detailsExample = {
   pause_reason: null,
   rating_comment: 'Careful with the vase, as asked.',
   end_reason: 'ended',
+  stream_url: null,
   control: { connected: true, stop: null },
   latency: { p50_ms: 3.1, p95_ms: 10.9, max_ms: 84.2, frames: 43_180, dropped: 12 },
 }

@@ -39,12 +39,31 @@ export const CreateSession = z
   })
 export type CreateSession = z.infer<typeof CreateSession>
 
-/** Query of GET /api/sessions. A limit over 100 is refused: clamping would make page loops skip rows unseen. */
-export const ListSessions = z.strictObject({
+/** Which sessions; `from` (inclusive) and `to` (exclusive) are about `created_at`. */
+const sessionFilter = {
   status: SessionStatus.optional(),
-  limit: queryInteger(1, 100).default(50),
-  offset: queryInteger(0, 10_000_000).default(0),
-})
+  robotId: idOf('robot').meta({ description: 'Sessions on this robot.' }).optional(),
+  from: z.iso
+    .datetime({ offset: true })
+    .meta({ description: 'Created at this time or later.', examples: ['2026-11-01T00:00:00Z'] })
+    .optional(),
+  to: z.iso
+    .datetime({ offset: true })
+    .meta({ description: 'Created before this time.', examples: ['2026-12-01T00:00:00Z'] })
+    .optional(),
+}
+const inOrder = ({ from, to }: { from?: string | undefined; to?: string | undefined }) =>
+  !from || !to || Date.parse(from) < Date.parse(to)
+const outOfOrder = { path: ['to'], message: 'must be later than from' }
+
+/** Query of GET /api/sessions. A limit over 100 is refused: clamping would make page loops skip rows unseen. */
+export const ListSessions = z
+  .strictObject({
+    ...sessionFilter,
+    limit: queryInteger(1, 100).default(50),
+    offset: queryInteger(0, 10_000_000).default(0),
+  })
+  .refine(inOrder, outOfOrder)
 export type ListSessions = z.infer<typeof ListSessions>
 
 /** Body of PATCH /api/sessions/{id}. */
@@ -80,31 +99,20 @@ export const RateSession = z
   .meta({ id: 'Rating', description: 'What a client thought of a session.' })
 export type RateSession = z.output<typeof RateSession>
 
-/** Body of POST /api/sessions/export; `from` (inclusive) and `to` (exclusive) are about `created_at`. */
+/** Body of POST /api/sessions/export. */
 export const ExportSessions = z
   .strictObject({
     format: z.enum(['csv', 'json']).meta({
       description: 'json is the list of GET /api/sessions; csv is a table of the same fields.',
     }),
-    status: SessionStatus.optional(),
-    from: z.iso
-      .datetime({ offset: true })
-      .meta({ description: 'Created at this time or later.', examples: ['2026-11-01T00:00:00Z'] })
-      .optional(),
-    to: z.iso
-      .datetime({ offset: true })
-      .meta({ description: 'Created before this time.', examples: ['2026-12-01T00:00:00Z'] })
-      .optional(),
+    ...sessionFilter,
   })
   .meta({
     id: 'SessionExport',
     description: 'Which of your sessions to export, and how.',
     examples: [{ format: 'csv', from: '2026-11-01T00:00:00Z', to: '2026-12-01T00:00:00Z' }],
   })
-  .refine(({ from, to }) => !from || !to || Date.parse(from) < Date.parse(to), {
-    path: ['to'],
-    message: 'must be later than from',
-  })
+  .refine(inOrder, outOfOrder)
 export type ExportSessions = z.output<typeof ExportSessions>
 
 /** Query of the two logs: entries after a number, oldest first. */

@@ -33,6 +33,7 @@ export type ListedSession = Pick<
 /** A session read alone: also whether its robot is connected, and how its driving fared, if it was driven. */
 export type SessionDetailRow = SessionRow & {
   robot_connected: boolean
+  stream_url: string
   latency_buckets: number[] | null
   latency_max_ms: number | null
   latency_frames: number | null
@@ -86,9 +87,17 @@ export function sessionDetail(row: SessionDetailRow, viewerId: string, now: Date
     pause_reason: row.pause_reason,
     rating_comment: row.rating_comment,
     end_reason: row.end_reason,
+    stream_url: streamUrl(row, viewerId),
     control: { connected: row.robot_connected, stop: stopView(row) },
     latency: latencyView(row),
   }
+}
+
+/** Whoever has driven a robot once does not look through its camera for good. */
+function streamUrl(row: SessionDetailRow, viewerId: string): string | null {
+  const isOpen = row.status === 'ACTIVE' || row.status === 'PAUSED'
+  const mayLook = isOpen || row.operator_id !== viewerId || row.client_id === viewerId
+  return mayLook && row.stream_url !== '' ? row.stream_url : null
 }
 
 /** ACTIVE time without outages, the stretch that is running included. */

@@ -1,11 +1,18 @@
 import { adminNavigation, adminRoutes } from '../admin/routes.ts'
+import { driveRoutes } from '../drive/routes.ts'
 import { homeRoutes } from '../home/routes.ts'
 import { sessionNavigation, sessionRoutes } from '../session/routes.ts'
 import { settingsNavigation, settingsRoutes } from '../settings/routes.ts'
 import type { NavigationEntry } from './navigation.ts'
 
 /** Every feature's pages: one line each. */
-export const routes = [...homeRoutes, ...sessionRoutes, ...adminRoutes, ...settingsRoutes] as const
+export const routes = [
+  ...homeRoutes,
+  ...driveRoutes,
+  ...sessionRoutes,
+  ...adminRoutes,
+  ...settingsRoutes,
+] as const
 
 /** Every feature's links, in the order in which they are shown: one line each. */
 export const navigation: readonly NavigationEntry[] = [

@@ -1,14 +1,15 @@
 import {
   type CSSVariablesResolver,
-  colorsTuple,
   createTheme,
   DEFAULT_THEME,
   Drawer,
+  type MantineColorsTuple,
   Modal,
+  Notification,
 } from '@mantine/core'
 
-// Mantine's darkest orange is too bright for small white text on it.
-const orange = colorsTuple([...DEFAULT_THEME.colors.orange.slice(0, 9), '#c2410c'])
+/** White text on Mantine's own darkest orange is hard to read when it is small. */
+const orange = DEFAULT_THEME.colors.orange.with(9, '#bf3c0a') as unknown as MantineColorsTuple
 
 export const theme = createTheme({
   colors: { orange },
@@ -25,6 +26,10 @@ export const theme = createTheme({
   respectReducedMotion: true,
   components: {
     Modal: Modal.extend({ defaultProps: { closeButtonProps: { 'aria-label': 'Close' } } }),
+    Notification: Notification.extend({
+      defaultProps: { closeButtonProps: { 'aria-label': 'Close' } },
+      styles: { description: { color: 'var(--mantine-color-text)' } },
+    }),
     Drawer: Drawer.extend({ defaultProps: { closeButtonProps: { 'aria-label': 'Close' } } }),
   },
 })

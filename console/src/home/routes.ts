@@ -1,10 +1,17 @@
-import { createRoute, lazyRouteComponent } from '@tanstack/react-router'
+import { createRoute, lazyRouteComponent, redirect } from '@tanstack/react-router'
 import { shellRoute } from '../app/root-routes.ts'
 
 export const homeRoutes = [
   createRoute({
     getParentRoute: () => shellRoute,
     path: '/',
+    // Mails link to `/dashboard?session=…`.
+    validateSearch: ({ session }: Record<string, unknown>): { session?: string } =>
+      typeof session === 'string' ? { session } : {},
+    beforeLoad: ({ search: { session } }) => {
+      if (session)
+        throw redirect({ to: '/sessions/$sessionId', params: { sessionId: session }, replace: true })
+    },
     component: lazyRouteComponent(() => import('./home.page.tsx'), 'HomePage'),
   }),
 ] as const

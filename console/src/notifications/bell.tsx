@@ -1,7 +1,8 @@
-import { ActionIcon, Indicator } from '@mantine/core'
+import { ActionIcon, Anchor, Indicator } from '@mantine/core'
 import { useDisclosure } from '@mantine/hooks'
 import { notifications as toasts } from '@mantine/notifications'
 import { IconBell } from '@tabler/icons-react'
+import { useNavigate } from '@tanstack/react-router'
 import { lazy, Suspense, useEffect } from 'react'
 import { usePlatform } from '../app/platform.ts'
 import { textOf } from './texts.ts'
@@ -13,15 +14,23 @@ const NotificationDrawer = lazy(() => import('./drawer.tsx'))
 export function NotificationBell() {
   const { live } = usePlatform()
   const { notifications, unread } = useNotifications()
+  const navigate = useNavigate()
   const [opened, { open, close }] = useDisclosure(false)
   const newest = notifications && (notifications[0]?.id ?? '0')
   useEffect(() => {
     if (newest === undefined) return
     live.notifications.follow(newest, (notification) => {
-      const { title, detail } = textOf(notification)
-      toasts.show({ id: notification.id, title, message: detail })
+      const { title, detail, sessionId } = textOf(notification)
+      const { id } = notification
+      // Toasts stand outside of the router.
+      const open = () => {
+        toasts.hide(id)
+        if (sessionId) void navigate({ to: '/sessions/$sessionId', params: { sessionId } })
+      }
+      const message = sessionId ? <ToastLink detail={detail} onOpen={open} /> : detail
+      toasts.show({ id, title, message })
     })
-  }, [newest, live])
+  }, [newest, live, navigate])
   const label = unread > 0 ? `Notifications, ${unread} unread` : 'Notifications'
   return (
     <>
@@ -34,3 +43,12 @@ export function NotificationBell() {
     </>
   )
 }
+
+const ToastLink = ({ detail, onOpen }: { detail: string; onOpen: () => void }) => (
+  <>
+    {detail}{' '}
+    <Anchor component="button" type="button" size="sm" onClick={onOpen}>
+      Open the session
+    </Anchor>
+  </>
+)

@@ -1,4 +1,5 @@
 import { Button, Drawer, Group, Stack, Text } from '@mantine/core'
+import { LinkAnchor } from '../ui/links.tsx'
 import { Empty, Loading, Problem } from '../ui/states.tsx'
 import { Time } from '../ui/time.tsx'
 import { textOf } from './texts.ts'
@@ -27,7 +28,7 @@ export default function NotificationDrawer({ onClose }: { onClose: () => void })
           <Empty title="Nothing yet">You are told here what happens to your sessions.</Empty>
         )}
         {notifications?.map((one) => (
-          <Entry key={one.id} notification={one} onRead={() => markRead.mutate(one.id)} />
+          <Entry key={one.id} notification={one} onRead={() => markRead.mutate(one.id)} onLeave={onClose} />
         ))}
         {list.hasNextPage && (
           <Button
@@ -43,13 +44,29 @@ export default function NotificationDrawer({ onClose }: { onClose: () => void })
   )
 }
 
-function Entry({ notification, onRead }: { notification: Notification; onRead: () => void }) {
-  const { title, detail } = textOf(notification)
+function Entry(props: { notification: Notification; onRead: () => void; onLeave: () => void }) {
+  const { notification, onRead, onLeave } = props
+  const { title, detail, sessionId } = textOf(notification)
   const isUnread = notification.read_at === null
+  const follow = () => {
+    if (isUnread) onRead()
+    onLeave()
+  }
   return (
     <Group justify="space-between" wrap="nowrap" align="flex-start">
       <div>
-        <Text fw={isUnread ? 700 : 400}>{title}</Text>
+        {sessionId ? (
+          <LinkAnchor
+            to="/sessions/$sessionId"
+            params={{ sessionId }}
+            onClick={follow}
+            fw={isUnread ? 700 : 400}
+          >
+            {title}
+          </LinkAnchor>
+        ) : (
+          <Text fw={isUnread ? 700 : 400}>{title}</Text>
+        )}
         {detail && <Text size="sm">{detail}</Text>}
         <Text size="sm" c="dimmed">
           <Time at={notification.created_at} />

@@ -23,8 +23,12 @@ const titles: Record<string, string> = {
   'payout.reversed': 'A payout was reversed',
 }
 
-/** A notification in words: what happened, and to which robot. Kinds that are new here are named as they come. */
+/**
+ * A notification in words: what happened, to which robot, and in which session, if in one. Kinds that are new here are
+ * named as they come.
+ */
 export function textOf({ type, data }: Pick<NotificationEvent, 'type' | 'data'>) {
   const about = [data.robot_name, data.robot_type, data.reason].filter((text) => typeof text === 'string')
-  return { title: titles[type] ?? type.replaceAll(/[._]/g, ' '), detail: about.join(' · ') }
+  const sessionId = typeof data.session_id === 'string' ? data.session_id : undefined
+  return { title: titles[type] ?? type.replaceAll(/[._]/g, ' '), detail: about.join(' · '), sessionId }
 }

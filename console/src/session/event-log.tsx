@@ -16,7 +16,7 @@ export function EventLog({ live }: { live: LiveSession }) {
   const { events, caughtUp, error } = live
   if (error) return <Problem error={error} />
   return (
-    <ScrollArea.Autosize mah={360} viewportProps={{ tabIndex: 0, role: 'region', 'aria-label': 'Event log' }}>
+    <ScrollArea.Autosize mah={360} viewportProps={{ tabIndex: 0, role: 'group', 'aria-label': 'Entries' }}>
       <Stack gap={4} component="ol" m={0} p={0} style={{ listStyle: 'none' }}>
         {events.toReversed().map((event) => (
           <Entry key={event.seq} event={event} cast={cast} />

@@ -12,7 +12,8 @@ export interface ListSearch {
 
 /** Sessions that are shown at first, and that every "Show more" adds. */
 export const PAGE = 25
-const MAX_SHOWN = 2_000
+/** Who looks for older ones sets a filter, or exports. */
+export const MAX_SHOWN = 2_000
 
 const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i
 const isDay = (text: unknown): text is string =>

@@ -1,42 +1,88 @@
-import { Paper, SimpleGrid, Title } from '@mantine/core'
+import { SimpleGrid, Stack, Text } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import { useParams } from '@tanstack/react-router'
+import { ApiError } from '@wheelhouse/sdk'
 import { usePlatform } from '../app/platform.ts'
-import { useLiveSession } from '../live/hooks.ts'
+import { type LiveSession, useLiveSession } from '../live/hooks.ts'
+import { LinkButton } from '../ui/links.tsx'
 import { Page } from '../ui/page.tsx'
-import { QueryView } from '../ui/states.tsx'
+import { Empty, Loading, QueryView } from '../ui/states.tsx'
+import { Time } from '../ui/time.tsx'
 import { ChatPanel } from './chat-panel.tsx'
 import { EventLog } from './event-log.tsx'
-import { sessionQuery } from './session-query.ts'
+import { LiveView, Section } from './live-view.tsx'
+import { SessionActions } from './session-actions.tsx'
+import { type SessionDetail, sessionQuery } from './session-query.ts'
+import { isOpen } from './session-side.ts'
 import { StatusBadge } from './status-badge.tsx'
+import { Summary } from './summary.tsx'
 
 /** One session: as it is going on, or as it was. */
 export function SessionPage() {
   const { sessionId } = useParams({ from: '/shell/sessions/$sessionId' })
   const { rest } = usePlatform()
-  const live = useLiveSession(sessionId)
   const query = useQuery(sessionQuery(rest, sessionId))
+  const { data, error } = query
+  if (!data && error instanceof ApiError && (error.status === 404 || error.status === 400)) {
+    return <NoSuchSession />
+  }
   return (
-    <Page title={query.data ? `Session on ${query.data.robot_name}` : 'Session'}>
+    <Page
+      title={data ? `Session on ${data.robot_name}` : 'Session'}
+      description={data && `${data.robot_type}, operated by ${data.operator_name}`}
+      actions={
+        <LinkButton to="/sessions" variant="default">
+          All sessions
+        </LinkButton>
+      }
+    >
       <QueryView query={query}>
-        {(session) => (
-          <>
-            <StatusBadge status={live?.session?.status ?? session.status} />
-            {live && (
-              <SimpleGrid cols={{ base: 1, md: 2 }}>
-                <Paper withBorder p="md">
-                  <Title order={2}>Chat</Title>
-                  <ChatPanel live={live} />
-                </Paper>
-                <Paper withBorder p="md">
-                  <Title order={2}>Event log</Title>
-                  <EventLog live={live} />
-                </Paper>
-              </SimpleGrid>
-            )}
-          </>
-        )}
+        {(session) => <Known key={session.id} session={session} toldAtMs={query.dataUpdatedAt} />}
       </QueryView>
     </Page>
   )
 }
+
+const NoSuchSession = () => (
+  <Page title="Session">
+    <Empty title="There is no such session" action={<LinkButton to="/sessions">All sessions</LinkButton>}>
+      It does not exist, or you have no part in it.
+    </Empty>
+  </Page>
+)
+
+function Known({ session, toldAtMs }: { session: SessionDetail; toldAtMs: number }) {
+  const live = useLiveSession(session.id)
+  if (!live) return <Loading />
+  const status = live.session?.status ?? session.status
+  if (isOpen(status)) return <LiveView {...{ session, toldAtMs, live }} />
+  return <NotOpen session={{ ...session, status }} live={live} />
+}
+
+/** What has not begun, or is over. */
+const NotOpen = ({ session, live }: { session: SessionDetail; live: LiveSession }) => (
+  <Stack>
+    <div>
+      <StatusBadge status={session.status} />
+    </div>
+    {session.status === 'PENDING' ? (
+      <Section title="Scheduled">
+        <Text>
+          It begins {session.scheduled_for ? <Time at={session.scheduled_for} exact /> : 'later'}, if the
+          robot is free then.
+        </Text>
+        <SessionActions live={live} />
+      </Section>
+    ) : (
+      <Summary session={session} />
+    )}
+    <SimpleGrid cols={{ base: 1, md: 2 }}>
+      <Section title="Chat">
+        <ChatPanel live={live} />
+      </Section>
+      <Section title="Event log">
+        <EventLog live={live} />
+      </Section>
+    </SimpleGrid>
+  </Stack>
+)

@@ -1,50 +1,87 @@
-import { Group, Stack, Text } from '@mantine/core'
-import { useQuery } from '@tanstack/react-query'
-import { answerOf } from '@wheelhouse/sdk'
+import { Button, Group, Stack, Text } from '@mantine/core'
+import { keepPreviousData, useQuery } from '@tanstack/react-query'
+import { useNavigate, useSearch } from '@tanstack/react-router'
 import { keys } from '../api/keys.ts'
 import { usePlatform } from '../app/platform.ts'
-import { LinkCard } from '../ui/links.tsx'
 import { Page } from '../ui/page.tsx'
 import { Empty, QueryView } from '../ui/states.tsx'
-import { Time } from '../ui/time.tsx'
-import { StatusBadge } from './status-badge.tsx'
+import { ExportButtons } from './export-button.tsx'
+import { ListFilters } from './list-filters.tsx'
+import { type ListSearch, MAX_SHOWN, PAGE } from './list-search.ts'
+import { type ListedSession, loadSessions } from './load-sessions.ts'
+import { SessionRow } from './session-row.tsx'
 
-/** The sessions of this person. */
+/** What the hub does not tell this page of: our own acts elsewhere. */
+const LOOK_AGAIN_MS = 5_000
+const isMoving = ({ status }: ListedSession) => status !== 'COMPLETED' && status !== 'CANCELLED'
+
+/** The sessions of this person; the address says which, and how many. */
 export function SessionsPage() {
   const { rest } = usePlatform()
+  const search = useSearch({ from: '/shell/sessions' })
+  const navigate = useNavigate({ from: '/sessions' })
   const query = useQuery({
-    queryKey: [...keys.sessions, 'list'],
-    queryFn: () => answerOf(rest.GET('/api/sessions')),
+    queryKey: [...keys.sessions, 'list', search],
+    queryFn: ({ signal }) => loadSessions(rest, search, signal),
+    placeholderData: keepPreviousData,
+    refetchInterval: ({ state }) => (state.data?.sessions.some(isMoving) ? LOOK_AGAIN_MS : false),
   })
+  const go = (next: ListSearch) => void navigate({ search: next, resetScroll: false })
+  const filtered = Boolean(search.status || search.robot || search.from || search.to)
   return (
-    <Page title="Sessions">
+    <Page title="Sessions" actions={<ExportButtons search={search} />}>
+      <ListFilters search={search} sessions={query.data?.sessions ?? []} onChange={go} />
       <QueryView
         query={query}
         isEmpty={({ sessions }) => sessions.length === 0}
-        empty={<Empty title="No sessions yet" />}
+        empty={filtered ? <NothingFound onReset={() => go({})} /> : <NothingYet />}
       >
-        {({ sessions }) => (
-          <Stack gap="xs">
-            {sessions.map((one) => (
-              <LinkCard
-                key={one.id}
-                to="/sessions/$sessionId"
-                params={{ sessionId: one.id }}
-                withBorder
-                padding="sm"
-              >
-                <Group justify="space-between">
-                  <Text fw={600}>{one.robot_name}</Text>
-                  <StatusBadge status={one.status} />
-                </Group>
-                <Text size="sm">
-                  <Time at={one.created_at} exact />
-                </Text>
-              </LinkCard>
-            ))}
-          </Stack>
+        {({ sessions, more }) => (
+          <>
+            <Stack
+              component="ul"
+              gap="xs"
+              p={0}
+              m={0}
+              aria-label="Sessions"
+              aria-busy={query.isPlaceholderData}
+            >
+              {sessions.map((session) => (
+                <SessionRow key={session.id} session={session} />
+              ))}
+            </Stack>
+            {more && (search.shown ?? 0) >= MAX_SHOWN && (
+              <Text c="dimmed">Older ones are found by their time, and are in the export.</Text>
+            )}
+            {more && (search.shown ?? 0) < MAX_SHOWN && (
+              <Group justify="center">
+                <Button
+                  variant="default"
+                  loading={query.isPlaceholderData}
+                  onClick={() => go({ ...search, shown: (search.shown ?? PAGE) + PAGE })}
+                >
+                  Show more
+                </Button>
+              </Group>
+            )}
+          </>
         )}
       </QueryView>
     </Page>
   )
 }
+
+const NothingYet = () => (
+  <Empty title="No sessions yet">What you drive, and what is driven on your robots, stands here.</Empty>
+)
+
+const NothingFound = ({ onReset }: { onReset: () => void }) => (
+  <Empty
+    title="No such sessions"
+    action={
+      <Button variant="default" onClick={onReset}>
+        Show all
+      </Button>
+    }
+  />
+)

@@ -1,0 +1,110 @@
+import { Button, Group, NumberInput, Stack, Text } from '@mantine/core'
+import { useMutation, useQuery } from '@tanstack/react-query'
+import { answerOf } from '@wheelhouse/sdk'
+import { type FormEvent, useState } from 'react'
+import { usePlatform } from '../app/platform.ts'
+import type { LiveSession } from '../live/hooks.ts'
+import { duration } from '../ui/format.ts'
+import { Problem } from '../ui/states.tsx'
+import { type Extension, newestExtension } from './extensions.ts'
+import { sessionQuery } from './session-query.ts'
+import { isOpen, useAct, useSides } from './session-side.ts'
+
+/** More time: the owner asks, the operator accepts or declines, both see what came of it. */
+export function ExtensionPanel({ live }: { live: LiveSession }) {
+  const { rest } = usePlatform()
+  const { data: session } = useQuery(sessionQuery(rest, live.room.sessionId))
+  const extension = newestExtension(live.events)
+  if (!session) return null
+  return <Panel {...{ session, extension }} status={live.session?.status ?? session.status} />
+}
+
+function Panel(props: {
+  session: { id: string; operator_id: string; client_id: string; planned_minutes: number | null }
+  status: Parameters<typeof isOpen>[0]
+  extension: Extension | undefined
+}) {
+  const { session, status, extension } = props
+  const sides = useSides(session)
+  const waiting = extension?.answer === 'waiting'
+  const planned = extension?.plannedMinutes ?? session.planned_minutes
+  return (
+    <Stack gap="xs">
+      {planned !== null && <Text size="sm">Planned time so far: {duration(planned)}.</Text>}
+      <Text size="sm" role="status">
+        {extension ? textOf(extension, sides.operator) : 'Nobody has asked for more time.'}
+      </Text>
+      {isOpen(status) && waiting && sides.operator && <Decision sessionId={session.id} />}
+      {status === 'ACTIVE' && !waiting && sides.client && <Request sessionId={session.id} />}
+    </Stack>
+  )
+}
+
+function textOf({ minutes, answer }: Extension, isOperator: boolean): string {
+  const asked = `${minutes} more ${minutes === 1 ? 'minute' : 'minutes'}`
+  if (answer === 'waiting') {
+    return isOperator
+      ? `The owner asks for ${asked}.`
+      : `Asked for ${asked}: the operator has not answered yet.`
+  }
+  if (answer === 'expired') return `The request for ${asked} was not answered before the end.`
+  return answer === 'approved' ? `${asked} were granted.` : `${asked} were declined.`
+}
+
+function Decision({ sessionId }: { sessionId: string }) {
+  const act = useAct(sessionId)
+  return (
+    <>
+      <Group gap="xs">
+        <Button loading={act.isPending} onClick={() => act.mutate('approve_extension')}>
+          Accept
+        </Button>
+        <Button variant="default" loading={act.isPending} onClick={() => act.mutate('decline_extension')}>
+          Decline
+        </Button>
+      </Group>
+      <Problem error={act.error} />
+    </>
+  )
+}
+
+const MAX_MINUTES = 480
+
+function Request({ sessionId }: { sessionId: string }) {
+  const { rest } = usePlatform()
+  const [minutes, setMinutes] = useState<number | string>(15)
+  const asking = useMutation({
+    mutationFn: (additionalMinutes: number) =>
+      answerOf(
+        rest.POST('/api/sessions/{id}/extend', {
+          params: { path: { id: sessionId } },
+          body: { additionalMinutes },
+        }),
+      ),
+  })
+  const submit = (event: FormEvent) => {
+    event.preventDefault()
+    if (typeof minutes === 'number') asking.mutate(minutes)
+  }
+  return (
+    <form onSubmit={submit}>
+      <Group gap="xs" align="flex-end">
+        <NumberInput
+          label="More minutes"
+          w={120}
+          min={1}
+          max={MAX_MINUTES}
+          allowDecimal={false}
+          required
+          withAsterisk={false}
+          value={minutes}
+          onChange={setMinutes}
+        />
+        <Button type="submit" variant="default" loading={asking.isPending}>
+          Ask the operator
+        </Button>
+      </Group>
+      <Problem error={asking.error} />
+    </form>
+  )
+}

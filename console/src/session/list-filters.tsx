@@ -1,0 +1,62 @@
+import { Group, NativeSelect, TextInput } from '@mantine/core'
+import { useQuery } from '@tanstack/react-query'
+import { SessionStatus } from '@wheelhouse/protocol'
+import { answerOf } from '@wheelhouse/sdk'
+import { keys } from '../api/keys.ts'
+import { usePlatform } from '../app/platform.ts'
+import { useMe } from '../auth/me.ts'
+import { type ListSearch, readListSearch } from './list-search.ts'
+import type { ListedSession } from './load-sessions.ts'
+import { statusLabel } from './status-badge.tsx'
+
+interface Props {
+  readonly search: ListSearch
+  /** What is shown: operators can choose among the robots of these. */
+  readonly sessions: readonly ListedSession[]
+  readonly onChange: (next: ListSearch) => void
+}
+
+/** Which sessions are shown. */
+export function ListFilters({ search, sessions, onChange }: Props) {
+  const robots = useRobots(sessions, search.robot)
+  const change = (name: keyof ListSearch) => (event: { currentTarget: { value: string } }) =>
+    onChange({ ...readListSearch({ ...search, [name]: event.currentTarget.value }), shown: undefined })
+  return (
+    <Group component="form" role="search" aria-label="Filter sessions" align="flex-end">
+      <NativeSelect
+        label="Status"
+        value={search.status ?? ''}
+        onChange={change('status')}
+        data={[
+          { value: '', label: 'All' },
+          ...SessionStatus.options.map((value) => ({ value, label: statusLabel(value) })),
+        ]}
+      />
+      <NativeSelect
+        label="Robot"
+        value={search.robot ?? ''}
+        onChange={change('robot')}
+        data={[{ value: '', label: 'All' }, ...robots]}
+      />
+      <TextInput type="date" label="Created from" value={search.from ?? ''} onChange={change('from')} />
+      <TextInput type="date" label="Created until" value={search.to ?? ''} onChange={change('to')} />
+    </Group>
+  )
+}
+
+/** The robots one can choose: an owner's own, and those of the sessions that are shown. */
+function useRobots(sessions: readonly ListedSession[], chosen: string | undefined) {
+  const { rest } = usePlatform()
+  const { roles } = useMe()
+  const own = useQuery({
+    queryKey: [...keys.robots, 'mine'],
+    queryFn: () => answerOf(rest.GET('/api/client/robots')),
+    enabled: roles.includes('client'),
+  })
+  const names = new Map<string, string>([
+    ...(chosen ? [[chosen, 'The chosen robot'] as const] : []),
+    ...sessions.map(({ robot_id, robot_name }) => [robot_id, robot_name] as const),
+    ...(own.data ?? []).map(({ id, name }) => [id, name] as const),
+  ])
+  return [...names].map(([value, label]) => ({ value, label })).sort((a, b) => a.label.localeCompare(b.label))
+}

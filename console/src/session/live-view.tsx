@@ -1,0 +1,101 @@
+import { Alert, Button, Group, Paper, SimpleGrid, Stack, Text, Title } from '@mantine/core'
+import type { ReactNode } from 'react'
+import type { LiveSession } from '../live/hooks.ts'
+import { TelemetryView } from '../telemetry/telemetry-view.tsx'
+import { LinkButton } from '../ui/links.tsx'
+import { VideoView } from '../video/video-view.tsx'
+import { ChatPanel } from './chat-panel.tsx'
+import { useStopText } from './clear-stop.tsx'
+import { EventLog } from './event-log.tsx'
+import { ExtensionPanel } from './extension-panel.tsx'
+import { LiveFacts } from './live-facts.tsx'
+import { SessionActions } from './session-actions.tsx'
+import type { SessionDetail } from './session-query.ts'
+import { useSides } from './session-side.ts'
+import { StopBar } from './stop-bar.tsx'
+import { useStop } from './use-stop.ts'
+import { useWatching, useWatchState } from './use-watching.ts'
+import type { Watching, WatchState } from './watching.ts'
+
+interface Props {
+  readonly session: SessionDetail
+  readonly toldAtMs: number
+  readonly live: LiveSession
+}
+
+/** A session that is going on: seen, stopped, talked about. */
+export function LiveView({ session, toldAtMs, live }: Props) {
+  const { operator, client } = useSides(session)
+  const watching = useWatching(session.id, true)
+  const watched = useWatchState(watching)
+  const stop = useStop(live.room, watching)
+  const told = useStopText(session)
+  const inForce = told || (watched?.drive?.stop?.latched ? 'A stop is in force.' : undefined)
+  return (
+    <Stack>
+      <LiveFacts {...{ session, toldAtMs, live, watched }} />
+      <LinkProblem watching={watching} watched={watched} />
+      <Section title="Control">
+        <SessionActions live={live} />
+        {operator && (
+          <Group>
+            <LinkButton to="/drive/$sessionId" params={{ sessionId: session.id }} variant="default">
+              Open the cockpit
+            </LinkButton>
+          </Group>
+        )}
+      </Section>
+      {(client || !operator) && <Picture session={session} watching={watching} />}
+      <SimpleGrid cols={{ base: 1, md: 2 }}>
+        <Section title="Chat">
+          <ChatPanel live={live} />
+        </Section>
+        <Stack>
+          <Section title="More time">
+            <ExtensionPanel live={live} />
+          </Section>
+          <Section title="Event log">
+            <EventLog live={live} />
+          </Section>
+        </Stack>
+      </SimpleGrid>
+      <StopBar stop={stop} inForce={inForce} />
+    </Stack>
+  )
+}
+
+/** What there is to be seen of the robot. */
+const Picture = ({ session, watching }: { session: SessionDetail; watching: Watching | undefined }) => (
+  <SimpleGrid cols={{ base: 1, md: 2 }}>
+    <VideoView url={session.stream_url} title={`Camera of ${session.robot_name}`} />
+    {watching && <TelemetryView subscribe={watching.subscribe} />}
+  </SimpleGrid>
+)
+
+export const Section = ({ title, children }: { title: string; children: ReactNode }) => (
+  <Paper withBorder p="md" component="section" aria-label={title} miw={0}>
+    <Stack gap="xs">
+      <Title order={2}>{title}</Title>
+      {children}
+    </Stack>
+  </Paper>
+)
+
+/** Says when what the gateway tells is not of now. */
+function LinkProblem(props: { watching: Watching | undefined; watched: WatchState | undefined }) {
+  const { watching, watched } = props
+  if (watched === undefined || watched.connection === 'online') return null
+  const ended = watched.connection === 'ended'
+  return (
+    <Alert color="orange" variant="outline" title={ended ? 'No live view' : 'Connecting to the robot'}>
+      <Text size="sm">
+        {ended ? watched.problem : 'What you see of the robot is not of now until the connection is there.'}
+      </Text>
+      {ended && (
+        <Button mt="xs" variant="default" size="xs" onClick={() => watching?.renew()}>
+          Connect again
+        </Button>
+      )}
+    </Alert>
+  )
+}

@@ -1,0 +1,78 @@
+import { Button, Group, Input, Rating, Stack, Text, Textarea } from '@mantine/core'
+import { useMutation, useQueryClient } from '@tanstack/react-query'
+import { answerOf } from '@wheelhouse/sdk'
+import { type FormEvent, useState } from 'react'
+import { keys } from '../api/keys.ts'
+import { usePlatform } from '../app/platform.ts'
+import { Problem } from '../ui/states.tsx'
+import { type SessionDetail, sessionQuery } from './session-query.ts'
+
+const COMMENT_MAX = 2_000
+const starLabel = (stars: number) => `${stars} ${stars === 1 ? 'star' : 'stars'}`
+
+/** What the owner thought of a session: asked for once. */
+export function RatingForm({ session }: { session: SessionDetail }) {
+  const { rest } = usePlatform()
+  const queries = useQueryClient()
+  const [stars, setStars] = useState(0)
+  const [comment, setComment] = useState('')
+  const rate = useMutation({
+    mutationFn: () =>
+      answerOf(
+        rest.POST('/api/sessions/{id}/rate', {
+          params: { path: { id: session.id } },
+          body: { rating: stars, comment: comment.trim() || null },
+        }),
+      ),
+    onSuccess: (rated) => queries.setQueryData(sessionQuery(rest, session.id).queryKey, rated),
+    onSettled: () => queries.invalidateQueries({ queryKey: keys.sessions }),
+  })
+  const submit = (event: FormEvent) => {
+    event.preventDefault()
+    if (stars > 0) rate.mutate()
+  }
+  return (
+    <form onSubmit={submit} aria-label="Rate this session">
+      <Stack gap="xs">
+        <Input.Wrapper label="How was it?" labelElement="div">
+          <Rating
+            size="lg"
+            value={stars}
+            onChange={setStars}
+            getSymbolLabel={starLabel}
+            role="radiogroup"
+            aria-label="Stars"
+          />
+        </Input.Wrapper>
+        <Textarea
+          label="Comment"
+          description="Shown to the operator."
+          maxLength={COMMENT_MAX}
+          autosize
+          minRows={2}
+          value={comment}
+          onChange={(event) => setComment(event.currentTarget.value)}
+        />
+        <Problem error={rate.error} />
+        <Group>
+          <Button type="submit" disabled={stars === 0} loading={rate.isPending}>
+            Rate
+          </Button>
+        </Group>
+      </Stack>
+    </form>
+  )
+}
+
+/** The rating that was given. */
+export const RatingShown = ({ session }: { session: SessionDetail }) =>
+  session.rating !== null && (
+    <Stack gap={4}>
+      <Rating value={session.rating} readOnly aria-label={`Rated ${starLabel(session.rating)}`} role="img" />
+      {session.rating_comment && (
+        <Text size="sm" style={{ overflowWrap: 'anywhere', whiteSpace: 'pre-wrap' }}>
+          {session.rating_comment}
+        </Text>
+      )}
+    </Stack>
+  )

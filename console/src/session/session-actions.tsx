@@ -1,0 +1,105 @@
+import { Button, Group, Stack, Text } from '@mantine/core'
+import { useQuery } from '@tanstack/react-query'
+import { usePlatform } from '../app/platform.ts'
+import type { LiveSession } from '../live/hooks.ts'
+import { ConfirmButton } from '../ui/confirm-button.tsx'
+import { Problem } from '../ui/states.tsx'
+import { ClearStop } from './clear-stop.tsx'
+import { type SessionDetail, sessionQuery } from './session-query.ts'
+import { isOpen, useAct, useSides } from './session-side.ts'
+
+/** What the signed-in person may do with a session as it stands: pause, clear the stop, resume, end. */
+export function SessionActions({ live }: { live: LiveSession }) {
+  const { rest } = usePlatform()
+  const { data } = useQuery(sessionQuery(rest, live.room.sessionId))
+  if (!data) return null
+  return <Actions session={{ ...data, status: live.session?.status ?? data.status }} />
+}
+
+function Actions({ session }: { session: SessionDetail }) {
+  const sides = useSides(session)
+  const act = useAct(session.id)
+  if (!sides.operator && !sides.client) return null
+  if (session.status === 'PENDING') return <ScheduledActions session={session} mayStart={sides.operator} />
+  if (!isOpen(session.status)) return null
+  const { stop, connected } = session.control
+  const paused = session.status === 'PAUSED'
+  return (
+    <Stack gap="xs">
+      <Group gap="xs">
+        {!paused && (
+          <Button variant="default" loading={act.isPending} onClick={() => act.mutate('pause')}>
+            Pause
+          </Button>
+        )}
+        {stop && <ClearStop session={session} />}
+        {paused && sides.operator && (
+          <Button
+            disabled={stop !== null || !connected}
+            loading={act.isPending}
+            onClick={() => act.mutate('resume')}
+          >
+            Resume
+          </Button>
+        )}
+        <ConfirmButton
+          variant="default"
+          question="End this session?"
+          consequence="The robot stops and is free for others. What the session costs is fixed. This cannot be undone."
+          act="End the session"
+          onConfirm={() => act.mutateAsync('end')}
+        >
+          End
+        </ConfirmButton>
+      </Group>
+      {paused && <Text size="sm">{nextStep(sides.operator, stop !== null, connected)}</Text>}
+      <Problem error={act.error} />
+    </Stack>
+  )
+}
+
+/** What has to happen before a paused session goes on. */
+function nextStep(isOperator: boolean, stopped: boolean, connected: boolean): string {
+  if (stopped)
+    return 'A stop is in force. Once it is cleared, the session goes on when its operator resumes it.'
+  if (!connected) return 'The robot has lost its connection. The session can go on when it is back.'
+  return isOperator ? 'Resume when you are ready to drive.' : 'It goes on when its operator resumes it.'
+}
+
+/** Starting and cancelling what is scheduled. */
+export function ScheduledActions(props: {
+  session: { readonly id: string; readonly robot_name: string }
+  mayStart: boolean
+  size?: 'xs' | 'sm'
+}) {
+  const { session, mayStart, size = 'sm' } = props
+  const act = useAct(session.id)
+  return (
+    <Stack gap="xs">
+      <Group gap="xs">
+        {mayStart && (
+          <Button
+            size={size}
+            loading={act.isPending}
+            onClick={() => act.mutate('start')}
+            aria-label={`Start now on ${session.robot_name}`}
+          >
+            Start now
+          </Button>
+        )}
+        <ConfirmButton
+          size={size}
+          variant="default"
+          question="Cancel this session?"
+          consequence="It costs nothing. The other side is told."
+          act="Cancel the session"
+          onConfirm={() => act.mutateAsync('cancel')}
+          aria-label={`Cancel on ${session.robot_name}`}
+        >
+          Cancel
+        </ConfirmButton>
+      </Group>
+      <Problem error={act.variables === 'start' ? act.error : undefined} />
+    </Stack>
+  )
+}

@@ -1,0 +1,88 @@
+import { Group, Paper, Stack, Text } from '@mantine/core'
+import { useQuery } from '@tanstack/react-query'
+import { usePlatform } from '../app/platform.ts'
+import { duration, money } from '../ui/format.ts'
+import { LinkAnchor, LinkButton } from '../ui/links.tsx'
+import { Time } from '../ui/time.tsx'
+import type { ListedSession } from './load-sessions.ts'
+import { ScheduledActions } from './session-actions.tsx'
+import { sessionQuery } from './session-query.ts'
+import { isOpen } from './session-side.ts'
+import { StatusBadge } from './status-badge.tsx'
+
+/** One session of the list, and what can be done with it from there. */
+export function SessionRow({ session }: { session: ListedSession }) {
+  const { id, status, robot_name, robot_type, operator_name } = session
+  const operates = 'operator_earnings_cents' in session
+  return (
+    <Paper component="li" withBorder p="sm" data-session={id}>
+      <Group justify="space-between" align="flex-start">
+        <Stack gap={2} miw={0}>
+          <Group gap="xs">
+            <LinkAnchor to="/sessions/$sessionId" params={{ sessionId: id }} fw={600}>
+              {robot_name}
+            </LinkAnchor>
+            <StatusBadge status={status} />
+          </Group>
+          <Text size="sm" c="dimmed">
+            {robot_type}
+            {!operates && `, operated by ${operator_name}`}
+          </Text>
+          <Text size="sm">
+            <When session={session} />
+          </Text>
+          <Text size="sm">{factsOf(session)}</Text>
+        </Stack>
+        {status === 'PENDING' && <ScheduledActions session={session} mayStart={operates} size="xs" />}
+        {isOpen(status) && <OpenLink session={session} operates={operates} />}
+      </Group>
+    </Paper>
+  )
+}
+
+const OpenLink = ({ session, operates }: { session: ListedSession; operates: boolean }) =>
+  operates ? (
+    <LinkButton to="/drive/$sessionId" params={{ sessionId: session.id }} size="xs">
+      Drive
+    </LinkButton>
+  ) : (
+    <LinkButton to="/sessions/$sessionId" params={{ sessionId: session.id }} size="xs">
+      Watch
+    </LinkButton>
+  )
+
+function When({ session }: { session: ListedSession }) {
+  const { id, status, started_at, created_at } = session
+  if (started_at) return <Time at={started_at} exact />
+  if (status === 'PENDING') return <Scheduled sessionId={id} />
+  return (
+    <>
+      Made on <Time at={created_at} exact />
+    </>
+  )
+}
+
+/** The list does not say for when a session is planned; the session itself does. */
+function Scheduled({ sessionId }: { sessionId: string }) {
+  const { rest } = usePlatform()
+  const { data } = useQuery(sessionQuery(rest, sessionId))
+  return data?.scheduled_for ? (
+    <>
+      Planned for <Time at={data.scheduled_for} exact />
+    </>
+  ) : (
+    'Planned'
+  )
+}
+
+function factsOf(session: ListedSession): string {
+  const { duration_minutes, client_charge_cents, rating } = session
+  const earned = 'operator_earnings_cents' in session ? session.operator_earnings_cents : null
+  return [
+    duration_minutes !== null && duration(duration_minutes),
+    earned !== null ? `earned ${money(earned)}` : client_charge_cents !== null && money(client_charge_cents),
+    rating !== null && `rated ${rating} of 5`,
+  ]
+    .filter((fact) => fact !== false)
+    .join(' · ')
+}

@@ -1,0 +1,78 @@
+import { Paper, Stack, Table, Title } from '@mantine/core'
+import type { ReactNode } from 'react'
+import { duration, money } from '../ui/format.ts'
+import { Time } from '../ui/time.tsx'
+import { reasonText } from './event-texts.ts'
+import { RatingForm, RatingShown } from './rating-form.tsx'
+import type { SessionDetail } from './session-query.ts'
+import { useSides } from './session-side.ts'
+import { clockText } from './use-second.ts'
+
+type Line = readonly [string, ReactNode]
+
+/** What came of a session that is over. */
+export function Summary({ session }: { session: SessionDetail }) {
+  const { client } = useSides(session)
+  const completed = session.status === 'COMPLETED'
+  return (
+    <Paper withBorder p="md">
+      <Title order={2}>Summary</Title>
+      <Stack>
+        <Table aria-label="Summary" variant="vertical" layout="fixed">
+          <Table.Tbody>
+            {linesOf(session).map(([label, value]) => (
+              <Table.Tr key={label}>
+                <Table.Th scope="row" w={160}>
+                  {label}
+                </Table.Th>
+                <Table.Td>{value}</Table.Td>
+              </Table.Tr>
+            ))}
+          </Table.Tbody>
+        </Table>
+        <RatingShown session={session} />
+        {completed && client && session.rating === null && <RatingForm session={session} />}
+      </Stack>
+    </Paper>
+  )
+}
+
+function linesOf(session: SessionDetail): Line[] {
+  const { started_at, ended_at, duration_minutes, client_charge_cents, end_reason, paused_seconds } = session
+  const why = reasonText(end_reason)
+  return [
+    ...(started_at ? [['Started', <Time key="started" at={started_at} exact />] as const] : []),
+    ...(ended_at ? [['Ended', <Time key="ended" at={ended_at} exact />] as const] : []),
+    ...(why ? [['Reason', why] as const] : []),
+    ...(duration_minutes === null ? [] : [['Length', duration(duration_minutes)] as const]),
+    ...(started_at ? [['Paused', clockText(paused_seconds)] as const] : []),
+    ...(client_charge_cents === null ? [] : [['Charge', charge(session, client_charge_cents)] as const]),
+    ...yields(session),
+    ...latency(session),
+  ]
+}
+
+function charge({ billable_seconds, rate_cents_per_minute }: SessionDetail, cents: number): string {
+  const minutes = Math.ceil(billable_seconds / 60)
+  const rate = rate_cents_per_minute === null ? '' : `: ${minutes} min at ${money(rate_cents_per_minute)}`
+  return `${money(cents)}${rate}`
+}
+
+/** What each side has of it. */
+function yields(session: SessionDetail): Line[] {
+  if ('operator_earnings_cents' in session) {
+    const { operator_earnings_cents: cents } = session
+    return cents === null ? [] : [['Your earnings', money(cents)]]
+  }
+  const { episodes_collected: episodes, data_collected_mb: mb } = session
+  return [['Episodes', `${episodes} (${mb.toFixed(1)} MB)`]]
+}
+
+function latency({ latency: told }: SessionDetail): Line[] {
+  if (!told) return []
+  const { p50_ms, p95_ms, max_ms, frames, dropped } = told
+  const late =
+    p50_ms === null ? '' : `half within ${p50_ms} ms, 19 of 20 within ${p95_ms} ms, the latest ${max_ms} ms`
+  const count = `${frames} reached the robot, ${dropped} did not`
+  return [['Commands', [count, late].filter(Boolean).join('; ')]]
+}

@@ -1,0 +1,27 @@
+import { useEffect, useRef } from 'react'
+import type { SubscribeTelemetry } from './feed.ts'
+import styles from './telemetry.module.css'
+import { runTelemetryPanel } from './telemetry-panel.ts'
+
+/**
+ * What a robot tells of itself: where it is on a small map, its trail, and every value it sends, with the age of the
+ * newest sample. `subscribe` comes from `createTelemetryFeed()`; keep it the same between renders.
+ */
+export function TelemetryView({ subscribe }: { subscribe: SubscribeTelemetry }) {
+  const canvas = useRef<HTMLCanvasElement>(null)
+  const values = useRef<HTMLDListElement>(null)
+  const age = useRef<HTMLSpanElement>(null)
+  useEffect(() => {
+    if (!canvas.current || !values.current || !age.current) return
+    return runTelemetryPanel(subscribe, { canvas: canvas.current, values: values.current, age: age.current })
+  }, [subscribe])
+  return (
+    <section className={styles.panel} aria-label="Telemetry">
+      <p className={styles.age}>
+        Telemetry: <span ref={age}>none yet</span>
+      </p>
+      <canvas ref={canvas} className={styles.map} role="img" aria-label="Map: no position yet" hidden />
+      <dl ref={values} className={styles.values} />
+    </section>
+  )
+}

@@ -1,0 +1,104 @@
+import { createStore, type Store } from '../ui/store.ts'
+import { playersFor } from './find-player.ts'
+import type { Player } from './player.ts'
+import { videoUrl } from './video-url.ts'
+
+/** `looking`: finding out what answers; `showing`: there is a picture; `lost`: it will be tried again. */
+export type VideoPhase = 'looking' | 'showing' | 'lost'
+
+export interface VideoState {
+  readonly phase: VideoPhase
+  /** Why there is no picture; of the last attempt. */
+  readonly why: string | undefined
+  /** Whether `lastFrameMs` tells of every frame. */
+  readonly framesKnown: boolean
+}
+
+/** One viewer of one video. */
+export interface VideoWatch {
+  readonly state: Store<VideoState>
+  /** When the newest frame was shown, by `performance.now()`; undefined before the first. */
+  lastFrameMs(): number | undefined
+  /** Tries again at once. */
+  retry(): void
+  close(): void
+}
+
+const FIRST_WAIT_MS = 1_000
+const LONGEST_WAIT_MS = 30_000
+/** A picture that stood this long was a good one: its end starts the waits afresh. */
+const STABLE_MS = 10_000
+
+/** Shows the video at `url` in `host`, and comes back to it as long as it takes. */
+export function watchVideo(url: string, title: string, host: HTMLElement): VideoWatch {
+  const state = createStore<VideoState>({ phase: 'looking', why: undefined, framesKnown: false })
+  let attempt = new AbortController()
+  let timer: ReturnType<typeof setTimeout> | undefined
+  let lastFrameMs: number | undefined
+  let waits = 0
+  let closed = false
+
+  function lost(mine: AbortController, why: string): void {
+    if (mine !== attempt || closed || mine.signal.aborted) return
+    mine.abort()
+    state.set({ phase: 'lost', why, framesKnown: false })
+    const waitMs = Math.min(LONGEST_WAIT_MS, FIRST_WAIT_MS * 2 ** waits++)
+    timer = setTimeout(() => void begin(), waitMs * (0.75 + Math.random() / 2))
+  }
+
+  async function begin(): Promise<void> {
+    clearTimeout(timer)
+    attempt.abort()
+    const mine = new AbortController()
+    attempt = mine
+    state.update((old) => ({ ...old, phase: 'looking' }))
+    try {
+      const address = videoUrl(url)
+      if (address === undefined) throw new Error('its address is none of the web')
+      const framesKnown = await playFirst(address, await playersFor(address, mine.signal), mine)
+      const sinceMs = performance.now()
+      state.set({ phase: 'showing', why: undefined, framesKnown })
+      mine.signal.addEventListener('abort', () => {
+        if (performance.now() - sinceMs >= STABLE_MS) waits = 0
+      })
+    } catch (cause) {
+      lost(mine, cause instanceof Error ? cause.message : 'it does not answer')
+    }
+  }
+
+  /** Tries one player after the other; each has a signal of its own, so that none leaves anything behind. */
+  async function playFirst(address: string, players: readonly Player[], mine: AbortController) {
+    let problem: unknown
+    for (const play of players) {
+      const one = new AbortController()
+      const signal = AbortSignal.any([one.signal, mine.signal])
+      let shown = false
+      const hooks = { host, title, signal }
+      const onFrame = () => {
+        lastFrameMs = performance.now()
+        shown = true
+      }
+      const onEnd = (why: string) => shown && lost(mine, why)
+      try {
+        return (await play(address, { ...hooks, onFrame, onEnd })).framesKnown
+      } catch (cause) {
+        one.abort()
+        mine.signal.throwIfAborted()
+        problem = cause
+      }
+    }
+    throw problem
+  }
+
+  void begin()
+  return {
+    state,
+    lastFrameMs: () => lastFrameMs,
+    retry: () => void begin(),
+    close() {
+      closed = true
+      clearTimeout(timer)
+      attempt.abort()
+    },
+  }
+}

@@ -1,0 +1,51 @@
+import { follow, inTime, type Player, videoElement } from './player.ts'
+
+const GATHERING_MS = 2_000
+
+/** WebRTC by WHEP: an offer is posted, the answer comes back, and the session it made is deleted at the end. */
+export const playWhep: Player = async (url, hooks) => {
+  const { signal, onEnd } = hooks
+  const peer = new RTCPeerConnection()
+  signal.addEventListener('abort', () => peer.close())
+  const stream = new MediaStream()
+  for (const kind of ['video', 'audio']) peer.addTransceiver(kind, { direction: 'recvonly' })
+  peer.addEventListener('track', ({ track }) => stream.addTrack(track))
+  peer.addEventListener('connectionstatechange', () => {
+    if (peer.connectionState === 'failed') onEnd('the connection to the camera failed')
+  })
+  await peer.setLocalDescription(await peer.createOffer())
+  await gathered(peer)
+  const response = await fetch(url, {
+    method: 'POST',
+    headers: { 'Content-Type': 'application/sdp' },
+    body: peer.localDescription?.sdp ?? '',
+    signal,
+  })
+  const resource = response.headers.get('Location')
+  if (resource) releaseAtEnd(new URL(resource, response.url).href, signal)
+  if (response.status !== 201) throw new Error(`the camera answered ${response.status}`)
+  await peer.setRemoteDescription({ type: 'answer', sdp: await inTime(response.text(), signal) })
+  const video = videoElement(hooks)
+  video.srcObject = stream
+  await follow(video, hooks)
+  return { framesKnown: true }
+}
+
+/** All candidates are in the offer, since not every server takes them later; slow ones are not waited for. */
+async function gathered(peer: RTCPeerConnection): Promise<void> {
+  if (peer.iceGatheringState === 'complete') return
+  const done = Promise.withResolvers<void>()
+  const timer = setTimeout(done.resolve, GATHERING_MS)
+  peer.addEventListener('icegatheringstatechange', () => {
+    if (peer.iceGatheringState === 'complete') done.resolve()
+  })
+  await done.promise
+  clearTimeout(timer)
+}
+
+/** The server keeps a session until it is told, or notices by itself. */
+function releaseAtEnd(url: string, signal: AbortSignal): void {
+  const release = () => void fetch(url, { method: 'DELETE', keepalive: true }).catch(() => undefined)
+  if (signal.aborted) release()
+  else signal.addEventListener('abort', release)
+}

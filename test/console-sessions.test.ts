@@ -1,0 +1,405 @@
+import { readFile } from 'node:fs/promises'
+import type { Page } from 'playwright-core'
+import { afterAll, beforeAll, expect, test, vi } from 'vitest'
+import { OperatorLink, SimulatedRobot, ticketsOf } from '../sdk/index.ts'
+import { type ConsoleBrowser, openConsole, seriousIssues } from './support/console.ts'
+import type { Person } from './support/person.ts'
+import { connectTo } from './support/sql.ts'
+import { createWebProxy } from './support/web-proxy.ts'
+import { createWorld, type World } from './support/world.ts'
+
+const WAIT = { timeout: 12_000, interval: 50 }
+/** For tests that go a long way, on a busy machine. */
+const LONG_MS = 60_000
+
+let world: World
+let browser: ConsoleBrowser
+
+beforeAll(async () => {
+  world = await createWorld()
+  browser = await openConsole(world.baseUrl)
+}, 120_000)
+afterAll(async () => {
+  await browser?.[Symbol.asyncDispose]()
+  await world?.[Symbol.asyncDispose]()
+})
+
+const emailOf = (person: Person) => `${person.name}@test.local`
+const at = (person: Person, path: string, options: Parameters<ConsoleBrowser['signIn']>[2] = {}) =>
+  browser.signIn(emailOf(person), `/dashboard${path}`, options)
+const region = (page: Page, name: string) => page.getByRole('region', { name, exact: true })
+const button = (page: Page, name: string) => page.getByRole('button', { name, exact: true })
+
+/** An owner and an operator whose accounts are complete. */
+async function people() {
+  const [owner, operator] = [await world.client(), await world.operator()]
+  await owner.patch('/api/client/profile', { company_name: 'Works', contact_email: emailOf(owner) })
+  await operator.post('/api/operator/profile', { headline: 'Steady hands', timezone: 'Europe/Berlin' })
+  return { owner, operator }
+}
+
+/** People, a simulated robot, and a session on it that goes on. */
+async function stage() {
+  const { owner, operator } = await people()
+  const { id, token } = await world.robot(owner)
+  const robot = new SimulatedRobot({ url: `${world.gatewayUrl}/robots/${id}/control`, token })
+  await robot.start()
+  const reply = await operator.post('/api/sessions', { robotId: id })
+  expect(reply.status, JSON.stringify(reply.body)).toBe(201)
+  const sessionId = reply.body.sessionId as string
+  return {
+    ...{ owner, operator, robot, sessionId, path: `/sessions/${sessionId}` },
+    session: async () => (await owner.get(`/api/sessions/${sessionId}`)).body,
+    async [Symbol.asyncDispose]() {
+      await operator.patch(`/api/sessions/${sessionId}`, { action: 'end' })
+      await robot.close()
+    },
+  }
+}
+
+/** Somebody's program that drives in circles for as long as it is there. */
+async function driving(operator: Person, sessionId: string) {
+  const { token } = operator
+  const getTicket = ticketsOf({ baseUrl: world.baseUrl, token, sessionId, part: 'control' })
+  const link = new OperatorLink({ getTicket })
+  await link.connect()
+  const timer = setInterval(() => link.control({ linear_mps: 0.2, angular_radps: 1 }), 50)
+  return {
+    async [Symbol.asyncDispose]() {
+      clearInterval(timer)
+      await link.close()
+    },
+  }
+}
+
+const stands = ({ state }: SimulatedRobot) => state.leftMps === 0 && state.rightMps === 0
+const isMoving = (robot: SimulatedRobot) => vi.waitFor(() => expect(stands(robot)).toBe(false), WAIT)
+const isStanding = (robot: SimulatedRobot) => vi.waitFor(() => expect(stands(robot)).toBe(true), WAIT)
+const says = (page: Page, name: string, text: string | RegExp) =>
+  region(page, name).getByText(text).first().waitFor()
+
+/** What stands in the chat, in order. */
+const chat = async (page: Page) =>
+  await page.getByRole('log', { name: 'Chat' }).locator('[data-message] > :first-child').allTextContents()
+async function write(page: Page, text: string) {
+  await page.getByLabel('Message', { exact: true }).fill(text)
+  await page.keyboard.press('Enter')
+}
+
+test(
+  'the owner watches, stops and clears; the operator resumes; more time, the end, the rating',
+  async () => {
+    await using scene = await stage()
+    const { owner, operator, robot, sessionId, path } = scene
+    const { page: watch } = await at(owner, path)
+    const { page: drive } = await at(operator, path)
+    {
+      await using _driver = await driving(operator, sessionId)
+      await isMoving(robot)
+      const telemetry = region(watch, 'Telemetry')
+      const before = await telemetry.innerText()
+      await vi.waitFor(async () => expect(await telemetry.locator('dl').innerText()).toMatch(/\d/), WAIT)
+      await vi.waitFor(async () => expect(await telemetry.innerText()).not.toBe(before), WAIT)
+      await watch.getByText(/1 begun minute at/).waitFor()
+      await watch.getByText(/^you \d+ ms, operator \d+ ms/).waitFor()
+      expect(await seriousIssues(watch)).toEqual([])
+      expect(await seriousIssues(drive)).toEqual([])
+
+      await drive.getByLabel('Message', { exact: true }).pressSequentially('Hel')
+      await watch.getByText(`${operator.name} is typing…`).waitFor()
+      await write(drive, 'Hello')
+      await write(watch, 'Careful with the vase')
+      for (const page of [watch, drive]) {
+        await vi.waitFor(
+          async () => expect((await chat(page)).sort()).toEqual(['Careful with the vase', 'Hello']),
+          WAIT,
+        )
+      }
+
+      await button(watch, 'Pause').click()
+      await says(drive, 'Event log', 'The owner paused the session')
+      await isStanding(robot)
+      await button(drive, 'Resume').click()
+      await button(watch, 'Pause').waitFor()
+      await isMoving(robot)
+
+      await button(watch, 'Stop the robot').click()
+      await isStanding(robot)
+      await region(drive, 'Emergency stop')
+        .getByText(/^The owner pressed stop, .*: emergency stop\.$/)
+        .waitFor()
+      expect(await button(drive, 'Resume').isDisabled()).toBe(true)
+      await button(watch, 'Clear the stop').click()
+      const dialog = watch.getByRole('dialog')
+      await dialog.getByText(/^You pressed stop/).waitFor()
+      expect(await seriousIssues(watch), 'the dialog').toEqual([])
+      await dialog.getByRole('button', { name: 'Clear the stop' }).click()
+      await says(drive, 'Event log', 'The owner cleared the stop')
+      expect(await scene.session()).toMatchObject({ status: 'PAUSED', control: { stop: null } })
+      expect(stands(robot)).toBe(true)
+      await button(drive, 'Resume').click()
+      await isMoving(robot)
+
+      // From the keyboard, in the middle of writing.
+      await watch.getByLabel('Message', { exact: true }).fill('wait')
+      await watch.keyboard.press('Escape')
+      await isStanding(robot)
+      await vi.waitFor(async () => expect((await scene.session()).control.stop).not.toBeNull(), WAIT)
+      await button(drive, 'Clear the stop').click()
+      await drive.getByRole('dialog').getByRole('button', { name: 'Clear the stop' }).click()
+      await button(drive, 'Resume').click()
+      await isMoving(robot)
+    }
+
+    await watch.getByLabel('More minutes').fill('20')
+    await button(watch, 'Ask the operator').click()
+    await says(drive, 'More time', 'The owner asks for 20 more minutes.')
+    await button(drive, 'Accept').click()
+    await says(watch, 'More time', '20 more minutes were granted.')
+
+    await button(watch, 'End').click()
+    await watch.getByRole('dialog').getByRole('button', { name: 'End the session' }).click()
+    for (const page of [watch, drive]) await page.getByRole('heading', { name: 'Summary' }).waitFor()
+    await watch.getByRole('row', { name: /^Charge €0\.50: 1 min at €0\.50$/ }).waitFor()
+    await watch.getByRole('row', { name: /^Commands \d+ reached the robot/ }).waitFor()
+    await drive.getByRole('row', { name: /^Your earnings €0\.35$/ }).waitFor()
+    expect(await drive.getByRole('form', { name: 'Rate this session' }).count()).toBe(0)
+
+    expect(await seriousIssues(watch)).toEqual([])
+    await watch.getByRole('radio', { name: '3 stars' }).focus()
+    await watch.keyboard.press('Space')
+    await watch.keyboard.press('ArrowRight')
+    await watch.getByLabel('Comment').fill('Steady')
+    await button(watch, 'Rate').click()
+    await watch.getByRole('img', { name: 'Rated 4 stars' }).waitFor()
+    expect(await watch.getByRole('form', { name: 'Rate this session' }).count()).toBe(0)
+    await drive.getByRole('img', { name: 'Rated 4 stars' }).waitFor()
+    expect(await scene.session()).toMatchObject({ rating: 4, rating_comment: 'Steady' })
+    await drive.getByText('The owner gave 4 of 5 stars').waitFor()
+
+    // The log has no gaps, on either side.
+    const numbers = await watch
+      .locator('[data-seq]')
+      .evaluateAll((rows) => rows.map((row) => Number(row.dataset.seq)))
+    expect(numbers).toEqual(numbers.map((_, index) => numbers.length - index))
+  },
+  LONG_MS,
+)
+
+test(
+  'a network that is cut and back loses, doubles and disorders nothing, either way',
+  async () => {
+    await using scene = await stage()
+    const { owner, operator, path } = scene
+    await using proxy = await createWebProxy()
+    const { page: cut } = await at(owner, path, { proxy: { server: proxy.server } })
+    const { page: other } = await at(operator, path)
+    const [sent, answered]: [string[], string[]] = [[], []]
+    const say = async (page: Page, list: string[], text: string) => {
+      list.push(text)
+      await write(page, text)
+    }
+    await say(cut, sent, 'one')
+    await vi.waitFor(async () => expect(await chat(other)).toEqual(sent), WAIT)
+
+    for (const round of ['first', 'second']) {
+      proxy.cut()
+      await cut.getByText('Reconnecting', { exact: true }).waitFor()
+      for (const which of ['a', 'b', 'c']) {
+        await say(cut, sent, `${round} from afar ${which}`)
+        await say(other, answered, `${round} meanwhile ${which}`)
+      }
+      await cut.getByText('Sending…').nth(2).waitFor()
+      await vi.waitFor(async () => expect(await chat(other)).toContain(`${round} meanwhile c`), WAIT)
+      proxy.heal()
+      await cut.getByText('Live', { exact: true }).waitFor()
+      await cut.getByText('Sending…').first().waitFor({ state: 'detached' })
+    }
+    await vi.waitFor(async () => {
+      const [here, there] = [await chat(cut), await chat(other)]
+      expect(here).toEqual(there)
+      expect(here.filter((text) => sent.includes(text))).toEqual(sent)
+      expect(here.filter((text) => answered.includes(text))).toEqual(answered)
+      expect(here).toHaveLength(sent.length + answered.length)
+    }, WAIT)
+  },
+  LONG_MS,
+)
+
+test(
+  'a stop that is pressed without a network goes out as soon as there is one',
+  async () => {
+    await using scene = await stage()
+    const { owner, operator, robot, sessionId, path } = scene
+    await using proxy = await createWebProxy()
+    await using _driver = await driving(operator, sessionId)
+    const { page } = await at(owner, path, { proxy: { server: proxy.server } })
+    await page.getByText(/^you \d+ ms/).waitFor()
+    proxy.cut()
+    await page.getByText('Reconnecting', { exact: true }).waitFor()
+    await button(page, 'Stop the robot').click()
+    await region(page, 'Emergency stop')
+      .getByText(/not sent yet: no connection/)
+      .waitFor()
+    expect((await scene.session()).control.stop).toBeNull()
+    proxy.heal()
+    await isStanding(robot)
+    await region(page, 'Emergency stop')
+      .getByText(/^You pressed stop/)
+      .waitFor()
+
+    // It was delivered once: cleared, it does not come back.
+    await operator.patch(`/api/sessions/${sessionId}`, { action: 'clear_stop' })
+    await operator.patch(`/api/sessions/${sessionId}`, { action: 'resume' })
+    await says(page, 'Event log', /resumed the session/)
+    await isMoving(robot)
+    const log = (await owner.get(`/api/sessions/${sessionId}/events`)).body.events as { type: string }[]
+    expect(log.filter(({ type }) => type === 'session.stopped')).toHaveLength(1)
+  },
+  LONG_MS,
+)
+
+/** Sessions of the past, one a minute, newest first; every third is CANCELLED. */
+async function seed(
+  { owner, operator }: { owner: Person; operator: Person },
+  robotId: string,
+  count: number,
+) {
+  await using database = await connectTo(world.database.url)
+  await database.query('set session_replication_role = replica')
+  await database.query(
+    `insert into sessions (id, robot_id, operator_id, client_id, status, started_at, ended_at, created_at,
+       client_charge_cents, operator_earnings_cents)
+     select gen_random_uuid(), $1, $2, $3, case when n % 3 = 0 then 'CANCELLED' else 'COMPLETED' end,
+       at, at + interval '90 s', at, 100, 70
+     from (select n, '2026-03-01T12:00:00Z'::timestamptz - n * interval '1 min' as at from generate_series(0, $4 - 1) n) rows`,
+    [robotId, operator.id, owner.id, count],
+  )
+}
+
+test(
+  'the list filters, shows all page by page, exports what is filtered, and lives',
+  async () => {
+    const cast = await people()
+    const { owner, operator } = cast
+    const [first, second] = [
+      await world.robot(owner, { name: 'First' }),
+      await world.robot(owner, { name: 'Second' }),
+    ]
+    await seed(cast, first.id, 130)
+    await seed(cast, second.id, 4)
+    const { page } = await at(owner, '/sessions')
+    const rows = page.locator('[data-session]')
+    const shown = (count: number) => vi.waitFor(async () => expect(await rows.count()).toBe(count), WAIT)
+    await shown(25)
+    expect(await seriousIssues(page)).toEqual([])
+    for (const count of [50, 75, 100, 125, 134]) {
+      await button(page, 'Show more').click()
+      await shown(count)
+    }
+    const ids = await rows.evaluateAll((all) => all.map((row) => row.dataset.session))
+    const known = ['0', '100'].map(
+      async (offset) => (await owner.get(`/api/sessions?limit=100&offset=${offset}`)).body,
+    )
+    const all = (await Promise.all(known)).flatMap(({ sessions }) =>
+      sessions.map((one: { id: string }) => one.id),
+    )
+    expect(ids).toEqual(all)
+
+    await page.getByLabel('Status').selectOption('Cancelled')
+    await shown(25)
+    await page.getByLabel('Robot').selectOption('Second')
+    await shown(2)
+    await page.reload()
+    await shown(2)
+    expect(new URL(page.url()).search).toContain('status=CANCELLED')
+    const [download] = await Promise.all([page.waitForEvent('download'), button(page, 'Export JSON').click()])
+    const { sessions } = JSON.parse(await readFile(await download.path(), 'utf8'))
+    expect(sessions).toHaveLength(2)
+    await page.getByText(/^Saved, /).waitFor()
+    await page.getByLabel('Created from').fill('2026-03-02')
+    await page.getByText('No such sessions').waitFor()
+    await button(page, 'Show all').click()
+    await shown(25)
+
+    const robot = await world.connect(first)
+    const scheduledFor = new Date(Date.now() + 3_600_000).toISOString()
+    const plan = async () =>
+      (await operator.post('/api/sessions', { robotId: first.id, scheduledFor })).body.sessionId
+    const [started, cancelled] = [await plan(), await plan()]
+    const row = (id: string) => page.locator(`[data-session="${id}"]`)
+    await row(started)
+      .getByText(/^Planned for/)
+      .waitFor()
+    await row(cancelled).getByRole('button', { name: 'Cancel on First' }).click()
+    await page.getByRole('dialog').getByRole('button', { name: 'Cancel the session' }).click()
+    await row(cancelled).getByText('Cancelled', { exact: true }).waitFor()
+    const { page: operators } = await at(operator, '/sessions?status=PENDING')
+    await operators.getByRole('button', { name: 'Start now on First' }).click()
+    await operators.getByText('No such sessions').waitFor()
+    await row(started).getByText('Active', { exact: true }).waitFor()
+    await row(started).getByRole('link', { name: 'Watch' }).waitFor()
+    await operators.goto(`${world.baseUrl}/dashboard/sessions`)
+    await operators.getByRole('link', { name: 'Drive' }).waitFor()
+    await operator.patch(`/api/sessions/${started}`, { action: 'pause' })
+    await row(started).getByText('Paused', { exact: true }).waitFor()
+    await operator.patch(`/api/sessions/${started}`, { action: 'end' })
+    await row(started).getByText('Completed', { exact: true }).waitFor()
+    robot.close()
+  },
+  LONG_MS,
+)
+
+test(
+  'mails and notifications lead to the session; to a stranger there is none',
+  async () => {
+    await using scene = await stage()
+    const { owner, sessionId, path } = scene
+    const { page } = await at(owner, `?session=${sessionId}`)
+    await page.getByRole('heading', { name: /^Session on Robot/ }).waitFor()
+    expect(new URL(page.url()).pathname).toBe(`/dashboard${path}`)
+    await page.goto(`${world.baseUrl}/dashboard`)
+    await page.getByRole('button', { name: /^Notifications, \d+ unread$/ }).click()
+    await page.getByRole('dialog').getByRole('link', { name: 'A session has started' }).click()
+    await page.getByRole('heading', { name: /^Session on Robot/ }).waitFor()
+
+    const { page: strangers } = await at((await people()).owner, path)
+    await strangers.getByText('There is no such session').waitFor()
+    expect(await seriousIssues(strangers)).toEqual([])
+  },
+  LONG_MS,
+)
+
+test.each(['light', 'dark'] as const)(
+  'watching and stopping fit a phone, %s',
+  async (colorScheme) => {
+    await using scene = await stage()
+    const { owner, robot, path } = scene
+    const { page } = await at(owner, path, { colorScheme, viewport: { width: 360, height: 640 } })
+    const fits = async () => {
+      const overflow = await page.evaluate('document.documentElement.scrollWidth - window.innerWidth')
+      expect(overflow).toBeLessThanOrEqual(0)
+      expect(await seriousIssues(page)).toEqual([])
+    }
+    await region(page, 'Telemetry').waitFor()
+    await fits()
+    await page.evaluate('window.scrollTo(0, document.body.scrollHeight)')
+    const stop = button(page, 'Stop the robot')
+    const box = await stop.boundingBox()
+    expect(box && box.y + box.height).toBeLessThanOrEqual(640)
+    // Over an open dialog too.
+    await button(page, 'End').click()
+    await page.getByRole('dialog').waitFor()
+    await page.mouse.click((box?.x ?? 0) + 20, (box?.y ?? 0) + 20)
+    await page.keyboard.press('Escape')
+    await region(page, 'Emergency stop')
+      .getByText(/^You pressed stop/)
+      .waitFor()
+    expect(stands(robot)).toBe(true)
+    await fits()
+    await page.goto(`${world.baseUrl}/dashboard/sessions`)
+    await page.getByRole('link', { name: 'Watch' }).waitFor()
+    await fits()
+  },
+  LONG_MS,
+)

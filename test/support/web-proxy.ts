@@ -1,0 +1,63 @@
+import { once } from 'node:events'
+import { createServer, request } from 'node:http'
+import { type AddressInfo, connect, type Socket } from 'node:net'
+
+/** An HTTP proxy for a browser, so that its network can be taken away: what goes over WebSockets too. */
+export interface WebProxy {
+  readonly server: string
+  /** Breaks every connection, and every attempt at a new one. */
+  cut(): void
+  heal(): void
+  [Symbol.asyncDispose](): Promise<void>
+}
+
+export async function createWebProxy(): Promise<WebProxy> {
+  const sockets = new Set<Socket>()
+  let open = true
+  const keep = (socket: Socket) => {
+    sockets.add(socket)
+    socket.on('close', () => sockets.delete(socket)).on('error', () => {})
+  }
+  const proxy = createServer((asked, answer) => {
+    const onward = request(asked.url ?? '', { method: asked.method ?? 'GET', headers: asked.headers })
+    onward.on('response', (reply) => {
+      answer.writeHead(reply.statusCode ?? 502, reply.headers)
+      reply.pipe(answer)
+    })
+    onward.on('error', () => answer.destroy())
+    answer.on('close', () => onward.destroy())
+    asked.pipe(onward)
+  })
+  proxy.on('connection', (socket) => {
+    keep(socket)
+    if (!open) socket.resetAndDestroy()
+  })
+  proxy.on('connect', (asked, near: Socket, head) => {
+    const { hostname, port } = new URL(`http://${asked.url}`)
+    const far = connect(Number(port), hostname, () => {
+      near.write('HTTP/1.1 200 Connection established\r\n\r\n')
+      far.write(head)
+      near.pipe(far).pipe(near)
+    })
+    keep(far)
+    near.on('close', () => far.destroy())
+    far.on('close', () => near.destroy())
+  })
+  proxy.listen(0, '127.0.0.1')
+  await once(proxy, 'listening')
+  const cut = () => {
+    open = false
+    for (const socket of sockets) socket.destroy()
+  }
+  return {
+    server: `http://127.0.0.1:${(proxy.address() as AddressInfo).port}`,
+    cut,
+    heal() {
+      open = true
+    },
+    async [Symbol.asyncDispose]() {
+      cut()
+      await new Promise((done) => proxy.close(done))
+    },
+  }
+}
