@@ -1,27 +1,66 @@
 import { useQuery } from '@tanstack/react-query'
 import { useParams } from '@tanstack/react-router'
-import { answerOf } from '@wheelhouse/sdk'
-import { keys } from '../api/keys.ts'
+import type { SessionStatus } from '@wheelhouse/protocol'
+import type { ReactNode } from 'react'
 import { usePlatform } from '../app/platform.ts'
+import { useMe } from '../auth/me.ts'
+import { useLiveSession } from '../live/hooks.ts'
+import { type SessionDetail, sessionQuery } from '../session/session-query.ts'
+import { LinkButton } from '../ui/links.tsx'
 import { Page } from '../ui/page.tsx'
-import { QueryView } from '../ui/states.tsx'
-import { VideoView } from '../video/video-view.tsx'
+import { Empty, Loading, QueryView } from '../ui/states.tsx'
+import { CockpitView } from './cockpit-view.tsx'
 
 /** The operator's cockpit. */
 export function DrivePage() {
-  const { sessionId: id } = useParams({ from: '/shell/drive/$sessionId' })
+  const { sessionId } = useParams({ from: '/shell/drive/$sessionId' })
   const { rest } = usePlatform()
-  const query = useQuery({
-    queryKey: [...keys.sessions, id],
-    queryFn: () => answerOf(rest.GET('/api/sessions/{id}', { params: { path: { id } } })),
-  })
+  const query = useQuery(sessionQuery(rest, sessionId))
+  return <QueryView query={query}>{(session) => <Wheel key={sessionId} session={session} />}</QueryView>
+}
+
+function Wheel({ session }: { session: SessionDetail }) {
+  const me = useMe()
+  const live = useLiveSession(session.id)
+  const status = live?.session?.status ?? session.status
+  if (session.operator_id !== me.id) {
+    return (
+      <NotHere session={session} title="You do not drive this session">
+        Only its operator does. You can watch it, and stop the robot, from its page.
+      </NotHere>
+    )
+  }
+  if (status !== 'ACTIVE' && status !== 'PAUSED') return <NotOpen session={session} status={status} />
+  if (!live) return <Loading />
   return (
-    <QueryView query={query}>
-      {(session) => (
-        <Page title={`Drive ${session.robot_name}`}>
-          <VideoView url={session.stream_url} title={`Camera of ${session.robot_name}`} />
-        </Page>
-      )}
-    </QueryView>
+    <Page title={`Drive ${session.robot_name}`}>
+      <CockpitView session={session} live={live} status={status} />
+    </Page>
   )
 }
+
+const NotOpen = ({ session, status }: { session: SessionDetail; status: SessionStatus }) =>
+  status === 'PENDING' ? (
+    <NotHere session={session} title="This session has not started yet">
+      It can be started from its page.
+    </NotHere>
+  ) : (
+    <NotHere session={session} title="This session is over">
+      The robot has been stopped and released.
+    </NotHere>
+  )
+
+const NotHere = (props: { session: SessionDetail; title: string; children: ReactNode }) => (
+  <Page title={`Drive ${props.session.robot_name}`}>
+    <Empty
+      title={props.title}
+      action={
+        <LinkButton to="/sessions/$sessionId" params={{ sessionId: props.session.id }}>
+          To the session
+        </LinkButton>
+      }
+    >
+      {props.children}
+    </Empty>
+  </Page>
+)

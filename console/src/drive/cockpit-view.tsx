@@ -1,0 +1,75 @@
+import { Grid, Paper, Stack, Title } from '@mantine/core'
+import type { SessionStatus } from '@wheelhouse/protocol'
+import { useEffect, useState } from 'react'
+import { usePlatform } from '../app/platform.ts'
+import type { LiveSession } from '../live/hooks.ts'
+import { ChatPanel } from '../session/chat-panel.tsx'
+import { EventLog } from '../session/event-log.tsx'
+import type { SessionDetail } from '../session/session-query.ts'
+import { TelemetryView } from '../telemetry/telemetry-view.tsx'
+import { Loading } from '../ui/states.tsx'
+import { VideoView } from '../video/video-view.tsx'
+import { type Cockpit, openCockpit } from './cockpit.ts'
+import { Controls } from './controls.tsx'
+import { LinkNotice } from './link-notice.tsx'
+import { SessionActs } from './session-acts.tsx'
+import { StatusBar } from './status-bar.tsx'
+import { StopBar } from './stop-bar.tsx'
+
+interface Props {
+  readonly session: SessionDetail
+  readonly live: LiveSession
+  readonly status: SessionStatus
+}
+
+/** Picture, instruments and controls of an open session, for its operator. */
+export function CockpitView({ session, live, status }: Props) {
+  const cockpit = useCockpit(session, live)
+  if (!cockpit) return <Loading />
+  return (
+    <Stack gap="md" pb={120}>
+      <StatusBar cockpit={cockpit} status={status} />
+      <LinkNotice driver={cockpit.driver} />
+      <Grid>
+        <Grid.Col span={{ base: 12, md: 8 }}>
+          <Stack gap="md">
+            <VideoView url={session.stream_url} title={`Camera of ${session.robot_name}`} />
+            <Controls cockpit={cockpit} />
+            <SessionActs session={session} status={status} />
+          </Stack>
+        </Grid.Col>
+        <Grid.Col span={{ base: 12, md: 4 }}>
+          <Stack gap="md">
+            <Paper withBorder p="md">
+              <TelemetryView subscribe={cockpit.driver.telemetry.subscribe} />
+            </Paper>
+            <Paper withBorder p="md">
+              <Title order={2}>Chat</Title>
+              <ChatPanel live={live} />
+            </Paper>
+            <Paper withBorder p="md">
+              <Title order={2}>Event log</Title>
+              <EventLog live={live} />
+            </Paper>
+          </Stack>
+        </Grid.Col>
+      </Grid>
+      <StopBar cockpit={cockpit} session={session} live={live} />
+    </Stack>
+  )
+}
+
+/** The cockpit while it is on the screen; closed, with a zero to the robot, when it leaves. */
+function useCockpit({ id: sessionId, robot_id: robotId }: SessionDetail, { room }: LiveSession) {
+  const { rest } = usePlatform()
+  const [cockpit, setCockpit] = useState<Cockpit>()
+  useEffect(() => {
+    const opened = openCockpit({ rest, room, sessionId, robotId })
+    setCockpit(opened)
+    return () => {
+      opened.close()
+      setCockpit(undefined)
+    }
+  }, [rest, room, sessionId, robotId])
+  return cockpit
+}

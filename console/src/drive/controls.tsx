@@ -1,0 +1,77 @@
+import { Group, Paper, Slider, Stack, Text } from '@mantine/core'
+import { useId } from 'react'
+import { type Store, useStore } from '../ui/store.ts'
+import { FULL_ANGULAR_RADPS, FULL_LINEAR_MPS } from './axes.ts'
+import type { Cockpit } from './cockpit.ts'
+import { LEAST_LIMIT, MOST_DEAD_ZONE } from './preferences.ts'
+import { Stick } from './stick.tsx'
+
+/** What drives, and how fast it may. */
+export function Controls({ cockpit }: { cockpit: Cockpit }) {
+  const { preferences, gamepad } = cockpit
+  const limit = useStore(preferences.limit)
+  const speeds = `${(limit * FULL_LINEAR_MPS).toFixed(2)} m/s and ${(limit * FULL_ANGULAR_RADPS).toFixed(2)} rad/s`
+  return (
+    <Paper withBorder p="md" component="section" aria-label="Controls">
+      <Group align="flex-start" wrap="wrap" gap="lg">
+        <Stick cockpit={cockpit} />
+        <Stack gap="sm" flex="1 1 220px" miw={200}>
+          <Share label="Speed limit" hint={speeds} store={preferences.limit} least={LEAST_LIMIT} most={1} />
+          <Text size="sm" c="dimmed">
+            Drive with the arrow keys or W A S D, with the stick, or with a gamepad. The robot stands as soon
+            as you let go, leave this window or write.
+          </Text>
+          <GamepadLine name={useStore(gamepad.name)} deadZone={preferences.deadZone} />
+        </Stack>
+      </Group>
+    </Paper>
+  )
+}
+
+function GamepadLine({ name, deadZone }: { name: string | undefined; deadZone: Store<number> }) {
+  if (name === undefined) {
+    return (
+      <Text size="sm" c="dimmed">
+        No gamepad: press one of its buttons to have it found.
+      </Text>
+    )
+  }
+  return (
+    <Stack gap="xs">
+      <Text size="sm">
+        Gamepad: {name}. Left stick up and down drives, left and right turns; button B (circle) stops.
+      </Text>
+      <Share label="Dead zone" hint="of the stick's way" store={deadZone} least={0} most={MOST_DEAD_ZONE} />
+    </Stack>
+  )
+}
+
+interface ShareProps {
+  readonly label: string
+  readonly hint: string
+  readonly store: Store<number>
+  readonly least: number
+  readonly most: number
+}
+
+/** A share of something, in percent, that is changed at once. */
+function Share({ label, hint, store, least, most }: ShareProps) {
+  const value = useStore(store)
+  const id = useId()
+  return (
+    <div>
+      <Text size="sm" id={id}>
+        {label}: {Math.round(value * 100)} % ({hint})
+      </Text>
+      <Slider
+        min={least * 100}
+        max={most * 100}
+        step={5}
+        value={Math.round(value * 100)}
+        onChange={(percent) => store.set(percent / 100)}
+        label={null}
+        thumbLabel={label}
+      />
+    </div>
+  )
+}

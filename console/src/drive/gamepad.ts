@@ -1,0 +1,46 @@
+import { createStore, type Store } from '../ui/store.ts'
+import { type Axes, pastDeadZone } from './axes.ts'
+
+/** B of an Xbox pad, circle of a PlayStation's. */
+const STOP_BUTTON = 1
+
+export interface GamepadParts {
+  readonly steer: (axes: Axes) => void
+  readonly stop: () => void
+  /** 0 to below 1. */
+  readonly deadZone: () => number
+}
+
+export interface GamepadInput {
+  /** The name of the gamepad in use; undefined without one. */
+  readonly name: Store<string | undefined>
+  close(): void
+}
+
+/** Drives with the left stick of the first gamepad: up and down, left and right. Asked once per frame of the screen. */
+export function createGamepadInput({ steer, stop, deadZone }: GamepadParts): GamepadInput {
+  const name = createStore<string | undefined>(undefined)
+  let pressed = false
+  let present = false
+
+  function look(): void {
+    frame = requestAnimationFrame(look)
+    const pad = navigator.getGamepads().find((one) => one?.connected && one.axes.length >= 2)
+    name.set(pad?.id)
+    if (!pad) {
+      if (present) steer({ forward: 0, left: 0 })
+      present = false
+      return
+    }
+    present = true
+    const isPressed = pad.buttons[STOP_BUTTON]?.pressed === true
+    if (isPressed && !pressed) stop()
+    pressed = isPressed
+    // To the right and down count upward; minus zero would be another number.
+    const [right = 0, back = 0] = pad.axes.map((value) => pastDeadZone(value, deadZone()))
+    steer({ forward: 0 - back, left: 0 - right })
+  }
+
+  let frame = requestAnimationFrame(look)
+  return { name, close: () => cancelAnimationFrame(frame) }
+}

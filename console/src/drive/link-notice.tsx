@@ -1,0 +1,44 @@
+import { Alert, Button, Group, Text } from '@mantine/core'
+import { closeCodes } from '@wheelhouse/protocol'
+import type { LinkEnd } from '@wheelhouse/sdk'
+import { useStore } from '../ui/store.ts'
+import type { Driver } from './driver.ts'
+
+/** Says that the link is not there, and what can be done about it. */
+export function LinkNotice({ driver }: { driver: Driver }) {
+  const { phase, problem, end } = useStore(driver.link)
+  if (phase === 'online') return null
+  if (phase === 'ended') return <Ended end={end} onTakeOver={driver.takeOver} />
+  const title = phase === 'connecting' ? 'Connecting to the robot' : 'The link to the robot is lost'
+  return (
+    <Alert color="orange" variant="outline" title={title} role="status">
+      <Text size="sm">
+        The robot does not move. {problem ? `${problem}. ` : ''}
+        {phase === 'offline' && 'Reconnecting.'}
+      </Text>
+    </Alert>
+  )
+}
+
+function Ended({ end, onTakeOver }: { end: LinkEnd | undefined; onTakeOver: () => void }) {
+  const elsewhere = end?.closeCode === closeCodes.replaced.code
+  return (
+    <Alert
+      color="red"
+      variant="outline"
+      role="alert"
+      title={elsewhere ? 'Driven elsewhere' : 'The link to the robot has ended'}
+    >
+      <Group justify="space-between">
+        <Text size="sm">
+          {elsewhere
+            ? 'You have opened this cockpit in another window, which has the wheel now.'
+            : end?.reason}
+        </Text>
+        <Button variant="default" onClick={onTakeOver}>
+          {elsewhere ? 'Take over here' : 'Connect again'}
+        </Button>
+      </Group>
+    </Alert>
+  )
+}

@@ -1,0 +1,103 @@
+import { Badge, Group, Text } from '@mantine/core'
+import type { DropReason, SessionStatus } from '@wheelhouse/protocol'
+import { StatusBadge } from '../session/status-badge.tsx'
+import { useStore } from '../ui/store.ts'
+import { useTicker } from '../ui/use-ticker.ts'
+import styles from './cockpit.module.css'
+import type { Cockpit } from './cockpit.ts'
+import type { LinkView } from './driver.ts'
+import type { Leg } from './measures.ts'
+
+const REFRESH_MS = 500
+
+const links: Record<LinkView['phase'], { label: string; color: string }> = {
+  connecting: { label: 'Connecting', color: 'gray.7' },
+  online: { label: 'Linked', color: 'teal.9' },
+  offline: { label: 'Reconnecting', color: 'orange.9' },
+  ended: { label: 'No link', color: 'red.9' },
+}
+
+/** Why a stop that is not latched stands; the next command ends it. */
+const standing: Readonly<Record<string, string>> = {
+  deadman: 'Standing: no command',
+  operator_lost: 'Standing: the link was lost',
+  latency: 'Standing: commands come too late',
+  session_paused: 'Standing: paused',
+}
+
+const drops: Record<DropReason, string> = {
+  robot_offline: 'the robot is away',
+  session_paused: 'the session is paused',
+  stopped: 'a stop is in force',
+  out_of_order: 'out of order',
+  expired: 'too old on arrival',
+  latency: 'over the latency limit',
+  robot_slow: 'the robot does not keep up',
+}
+
+/** How things stand, at all times: session, robot, link, latency, age of what is shown, commands that were lost. */
+export function StatusBar({ cockpit, status }: { cockpit: Cockpit; status: SessionStatus }) {
+  const { driver } = cockpit
+  const link = useStore(driver.link)
+  const state = useStore(driver.state)
+  const online = link.phase === 'online' && state !== null
+  const { label, color } = links[link.phase]
+  const stop = online ? state.stop : null
+  return (
+    <section className={styles.status} aria-label="State">
+      <Group gap="xs" role="status">
+        <StatusBadge status={online ? state.status : status} />
+        <Badge color={color} variant="filled">
+          {label}
+        </Badge>
+        <Badge color={online ? (state.robot_connected ? 'teal.9' : 'red.9') : 'gray.7'} variant="filled">
+          {online ? (state.robot_connected ? 'Robot connected' : 'Robot away') : 'Robot unknown'}
+        </Badge>
+        {stop && !stop.latched && (
+          <Badge color="gray.7" variant="filled">
+            {standing[stop.reason] ?? `Standing: ${stop.reason}`}
+          </Badge>
+        )}
+      </Group>
+      <Figures cockpit={cockpit} />
+    </section>
+  )
+}
+
+/** Figures grow old by themselves, and change too often to be rendered at every frame. */
+function Figures({ cockpit: { driver } }: { cockpit: Cockpit }) {
+  useTicker(REFRESH_MS)
+  const { command, operator, robot, dropped, lastDrop } = driver.measures.read()
+  const lastMs = driver.telemetry.lastMs()
+  return (
+    <dl className={styles.figures}>
+      <Figure name="You to gateway" value={legText(operator)} />
+      <Figure name="Gateway to robot" value={legText(robot)} />
+      <Figure name="Command to answer" value={legText(command)} />
+      <Figure name="Last frame" value={lastMs === undefined ? 'none yet' : ago(performance.now() - lastMs)} />
+      <Figure
+        name="Dropped commands"
+        value={lastDrop === undefined ? '0' : `${dropped}, last: ${drops[lastDrop]}`}
+      />
+    </dl>
+  )
+}
+
+const Figure = ({ name, value }: { name: string; value: string }) => (
+  <div>
+    <Text component="dt" size="xs" c="dimmed">
+      {name}
+    </Text>
+    <Text component="dd" size="sm" m={0}>
+      {value}
+    </Text>
+  </div>
+)
+
+const legText = ({ lastMs, p95Ms }: Leg) =>
+  lastMs === undefined || p95Ms === undefined
+    ? 'not measured yet'
+    : `${milliseconds(lastMs)}, p95 ${milliseconds(p95Ms)}`
+
+const milliseconds = (ms: number) => `${ms < 10 ? ms.toFixed(1) : Math.round(ms)} ms`
+const ago = (ms: number) => (ms < 1_000 ? `${Math.round(ms)} ms ago` : `${(ms / 1000).toFixed(0)} s ago`)

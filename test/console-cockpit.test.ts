@@ -1,0 +1,322 @@
+import type { Page } from 'playwright-core'
+import { afterAll, beforeAll, expect, test, vi } from 'vitest'
+import { connectRobot, createTestCamera, openCockpit } from './support/cockpit.ts'
+import { type ConsoleBrowser, openConsole, seriousIssues } from './support/console.ts'
+import { createTcpProxy } from './support/tcp-proxy.ts'
+import { createWorld, type World } from './support/world.ts'
+
+let world: World
+let browser: ConsoleBrowser
+beforeAll(async () => {
+  world = await createWorld()
+  browser = await openConsole(world.baseUrl)
+}, 120_000)
+afterAll(async () => {
+  await browser?.[Symbol.asyncDispose]()
+  await world?.[Symbol.asyncDispose]()
+})
+
+const stopBar = (page: Page) => page.getByRole('region', { name: 'Emergency stop' })
+
+test('keys drive while they are held, and not while a text field has the focus', async () => {
+  await using stage = await openCockpit(world, browser)
+  const { page, robot } = stage
+  const { xM } = robot.state
+  await page.keyboard.down('ArrowUp')
+  await vi.waitFor(() => expect(robot.state.xM).toBeGreaterThan(xM + 0.2), 5_000)
+  await page.keyboard.up('ArrowUp')
+  await stage.standing()
+
+  const { headingRad } = robot.state
+  await page.keyboard.down('a')
+  await vi.waitFor(() => expect(robot.state.headingRad).toBeGreaterThan(headingRad + 0.2), 5_000)
+  await page.keyboard.up('a')
+  await stage.standing()
+
+  await page.keyboard.down('w')
+  await stage.moving()
+  await page.getByRole('textbox').first().focus()
+  await stage.standing()
+  const { xM: before, yM } = robot.state
+  await page.keyboard.up('w')
+  await page.keyboard.press('w', { delay: 500 })
+  await page.keyboard.press('Space')
+  expect(await page.getByRole('textbox').first().inputValue()).toMatch(/w $/)
+  expect(robot.state).toMatchObject({ xM: before, yM })
+  expect((await stage.read()).control.stop).toBeNull()
+})
+
+test.each([
+  ['the window loses the focus', (page: Page) => page.evaluate("window.dispatchEvent(new Event('blur'))")],
+  [
+    'the tab is hidden',
+    (page: Page) =>
+      page.evaluate(`
+        Object.defineProperty(document, 'hidden', { value: true })
+        document.dispatchEvent(new Event('visibilitychange'))`),
+  ],
+  ['another page is opened', (page: Page) => page.getByRole('link', { name: 'Settings' }).click()],
+  ['the page is left', (page: Page) => page.goto('about:blank')],
+])('the robot stands as soon as %s', async (_, leave) => {
+  await using stage = await openCockpit(world, browser)
+  await stage.page.keyboard.down('ArrowUp')
+  await stage.moving()
+  await leave(stage.page)
+  await stage.standing()
+  const { xM } = stage.robot.state
+  // The key is still down, and would go on saying so.
+  await stage.page.keyboard.down('ArrowUp')
+  await stage.page.keyboard.down('ArrowUp')
+  expect(stage.robot.state.xM).toBe(xM)
+})
+
+test('the stick drives by pointer, within the speed limit, which is remembered', async () => {
+  await using stage = await openCockpit(world, browser)
+  const { page, robot } = stage
+  await page.getByRole('slider', { name: 'Speed limit' }).focus()
+  await page.keyboard.press('Home')
+  await page.getByText('Speed limit: 5 %').waitFor()
+  const box = (await page.getByRole('application', { name: /^Stick/ }).boundingBox()) as {
+    x: number
+    y: number
+  }
+  await page.mouse.move(box.x + 80, box.y + 80)
+  await page.mouse.down()
+  await page.mouse.move(box.x + 80, box.y + 10)
+  await stage.moving()
+  await vi.waitFor(() => expect(robot.state.leftMps).toBeCloseTo(0.044, 2), 5_000)
+  expect(robot.state.leftMps).toBeLessThanOrEqual(0.05)
+  await page.mouse.up()
+  await stage.standing()
+
+  await page.reload()
+  await page.getByText('Speed limit: 5 %').waitFor()
+})
+
+test('a gamepad drives beyond its dead zone, which can be set, and its button stops', async () => {
+  await using stage = await openCockpit(world, browser)
+  const { page, robot } = stage
+  await page.evaluate(`
+    window.pad = { id: 'Test pad', connected: true, axes: [0, -0.1], buttons: [{ pressed: false }, { pressed: false }] }
+    navigator.getGamepads = () => [null, window.pad]`)
+  await page.getByText(/Gamepad: Test pad/).waitFor()
+  await page.getByText('Dead zone: 15 %').waitFor()
+  const { xM } = robot.state
+  await page.evaluate('window.pad.axes = [0.1, -0.14]')
+  await page.waitForTimeout(0)
+  expect(robot.state.xM).toBe(xM)
+  await page.evaluate('window.pad.axes = [0, -1]')
+  await vi.waitFor(() => expect(robot.state.xM).toBeGreaterThan(xM + 0.1), 5_000)
+
+  await page.evaluate('window.pad.axes = [0, -0.3]')
+  await page.getByRole('slider', { name: 'Dead zone' }).focus()
+  await page.keyboard.press('End')
+  await stage.standing()
+
+  await page.evaluate('window.pad.axes = [0, -1]')
+  await stage.moving()
+  await page.evaluate('window.pad.buttons[1].pressed = true')
+  await stage.standing()
+  await stopBar(page).getByText('Stopped:').waitFor()
+  expect((await stage.read()).control.stop.by).toBe(stage.operator.id)
+})
+
+test('a stop by key holds until it is cleared, and nothing moves until the session is resumed', async () => {
+  await using stage = await openCockpit(world, browser)
+  const { page, robot } = stage
+  await page.keyboard.down('ArrowUp')
+  await stage.moving()
+  await page.getByRole('button', { name: 'Pause' }).focus()
+  await page.keyboard.press('Space')
+  await stage.standing()
+  await stopBar(page).getByText('Stopped: stopped from the cockpit, by you.').waitFor()
+  await page.getByText('Paused', { exact: true }).first().waitFor()
+  expect(await stage.read()).toMatchObject({ status: 'PAUSED', pause_reason: 'emergency_stop' })
+
+  await page.getByRole('button', { name: 'Clear the stop' }).click()
+  await page.getByRole('button', { name: 'Clear the stop' }).waitFor({ state: 'hidden' })
+  expect(await stage.read()).toMatchObject({ status: 'PAUSED', control: { stop: null } })
+  await page.getByRole('button', { name: 'Resume' }).click()
+  await page.getByRole('button', { name: 'Pause' }).waitFor()
+  await vi.waitFor(async () => expect((await stage.read()).status).toBe('ACTIVE'))
+
+  // The key has been down all the time: it has to be pressed anew.
+  const { xM } = robot.state
+  await page.keyboard.down('ArrowUp')
+  expect(robot.state.xM).toBe(xM)
+  await page.keyboard.up('ArrowUp')
+  await page.keyboard.down('ArrowUp')
+  await stage.moving()
+  await page.getByRole('button', { name: /^STOP/ }).click()
+  await stage.standing()
+  await stopBar(page).getByText('Stopped:').waitFor()
+})
+
+test('the stop of the owner is shown as theirs', async () => {
+  await using stage = await openCockpit(world, browser)
+  const { page, owner, sessionId } = stage
+  await owner.patch(`/api/sessions/${sessionId}`, { action: 'emergency_stop', reason: 'cat on the floor' })
+  await stopBar(page).getByText('Stopped: cat on the floor, by the owner.').waitFor()
+})
+
+test('pause, resume, and end after a question', async () => {
+  await using stage = await openCockpit(world, browser)
+  const { page } = stage
+  await page.getByRole('button', { name: 'Pause' }).click()
+  await page.getByRole('button', { name: 'Resume' }).click()
+  await page.getByRole('button', { name: 'Pause' }).waitFor()
+  await page.getByRole('button', { name: 'End', exact: true }).click()
+  expect((await stage.read()).status).toBe('ACTIVE')
+  await page.getByRole('dialog').getByRole('button', { name: 'End the session' }).click()
+  await page.getByText('This session is over').waitFor()
+  expect((await stage.read()).status).toBe('COMPLETED')
+})
+
+test('a robot that is lost and comes back is shown', async () => {
+  await using stage = await openCockpit(world, browser)
+  const { page, robot, robotId: id, robotToken: token } = stage
+  await page.getByText('Robot connected').waitFor()
+  await robot.close()
+  await page.getByText('Robot away').waitFor()
+  const back = await connectRobot(world, { id, token })
+  try {
+    await page.getByText('Robot connected').waitFor()
+    await page.getByRole('button', { name: 'Resume' }).click()
+    await page.getByRole('button', { name: 'Pause' }).waitFor()
+    const { xM } = back.state
+    await page.keyboard.down('ArrowUp')
+    await vi.waitFor(() => expect(back.state.xM).toBeGreaterThan(xM), 5_000)
+  } finally {
+    await back.close()
+  }
+})
+
+test('a cut network is shown; a stop then takes the other way; the link comes back by itself', async () => {
+  await using network = await createTcpProxy(world.gatewayUrl)
+  await using stage = await openCockpit(world, browser)
+  const { page, context } = stage
+  await context.route('**/ticket', async (route) => {
+    const response = await route.fetch()
+    const body = await response.json()
+    const url = new URL(body.url)
+    url.host = new URL(network.url).host
+    await route.fulfill({ response, json: { ...body, url: url.href } })
+  })
+  await page.reload()
+  await page.getByText('Linked', { exact: true }).waitFor()
+  await page.keyboard.down('ArrowUp')
+  await stage.moving()
+  network.cut()
+  await stage.standing()
+  await page.getByText('The link to the robot is lost').waitFor()
+  await page.getByRole('button', { name: /^STOP/ }).click()
+  await stopBar(page).getByText('Stopped: stopped from the cockpit, by you.').waitFor()
+  expect((await stage.read()).control.stop.by).toBe(stage.operator.id)
+
+  await page.getByRole('button', { name: 'Clear the stop' }).click()
+  await page.getByRole('button', { name: 'Clear the stop' }).waitFor({ state: 'hidden' })
+  network.heal()
+  await page.getByText('Linked', { exact: true }).waitFor()
+  await page.getByRole('button', { name: 'Resume' }).click()
+  await page.getByRole('button', { name: 'Pause' }).waitFor()
+  await page.keyboard.up('ArrowUp')
+  await page.keyboard.down('ArrowUp')
+  await stage.moving()
+})
+
+test('a second window takes the wheel, and the first one can take it back', async () => {
+  await using stage = await openCockpit(world, browser)
+  const { page, context, path } = stage
+  const second = await context.newPage()
+  await second.goto(world.baseUrl + path)
+  await second.getByText('Linked', { exact: true }).waitFor()
+  await page.getByText('Driven elsewhere').waitFor()
+  await page.keyboard.press('ArrowUp', { delay: 100 })
+  await page.getByRole('button', { name: 'Take over here' }).click()
+  await page.getByText('Linked', { exact: true }).waitFor()
+  await second.getByText('Driven elsewhere').waitFor()
+  await page.keyboard.down('ArrowUp')
+  await stage.moving()
+})
+
+test.each([[true], [false]])('a moving picture is shown, readable by this page: %s', async (readable) => {
+  await using camera = await createTestCamera({ readable })
+  await using stage = await openCockpit(world, browser, { robot: { stream_url: camera.url } })
+  const { page } = stage
+  const video = page.getByRole('region', { name: /^Camera of/ })
+  const picture = video.getByRole('img')
+  await picture.waitFor()
+  await vi.waitFor(async () => {
+    const width = await picture.evaluate((it) =>
+      'naturalWidth' in it ? it.naturalWidth : (it as HTMLCanvasElement).width,
+    )
+    expect(width).toBe(64)
+  }, 5_000)
+  if (readable) {
+    await video.getByText(/Picture \d+ ms old/).waitFor()
+    camera.freeze(true)
+    await video.getByText(/The picture stopped/).waitFor()
+    camera.freeze(false)
+    await video.getByText(/Picture \d+ ms old/).waitFor()
+  }
+  await page.getByRole('link', { name: 'Settings' }).click()
+  await vi.waitFor(() => expect(camera.viewers()).toBe(0), 5_000)
+})
+
+test('a video that is not there is said to be missing, and tried again', async () => {
+  await using stage = await openCockpit(world, browser)
+  await stage.page.getByText('This robot has no video.').waitFor()
+  const { url } = await withCamera(async (camera) => camera)
+  await using other = await openCockpit(world, browser, { robot: { stream_url: url } })
+  await other.page.getByText(/There is no picture/).waitFor()
+  await other.page.getByRole('button', { name: 'Try now' }).waitFor()
+})
+
+async function withCamera<T>(use: (camera: Awaited<ReturnType<typeof createTestCamera>>) => Promise<T>) {
+  await using camera = await createTestCamera()
+  return await use(camera)
+}
+
+test('telemetry is drawn: pose, speed, battery, how old', async () => {
+  await using stage = await openCockpit(world, browser)
+  const { page } = stage
+  const telemetry = page.getByRole('region', { name: 'Telemetry' })
+  await telemetry.getByRole('img', { name: /the robot is at 50.0 m, 50.0 m, heading 0 degrees/ }).waitFor()
+  await telemetry.getByText('90 %').waitFor()
+  await telemetry.getByText(/\d+ ms old/).waitFor()
+  await page.keyboard.down('ArrowUp')
+  await telemetry.getByText('0.50 m/s').waitFor()
+  await page.keyboard.up('ArrowUp')
+  await page.getByText(/Command to answer/).waitFor()
+  await page
+    .getByText(/ms, p95/)
+    .first()
+    .waitFor()
+})
+
+test.each([
+  ['light', 1280],
+  ['dark', 1280],
+  ['light', 360],
+] as const)('the cockpit is accessible: %s, %i pixels wide', async (colorScheme, width) => {
+  await using stage = await openCockpit(world, browser, {
+    page: { colorScheme, viewport: { width, height: 740 }, hasTouch: width === 360 },
+  })
+  const { page } = stage
+  expect(await seriousIssues(page)).toEqual([])
+  const overflow = () => page.evaluate('document.documentElement.scrollWidth - window.innerWidth')
+  expect(await overflow()).toBeLessThanOrEqual(0)
+  await page.getByRole('button', { name: /^STOP/ }).click()
+  await page.getByRole('button', { name: 'Clear the stop' }).waitFor()
+  expect(await seriousIssues(page), 'stopped').toEqual([])
+  expect(await overflow()).toBeLessThanOrEqual(0)
+})
+
+test('nobody but its operator drives a session', async () => {
+  await using stage = await openCockpit(world, browser)
+  const { owner, path } = stage
+  await owner.request('PATCH', '/api/client/profile', { contact_email: 'a@test.local', country: 'DE' })
+  const { page, context } = await browser.signIn(`${owner.name}@test.local`, path)
+  await page.getByText('You do not drive this session').waitFor()
+  await context.close()
+})
