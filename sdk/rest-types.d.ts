@@ -1332,6 +1332,29 @@ export interface components {
              */
             created_at: string;
         };
+        /** @description What the sessions that ended in a month came to. */
+        ClientMonth: {
+            /**
+             * @description YYYY-MM, in UTC.
+             * @example 2026-10
+             */
+            month: string;
+            /**
+             * @description Completed in it.
+             * @example 11
+             */
+            sessions: number;
+            /**
+             * @description Billed minutes.
+             * @example 284
+             */
+            minutes: number;
+            /**
+             * @description In cents.
+             * @example 14200
+             */
+            spend_cents: number;
+        };
         /** @description Who a robot owner is, and how to reach them. */
         ClientProfile: {
             /** @example Lovelace Logistics GmbH */
@@ -1605,6 +1628,8 @@ export interface components {
              * @example 4.86
              */
             average_rating: number | null;
+            /** @description The last 12 months, oldest first, this one included; those without sessions too. */
+            months: components["schemas"]["ClientMonth"][];
         };
         /**
          * @example Sales & Pricing
@@ -5523,7 +5548,15 @@ export interface operations {
                      *       "spend_total_cents": 20500,
                      *       "episodes_collected": 216,
                      *       "data_collected_mb": 6130.5,
-                     *       "average_rating": 4.86
+                     *       "average_rating": 4.86,
+                     *       "months": [
+                     *         {
+                     *           "month": "2026-10",
+                     *           "sessions": 11,
+                     *           "minutes": 284,
+                     *           "spend_cents": 14200
+                     *         }
+                     *       ]
                      *     }
                      */
                     "application/json": components["schemas"]["ClientStats"];

@@ -7,6 +7,17 @@ const CLIENT = '/api/client/stats'
 const OPERATOR = '/api/operator/stats'
 const noSessions = { PENDING: 0, ACTIVE: 0, PAUSED: 0, COMPLETED: 0, CANCELLED: 0 }
 
+/** Twelve months of a client's statistics up to one, with what there was in some. */
+function monthsUpTo(last: string, filled: Record<string, object> = {}) {
+  const at = new Date(`${last}-01T00:00:00Z`)
+  return Array.from({ length: 12 }, (_, index) => {
+    const month = new Date(Date.UTC(at.getUTCFullYear(), at.getUTCMonth() - 11 + index))
+      .toISOString()
+      .slice(0, 7)
+    return { month, sessions: 0, minutes: 0, spend_cents: 0, ...filled[month] }
+  })
+}
+
 let world: World
 let gateway: SilentGateway
 let clockMs = 0
@@ -32,6 +43,7 @@ test('GET /api/client/stats: who has nothing sees zeros, every status named', as
     sessions_by_status: noSessions,
     ...{ minutes: 0, spend_this_month_cents: 0, spend_total_cents: 0 },
     ...{ episodes_collected: 0, data_collected_mb: 0, average_rating: null },
+    months: monthsUpTo('2026-04'),
   })
 })
 
@@ -86,6 +98,10 @@ test('both sides see what their sessions came to, by the UTC month in which they
     sessions_by_status: sessions,
     ...{ minutes: 90, spend_this_month_cents: 2_500, spend_total_cents: 4_500 },
     ...{ episodes_collected: 10, data_collected_mb: 2.75, average_rating: 4.5 },
+    months: monthsUpTo('2026-04', {
+      '2026-03': { sessions: 1, minutes: 40, spend_cents: 2_000 },
+      '2026-04': { sessions: 2, minutes: 50, spend_cents: 2_500 },
+    }),
   }
   expect((await owner.get(CLIENT)).body).toEqual(asClient)
   const asOperator = {

@@ -4,6 +4,19 @@ import { countsBy } from '../http/fields.ts'
 
 const count = z.number().int()
 
+/** Months of the series, this one included. */
+export const STATS_MONTHS = 12
+
+const ClientMonth = z
+  .object({
+    month: z.string().meta({ description: 'YYYY-MM, in UTC.', examples: ['2026-10'] }),
+    sessions: count.meta({ description: 'Completed in it.', examples: [11] }),
+    minutes: count.meta({ description: 'Billed minutes.', examples: [284] }),
+    spend_cents: count.meta({ description: 'In cents.', examples: [14_200] }),
+  })
+  .meta({ id: 'ClientMonth', description: 'What the sessions that ended in a month came to.' })
+export type ClientMonth = z.infer<typeof ClientMonth>
+
 /** A client's dashboard. Amounts are cents of EUR; a month is a month of UTC, by the end of the session. */
 export const ClientStats = z
   .object({
@@ -28,6 +41,9 @@ export const ClientStats = z
         description: 'Of the ratings you gave, to a hundredth; null without any.',
         examples: [4.86],
       }),
+    months: z.array(ClientMonth).meta({
+      description: `The last ${STATS_MONTHS} months, oldest first, this one included; those without sessions too.`,
+    }),
   })
   .meta({ id: 'ClientStats', description: 'Numbers for the dashboard of a robot owner.' })
 export type ClientStats = z.infer<typeof ClientStats>

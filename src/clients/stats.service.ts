@@ -1,11 +1,11 @@
 import { RobotStatus } from '@wheelhouse/protocol'
 import { sql } from 'kysely'
-import { monthOf, startOf } from '../billing/month.ts'
+import { addMonths, monthOf, startOf } from '../billing/month.ts'
 import { countsOf } from '../db/counts.ts'
 import type { Db } from '../db/orm.ts'
 import { averageRating, sessionsByStatus } from '../sessions/session.counts.ts'
 import { BYTES_PER_MB } from '../sessions/session.view.ts'
-import type { ClientStats } from './stats.schema.ts'
+import { type ClientMonth, type ClientStats, STATS_MONTHS } from './stats.schema.ts'
 
 /** Usage statistics of clients, counted when asked for. */
 export function createClientStats({ db, now }: { db: Db; now: () => Date }) {
@@ -38,6 +38,30 @@ export function createClientStats({ db, now }: { db: Db; now: () => Date }) {
       .where('status', '=', 'COMPLETED')
       .executeTakeFirstOrThrow()
 
+  /** The months up to this one, oldest first; a range of the same index. */
+  async function months(clientId: string): Promise<ClientMonth[]> {
+    const first = addMonths(monthOf(now()), 1 - STATS_MONTHS)
+    const month = sql<string>`to_char(ended_at at time zone 'UTC', 'YYYY-MM')`
+    const rows = await db
+      .selectFrom('sessions')
+      .select([
+        month.as('month'),
+        sql<number>`count(*)`.as('sessions'),
+        sql<number>`coalesce(sum(billable_minutes), 0)::bigint`.as('minutes'),
+        sql<number>`coalesce(sum(client_charge_cents), 0)::bigint`.as('spend_cents'),
+      ])
+      .where('client_id', '=', clientId)
+      .where('status', '=', 'COMPLETED')
+      .where('ended_at', '>=', startOf(first))
+      .groupBy(month)
+      .execute()
+    const byMonth = new Map(rows.map((row) => [row.month, row]))
+    return Array.from({ length: STATS_MONTHS }, (_, index) => {
+      const name = addMonths(first, index)
+      return byMonth.get(name) ?? { month: name, sessions: 0, minutes: 0, spend_cents: 0 }
+    })
+  }
+
   return {
     async of(clientId: string): Promise<ClientStats> {
       const { bytes, ...sums } = await totals(clientId)
@@ -46,6 +70,7 @@ export function createClientStats({ db, now }: { db: Db; now: () => Date }) {
         sessions_by_status: await sessionsByStatus(db, 'client_id', clientId),
         ...sums,
         data_collected_mb: bytes / BYTES_PER_MB,
+        months: await months(clientId),
       }
     },
   }

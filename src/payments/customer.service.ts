@@ -123,7 +123,7 @@ export function createCustomers(parts: {
 
     /** A page of the provider on which the client manages payment methods and invoices; good for a while. */
     async portal(userId: string): Promise<{ url: string }> {
-      const return_url = `${baseUrl}/dashboard/settings`
+      const return_url = `${baseUrl}/dashboard/invoices`
       const url = await asked(
         forCustomer(userId, async (customer) =>
           textOf((await provider.billingPortal.sessions.create({ customer, return_url })).url, 'url'),

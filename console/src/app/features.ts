@@ -1,15 +1,23 @@
 import { adminNavigation, adminRoutes } from '../admin/routes.ts'
+import { billingNavigation, billingRoutes } from '../billing/routes.ts'
+import { dataNavigation, dataRoutes } from '../data/routes.ts'
 import { driveRoutes } from '../drive/routes.ts'
 import { homeRoutes } from '../home/routes.ts'
+import { robotNavigation, robotRoutes } from '../robots/routes.ts'
 import { sessionNavigation, sessionRoutes } from '../session/routes.ts'
 import { settingsNavigation, settingsRoutes } from '../settings/routes.ts'
+import { statisticsNavigation, statisticsRoutes } from '../statistics/routes.ts'
 import type { NavigationEntry } from './navigation.ts'
 
 /** Every feature's pages: one line each. */
 export const routes = [
   ...homeRoutes,
-  ...driveRoutes,
   ...sessionRoutes,
+  ...driveRoutes,
+  ...robotRoutes,
+  ...dataRoutes,
+  ...billingRoutes,
+  ...statisticsRoutes,
   ...adminRoutes,
   ...settingsRoutes,
 ] as const
@@ -17,6 +25,10 @@ export const routes = [
 /** Every feature's links, in the order in which they are shown: one line each. */
 export const navigation: readonly NavigationEntry[] = [
   ...sessionNavigation,
+  ...robotNavigation,
+  ...dataNavigation,
+  ...billingNavigation,
+  ...statisticsNavigation,
   ...adminNavigation,
   ...settingsNavigation,
 ]

@@ -37,5 +37,16 @@ export function duration(minutes: number): string {
   return hours > 0 ? `${hours} h ${String(rest).padStart(2, '0')} min` : `${rest} min`
 }
 
+/** An amount of data, given in megabytes of a million bytes: `812 kB`, `28.4 MB`, `6.1 GB`. */
+export function dataSize(megabytes: number): string {
+  const [value, unit] =
+    megabytes >= 1_000
+      ? [megabytes / 1_000, 'gigabyte']
+      : megabytes >= 1 || megabytes === 0
+        ? [megabytes, 'megabyte']
+        : [megabytes * 1_000, 'kilobyte']
+  return new Intl.NumberFormat(undefined, { style: 'unit', unit, maximumFractionDigits: 1 }).format(value)
+}
+
 /** The zone of this browser. */
 export const viewerZone = (): string => Intl.DateTimeFormat().resolvedOptions().timeZone

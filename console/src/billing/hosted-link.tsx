@@ -1,0 +1,21 @@
+import { Anchor } from '@mantine/core'
+import { webAddress } from '../ui/web-address.ts'
+import { monthName } from './invoice-status.tsx'
+import type { Invoice } from './use-invoices.ts'
+
+/** To the provider's own page of an invoice, where it can be paid. */
+export function HostedLink({ invoice }: { invoice: Invoice }) {
+  const address = invoice.hosted_url === null ? undefined : webAddress(invoice.hosted_url)
+  if (!address) return null
+  const label = invoice.status === 'OPEN' || invoice.status === 'FAILED' ? 'See and pay' : 'See'
+  return (
+    <Anchor
+      href={address}
+      target="_blank"
+      rel="noopener noreferrer"
+      aria-label={`${label}: ${monthName(invoice.month)}, in a new tab`}
+    >
+      {label}
+    </Anchor>
+  )
+}

@@ -1,0 +1,78 @@
+import { Table, Text } from '@mantine/core'
+import { dateTime, duration, money } from '../ui/format.ts'
+import { LinkAnchor } from '../ui/links.tsx'
+import type { Invoice, InvoiceLine } from './use-invoices.ts'
+
+/** Seconds as `2 min 10 s`; nothing for none. */
+function seconds(count: number): string {
+  if (count === 0) return ''
+  const minutes = Math.floor(count / 60)
+  return [minutes > 0 && `${minutes} min`, count % 60 > 0 && `${count % 60} s`].filter(Boolean).join(' ')
+}
+
+const sum = (lines: readonly InvoiceLine[], field: 'paused_seconds' | 'outage_seconds') =>
+  lines.reduce((total, line) => total + line[field], 0)
+
+/** The sessions on an invoice, and what they come to. */
+export const InvoiceLines = ({ invoice, lines }: { invoice: Invoice; lines: readonly InvoiceLine[] }) => (
+  <>
+    <Table.ScrollContainer minWidth={760} scrollAreaProps={{ viewportProps: { tabIndex: 0 } }}>
+      <Table aria-label="Lines of the invoice">
+        <Table.Thead>
+          <Table.Tr>
+            <Table.Th>Session</Table.Th>
+            <Table.Th>Robot</Table.Th>
+            <Table.Th>Operator</Table.Th>
+            <Table.Th>Minutes</Table.Th>
+            <Table.Th>Paused</Table.Th>
+            <Table.Th>Robot away</Table.Th>
+            <Table.Th>Per minute</Table.Th>
+            <Table.Th>Amount</Table.Th>
+          </Table.Tr>
+        </Table.Thead>
+        <Table.Tbody>
+          {lines.map((line) => (
+            <Table.Tr key={line.session_id}>
+              <Table.Td>
+                <LinkAnchor to="/sessions/$sessionId" params={{ sessionId: line.session_id }}>
+                  {dateTime(line.started_at)}
+                </LinkAnchor>
+              </Table.Td>
+              <Table.Td>{line.robot_name}</Table.Td>
+              <Table.Td>{line.operator_name}</Table.Td>
+              <Table.Td>{line.minutes}</Table.Td>
+              <Table.Td>{seconds(line.paused_seconds)}</Table.Td>
+              <Table.Td>{seconds(line.outage_seconds)}</Table.Td>
+              <Table.Td>{money(line.rate_cents_per_minute, invoice.currency)}</Table.Td>
+              <Table.Td>{money(line.amount_cents, invoice.currency)}</Table.Td>
+            </Table.Tr>
+          ))}
+        </Table.Tbody>
+        <Table.Tfoot>
+          <Sums invoice={invoice} lines={lines} />
+        </Table.Tfoot>
+      </Table>
+    </Table.ScrollContainer>
+    <Text size="sm" c="dimmed">
+      Begun minutes of control are charged ({duration(invoice.minutes)} in all); pauses and the time while the
+      robot was away are not.
+    </Text>
+  </>
+)
+
+/** Of pauses and outages only the lines know; they are added up once all lines are here. */
+function Sums({ invoice, lines }: { invoice: Invoice; lines: readonly InvoiceLine[] }) {
+  const all = lines.length === invoice.session_count
+  return (
+    <Table.Tr>
+      <Table.Th scope="row" colSpan={3}>
+        {invoice.session_count === 1 ? '1 session' : `${invoice.session_count} sessions`}
+      </Table.Th>
+      <Table.Td fw={600}>{invoice.minutes}</Table.Td>
+      <Table.Td>{all && seconds(sum(lines, 'paused_seconds'))}</Table.Td>
+      <Table.Td>{all && seconds(sum(lines, 'outage_seconds'))}</Table.Td>
+      <Table.Td />
+      <Table.Td fw={600}>{money(invoice.total_cents, invoice.currency)}</Table.Td>
+    </Table.Tr>
+  )
+}

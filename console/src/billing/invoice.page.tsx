@@ -1,0 +1,64 @@
+import { Button, Center, Group, Text } from '@mantine/core'
+import { useParams } from '@tanstack/react-router'
+import { dateTime } from '../ui/format.ts'
+import { LinkButton } from '../ui/links.tsx'
+import { Page } from '../ui/page.tsx'
+import { Problem, QueryView } from '../ui/states.tsx'
+import { HostedLink } from './hosted-link.tsx'
+import { InvoiceLines } from './invoice-lines.tsx'
+import { InvoiceStatusBadge, meaningOf, monthName } from './invoice-status.tsx'
+import { useInvoice } from './use-invoices.ts'
+import './print.css'
+
+/** One invoice: what each session on it cost, and why. Fit to be printed. */
+export function InvoicePage() {
+  const { invoiceId } = useParams({ from: '/shell/invoices/$invoiceId' })
+  const query = useInvoice(invoiceId)
+  return (
+    <QueryView query={query}>
+      {({ pages }) => {
+        const invoice = pages.at(-1)
+        if (!invoice) return null
+        const lines = pages.flatMap((page) => page.lines)
+        return (
+          <Page
+            title={`Invoice for ${monthName(invoice.month)}`}
+            description={invoice.issued_at ? `Issued on ${dateTime(invoice.issued_at)}` : 'Not issued yet'}
+            actions={<Actions all={!query.hasNextPage} />}
+          >
+            <Group>
+              <InvoiceStatusBadge status={invoice.status} />
+              <Text>{meaningOf(invoice)}</Text>
+              <HostedLink invoice={invoice} />
+            </Group>
+            <InvoiceLines invoice={invoice} lines={lines} />
+            {query.isFetchNextPageError && <Problem error={query.error} />}
+            {query.hasNextPage && (
+              <Center data-no-print>
+                <Button
+                  variant="default"
+                  onClick={() => void query.fetchNextPage()}
+                  loading={query.isFetchingNextPage}
+                >
+                  More lines ({lines.length} of {invoice.session_count})
+                </Button>
+              </Center>
+            )}
+          </Page>
+        )
+      }}
+    </QueryView>
+  )
+}
+
+const Actions = ({ all }: { all: boolean }) => (
+  <Group data-no-print>
+    <LinkButton to="/invoices" variant="default">
+      All invoices
+    </LinkButton>
+    {/* Half an invoice on paper would pass for a whole one. */}
+    <Button onClick={() => window.print()} disabled={!all} title={all ? undefined : 'Load all lines first'}>
+      Print
+    </Button>
+  </Group>
+)

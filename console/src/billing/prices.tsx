@@ -1,0 +1,53 @@
+import { Stack, Table, Text } from '@mantine/core'
+import { useQuery } from '@tanstack/react-query'
+import { answerOf } from '@wheelhouse/sdk'
+import { keys } from '../api/keys.ts'
+import { usePlatform } from '../app/platform.ts'
+import { money } from '../ui/format.ts'
+import { Empty, QueryView } from '../ui/states.tsx'
+
+/** The price list, and what is charged by it. */
+export function Prices() {
+  const { rest } = usePlatform()
+  const query = useQuery({
+    queryKey: keys.pricing,
+    queryFn: () => answerOf(rest.GET('/api/public/pricing')),
+  })
+  return (
+    <Stack>
+      <Text maw={640}>
+        You pay for each begun minute of control. Pauses, and the time while the robot is away, are not
+        charged. If other terms were agreed with you, the lines of your invoices show your rate.
+      </Text>
+      <QueryView
+        query={query}
+        isEmpty={({ plans }) => plans.length === 0}
+        empty={<Empty title="There is no public price list" />}
+      >
+        {({ plans, currency }) => (
+          <Table aria-label="Prices">
+            <Table.Thead>
+              <Table.Tr>
+                <Table.Th>Plan</Table.Th>
+                <Table.Th>Per minute</Table.Th>
+              </Table.Tr>
+            </Table.Thead>
+            <Table.Tbody>
+              {plans.map((plan) => (
+                <Table.Tr key={plan.id}>
+                  <Table.Td>
+                    <Text fw={600}>{plan.name}</Text>
+                    <Text size="sm" c="dimmed">
+                      {plan.description}
+                    </Text>
+                  </Table.Td>
+                  <Table.Td>{money(plan.client_rate_cents_per_minute, currency)}</Table.Td>
+                </Table.Tr>
+              ))}
+            </Table.Tbody>
+          </Table>
+        )}
+      </QueryView>
+    </Stack>
+  )
+}

@@ -1,0 +1,29 @@
+import { IconReceipt } from '@tabler/icons-react'
+import { createRoute, lazyRouteComponent } from '@tanstack/react-router'
+import type { NavigationEntry } from '../app/navigation.ts'
+import { shellRoute } from '../app/root-routes.ts'
+
+const getParentRoute = () => shellRoute
+
+export const billingRoutes = [
+  createRoute({
+    getParentRoute,
+    path: '/invoices',
+    component: lazyRouteComponent(() => import('./invoices.page.tsx'), 'InvoicesPage'),
+  }),
+  createRoute({
+    getParentRoute,
+    path: '/invoices/$invoiceId',
+    component: lazyRouteComponent(() => import('./invoice.page.tsx'), 'InvoicePage'),
+  }),
+] as const
+
+export const billingNavigation: readonly NavigationEntry[] = [
+  {
+    to: '/invoices',
+    label: 'Invoices',
+    description: 'What your sessions cost, and how you pay.',
+    icon: IconReceipt,
+    role: 'client',
+  },
+]

@@ -1,0 +1,36 @@
+import { useInfiniteQuery, useQuery } from '@tanstack/react-query'
+import { answerOf, type Schemas } from '@wheelhouse/sdk'
+import { keys } from '../api/keys.ts'
+import { usePlatform } from '../app/platform.ts'
+
+export type Invoice = Schemas['Invoice']
+export type InvoiceLine = Schemas['InvoiceLine']
+
+const PAGE = 100
+
+/** Every invoice, newest first. */
+export function useInvoices() {
+  const { rest } = usePlatform()
+  return useQuery({
+    queryKey: [...keys.invoices, 'list'],
+    queryFn: () => answerOf(rest.GET('/api/client/invoices')),
+  })
+}
+
+/** One invoice with the lines that were loaded, oldest first. */
+export function useInvoice(id: string) {
+  const { rest } = usePlatform()
+  return useInfiniteQuery({
+    queryKey: [...keys.invoices, id],
+    queryFn: ({ pageParam: offset }) =>
+      answerOf(
+        rest.GET('/api/client/invoices/{id}', { params: { path: { id }, query: { limit: PAGE, offset } } }),
+      ),
+    initialPageParam: 0,
+    getNextPageParam: ({ session_count }, pages) => {
+      const loaded = pages.reduce((sum, { lines }) => sum + lines.length, 0)
+      const last = pages.at(-1)?.lines.length ?? 0
+      return last > 0 && loaded < session_count ? loaded : undefined
+    },
+  })
+}

@@ -1,0 +1,115 @@
+import { Anchor, Badge, Button, Center, Code, Table } from '@mantine/core'
+import { useParams } from '@tanstack/react-router'
+import { dataSize } from '../ui/format.ts'
+import { LinkButton } from '../ui/links.tsx'
+import { Page } from '../ui/page.tsx'
+import { Empty, Problem, QueryView } from '../ui/states.tsx'
+import { Time } from '../ui/time.tsx'
+import { webAddress } from '../ui/web-address.ts'
+import { type Episode, useDatasets, useEpisodes } from './use-datasets.ts'
+
+/** The episodes of one dataset. */
+export function DatasetPage() {
+  const { datasetId } = useParams({ from: '/shell/datasets/$datasetId' })
+  const dataset = useDatasets().data?.datasets.find(({ id }) => id === datasetId)
+  const query = useEpisodes(datasetId)
+  return (
+    <Page
+      title={dataset ? `Episodes of ${dataset.robot_name}` : 'Episodes'}
+      description={
+        dataset && `${dataset.episode_count.toLocaleString()} episodes, ${dataSize(dataset.size_mb)} in all`
+      }
+      actions={
+        <LinkButton to="/datasets" variant="default">
+          All datasets
+        </LinkButton>
+      }
+    >
+      <QueryView
+        query={query}
+        isEmpty={(episodes) => episodes.length === 0}
+        empty={<Empty title="No episodes" />}
+      >
+        {(episodes) => (
+          <>
+            <EpisodeTable episodes={episodes} />
+            {query.isFetchNextPageError && <Problem error={query.error} />}
+            {query.hasNextPage && (
+              <Center>
+                <Button
+                  variant="default"
+                  onClick={() => void query.fetchNextPage()}
+                  loading={query.isFetchingNextPage}
+                >
+                  Older episodes
+                </Button>
+              </Center>
+            )}
+          </>
+        )}
+      </QueryView>
+    </Page>
+  )
+}
+
+const EpisodeTable = ({ episodes }: { episodes: readonly Episode[] }) => (
+  <Table.ScrollContainer minWidth={680} scrollAreaProps={{ viewportProps: { tabIndex: 0 } }}>
+    <Table aria-label="Episodes">
+      <Table.Thead>
+        <Table.Tr>
+          <Table.Th>Episode</Table.Th>
+          <Table.Th>Began</Table.Th>
+          <Table.Th>Length</Table.Th>
+          <Table.Th>Size</Table.Th>
+          <Table.Th>Outcome</Table.Th>
+          <Table.Th>Recording</Table.Th>
+        </Table.Tr>
+      </Table.Thead>
+      <Table.Tbody>
+        {episodes.map((episode) => (
+          <Row key={episode.id} episode={episode} />
+        ))}
+      </Table.Tbody>
+    </Table>
+  </Table.ScrollContainer>
+)
+
+const Row = ({ episode }: { episode: Episode }) => (
+  <Table.Tr>
+    <Table.Td style={{ overflowWrap: 'anywhere' }}>{episode.episode_id}</Table.Td>
+    <Table.Td>
+      <Time at={episode.started_at} exact />
+    </Table.Td>
+    <Table.Td>{length(episode)}</Table.Td>
+    <Table.Td>{dataSize(episode.size_mb)}</Table.Td>
+    <Table.Td>
+      <Outcome success={episode.success} />
+    </Table.Td>
+    <Table.Td>
+      <Recording uri={episode.uri} />
+    </Table.Td>
+  </Table.Tr>
+)
+
+/** Minutes and seconds: `1:56`. */
+function length({ started_at, ended_at }: Episode): string {
+  const seconds = Math.round((Date.parse(ended_at) - Date.parse(started_at)) / 1_000)
+  return `${Math.floor(seconds / 60)}:${String(seconds % 60).padStart(2, '0')}`
+}
+
+function Outcome({ success }: { success: boolean | null }) {
+  if (success === null) return 'not known'
+  return success ? <Badge color="teal.9">Success</Badge> : <Badge color="orange.9">No success</Badge>
+}
+
+/** The robot says where it lies; a browser is only sent to where browsers go. */
+function Recording({ uri }: { uri: string | null }) {
+  if (uri === null) return 'not told'
+  const address = webAddress(uri)
+  if (!address) return <Code style={{ overflowWrap: 'anywhere' }}>{uri}</Code>
+  return (
+    <Anchor href={address} target="_blank" rel="noopener noreferrer" style={{ overflowWrap: 'anywhere' }}>
+      {uri}
+    </Anchor>
+  )
+}

@@ -1,0 +1,29 @@
+import { IconDatabase } from '@tabler/icons-react'
+import { createRoute, lazyRouteComponent } from '@tanstack/react-router'
+import type { NavigationEntry } from '../app/navigation.ts'
+import { shellRoute } from '../app/root-routes.ts'
+
+const getParentRoute = () => shellRoute
+
+export const dataRoutes = [
+  createRoute({
+    getParentRoute,
+    path: '/datasets',
+    component: lazyRouteComponent(() => import('./datasets.page.tsx'), 'DatasetsPage'),
+  }),
+  createRoute({
+    getParentRoute,
+    path: '/datasets/$datasetId',
+    component: lazyRouteComponent(() => import('./dataset.page.tsx'), 'DatasetPage'),
+  }),
+] as const
+
+export const dataNavigation: readonly NavigationEntry[] = [
+  {
+    to: '/datasets',
+    label: 'Datasets',
+    description: 'What your robots have recorded.',
+    icon: IconDatabase,
+    role: 'client',
+  },
+]

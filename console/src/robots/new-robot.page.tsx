@@ -1,0 +1,122 @@
+import { Button, Card, Group, Stack, TextInput } from '@mantine/core'
+import { useMutation, useQueryClient } from '@tanstack/react-query'
+import { answerOf } from '@wheelhouse/sdk'
+import { type FormEvent, useEffect, useRef, useState } from 'react'
+import { keys } from '../api/keys.ts'
+import { usePlatform } from '../app/platform.ts'
+import { fieldErrors } from '../ui/field-errors.ts'
+import { LinkButton } from '../ui/links.tsx'
+import { Page } from '../ui/page.tsx'
+import { Problem } from '../ui/states.tsx'
+import { ConnectRobot } from './connect-robot.tsx'
+import { RobotFields, type RobotValues } from './robot-fields.tsx'
+
+interface Values extends RobotValues {
+  readonly robot_type: string
+  readonly hardware_id: string
+}
+const nothing: Values = {
+  ...{ name: '', robot_type: '', hardware_id: '', stream_url: '', tags: [], notes: '' },
+  require_certification: false,
+}
+const fields = Object.keys(nothing) as (keyof Values)[]
+
+/** Asks what the robot is, then shows its token this once and how to connect it. */
+export function NewRobotPage() {
+  const { rest } = usePlatform()
+  const queries = useQueryClient()
+  const [values, setValues] = useState(nothing)
+  const register = useMutation({
+    mutationFn: () => {
+      const notes = values.notes.trim() === '' ? null : values.notes
+      return answerOf(rest.POST('/api/client/robots', { body: { ...values, notes } }))
+    },
+    // The answer holds a token: it goes when this page does.
+    gcTime: 0,
+    onSuccess: () => queries.invalidateQueries({ queryKey: keys.robots }),
+  })
+  if (register.data) {
+    const { robot_token, ...robot } = register.data
+    return (
+      <Page
+        title={`Connect ${robot.name}`}
+        actions={
+          <LinkButton to="/robots/$robotId" params={{ robotId: robot.id }} variant="default">
+            Done
+          </LinkButton>
+        }
+      >
+        <ConnectRobot robot={robot} token={robot_token} />
+      </Page>
+    )
+  }
+  return (
+    <Page title="Register a robot" description="You get a token for it, which it connects with">
+      <Card withBorder maw={640}>
+        <Form
+          values={values}
+          onChange={(change) => setValues((old) => ({ ...old, ...change }))}
+          onSubmit={() => register.mutate()}
+          busy={register.isPending}
+          error={register.error}
+        />
+      </Card>
+    </Page>
+  )
+}
+
+function Form(props: {
+  values: Values
+  onChange: (change: Partial<Values>) => void
+  onSubmit: () => void
+  busy: boolean
+  error: unknown
+}) {
+  const { values, onChange, error } = props
+  const form = useRef<HTMLFormElement>(null)
+  const refused = fieldErrors(error, fields)
+  // To the first field that has to be changed.
+  useEffect(() => {
+    if (error) form.current?.querySelector<HTMLElement>('[aria-invalid=true]')?.focus()
+  }, [error])
+  const submit = (event: FormEvent) => {
+    event.preventDefault()
+    props.onSubmit()
+  }
+  return (
+    <form onSubmit={submit} ref={form}>
+      <Stack>
+        <RobotFields values={values} errors={refused ?? {}} onChange={onChange}>
+          <TextInput
+            label="Type"
+            description="Operators are certified for a type; diffdrive-demo is the simulated robot’s"
+            placeholder="so-101"
+            value={values.robot_type}
+            error={refused?.robot_type}
+            onChange={({ currentTarget: { value } }) => onChange({ robot_type: value })}
+            maxLength={100}
+            required
+          />
+          <TextInput
+            label="Hardware id"
+            description="Of the motor board, for instance; unique to one robot"
+            value={values.hardware_id}
+            error={refused?.hardware_id}
+            onChange={({ currentTarget: { value } }) => onChange({ hardware_id: value })}
+            maxLength={200}
+            required
+          />
+        </RobotFields>
+        {!refused && <Problem error={error} />}
+        <Group>
+          <Button type="submit" loading={props.busy}>
+            Register
+          </Button>
+          <LinkButton to="/robots" variant="default">
+            Cancel
+          </LinkButton>
+        </Group>
+      </Stack>
+    </form>
+  )
+}

@@ -1,0 +1,78 @@
+import { Group, Table } from '@mantine/core'
+import { useQuery } from '@tanstack/react-query'
+import { answerOf, type Schemas } from '@wheelhouse/sdk'
+import { keys } from '../api/keys.ts'
+import { usePlatform } from '../app/platform.ts'
+import { StatusBadge } from '../session/status-badge.tsx'
+import { duration, money } from '../ui/format.ts'
+import { LinkAnchor, LinkButton } from '../ui/links.tsx'
+import { Empty, QueryView } from '../ui/states.tsx'
+import { Time } from '../ui/time.tsx'
+import type { Robot } from './use-robots.ts'
+
+type Session = Schemas['ClientSession'] | Schemas['OperatorSession']
+
+const SHOWN = 10
+
+/** What was done with a robot lately, and the way to all of it. */
+export function RobotSessions({ robot }: { robot: Robot }) {
+  const { rest } = usePlatform()
+  const query = useQuery({
+    queryKey: [...keys.sessions, 'of-robot', robot.id],
+    queryFn: () =>
+      answerOf(rest.GET('/api/sessions', { params: { query: { robotId: robot.id, limit: SHOWN } } })),
+  })
+  return (
+    <QueryView
+      query={query}
+      isEmpty={({ sessions }) => sessions.length === 0}
+      empty={<Empty title="No sessions yet" />}
+    >
+      {({ sessions }) => (
+        <>
+          <SessionTable sessions={sessions} />
+          <Group>
+            <LinkButton to="/sessions" search={{ robot: robot.id }} variant="default" size="xs">
+              All sessions with this robot
+            </LinkButton>
+          </Group>
+        </>
+      )}
+    </QueryView>
+  )
+}
+
+const SessionTable = ({ sessions }: { sessions: readonly Session[] }) => (
+  <Table.ScrollContainer minWidth={560} scrollAreaProps={{ viewportProps: { tabIndex: 0 } }}>
+    <Table aria-label="Sessions">
+      <Table.Thead>
+        <Table.Tr>
+          <Table.Th>Created</Table.Th>
+          <Table.Th>Status</Table.Th>
+          <Table.Th>Operator</Table.Th>
+          <Table.Th>Duration</Table.Th>
+          <Table.Th>Cost</Table.Th>
+        </Table.Tr>
+      </Table.Thead>
+      <Table.Tbody>
+        {sessions.map((session) => (
+          <Table.Tr key={session.id}>
+            <Table.Td>
+              <LinkAnchor to="/sessions/$sessionId" params={{ sessionId: session.id }}>
+                <Time at={session.created_at} exact />
+              </LinkAnchor>
+            </Table.Td>
+            <Table.Td>
+              <StatusBadge status={session.status} />
+            </Table.Td>
+            <Table.Td>{session.operator_name}</Table.Td>
+            <Table.Td>{session.duration_minutes === null ? '' : duration(session.duration_minutes)}</Table.Td>
+            <Table.Td>
+              {session.client_charge_cents === null ? '' : money(session.client_charge_cents)}
+            </Table.Td>
+          </Table.Tr>
+        ))}
+      </Table.Tbody>
+    </Table>
+  </Table.ScrollContainer>
+)

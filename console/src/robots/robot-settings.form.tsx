@@ -1,0 +1,80 @@
+import { Button, Group, Stack } from '@mantine/core'
+import { useMutation, useQueryClient } from '@tanstack/react-query'
+import { answerOf } from '@wheelhouse/sdk'
+import { type FormEvent, useEffect, useRef, useState } from 'react'
+import { keys } from '../api/keys.ts'
+import { usePlatform } from '../app/platform.ts'
+import { fieldErrors } from '../ui/field-errors.ts'
+import { Saved } from '../ui/saved.tsx'
+import { Problem } from '../ui/states.tsx'
+import { LatencyField, RobotFields, type RobotValues } from './robot-fields.tsx'
+import { type RobotDetail, robotKey } from './use-robots.ts'
+
+interface Values extends RobotValues {
+  readonly latency_limit_ms: number | string
+}
+const fields = [
+  ...(['name', 'stream_url', 'tags', 'notes', 'require_certification', 'latency_limit_ms'] as const),
+] as const
+
+/** What an owner may change about a robot. What is looked up meanwhile leaves alone what was typed. */
+export function RobotSettingsForm({ robot }: { robot: RobotDetail }) {
+  const [values, setValues] = useState<Values>({
+    ...{ name: robot.name, stream_url: robot.stream_url, tags: robot.tags, notes: robot.notes ?? '' },
+    ...{ require_certification: robot.require_certification, latency_limit_ms: robot.latency_limit_ms },
+  })
+  const form = useRef<HTMLFormElement>(null)
+  const save = useSave(robot.id)
+  const refused = fieldErrors(save.error, fields)
+  useEffect(() => {
+    if (save.error) form.current?.querySelector<HTMLElement>('[aria-invalid=true]')?.focus()
+  }, [save.error])
+  const change = (part: Partial<Values>) => {
+    if (save.isSuccess) save.reset() // what now stands there is not saved
+    setValues((old) => ({ ...old, ...part }))
+  }
+  const submit = (event: FormEvent) => {
+    event.preventDefault()
+    save.mutate(values)
+  }
+  return (
+    <form onSubmit={submit} ref={form}>
+      <Stack maw={640}>
+        <RobotFields values={values} errors={refused ?? {}} onChange={change} />
+        <LatencyField
+          value={values.latency_limit_ms}
+          error={refused?.latency_limit_ms}
+          onChange={(latency_limit_ms) => change({ latency_limit_ms })}
+        />
+        {!refused && <Problem error={save.error} />}
+        <Group>
+          <Button type="submit" loading={save.isPending}>
+            Save
+          </Button>
+          <Saved when={save.isSuccess} />
+        </Group>
+      </Stack>
+    </form>
+  )
+}
+
+function useSave(id: string) {
+  const { rest } = usePlatform()
+  const queries = useQueryClient()
+  return useMutation({
+    mutationFn: (values: Values) => {
+      const notes = values.notes.trim() === '' ? null : values.notes
+      const latency_limit_ms = Number(values.latency_limit_ms)
+      return answerOf(
+        rest.PATCH('/api/client/robots/{id}', {
+          params: { path: { id } },
+          body: { ...values, notes, latency_limit_ms },
+        }),
+      )
+    },
+    onSuccess: (robot) => {
+      queries.setQueryData(robotKey(id), robot)
+      return queries.invalidateQueries({ queryKey: keys.robots })
+    },
+  })
+}

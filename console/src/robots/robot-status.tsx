@@ -1,0 +1,49 @@
+import { Badge, Text } from '@mantine/core'
+import { useEffect, useState } from 'react'
+import { useConnection } from '../live/hooks.ts'
+import { dateTime, relative } from '../ui/format.ts'
+import { Time } from '../ui/time.tsx'
+import type { Robot } from './use-robots.ts'
+
+export const statusTexts: Record<Robot['status'], string> = {
+  AVAILABLE: 'Online',
+  IN_SESSION: 'In a session',
+  OFFLINE: 'Offline',
+}
+const colors: Record<Robot['status'], string> = {
+  AVAILABLE: 'teal.9',
+  IN_SESSION: 'blue.9',
+  OFFLINE: 'gray.7',
+}
+
+export const RobotStatusBadge = ({ status }: { status: Robot['status'] }) => (
+  <Badge color={colors[status]}>{statusTexts[status]}</Badge>
+)
+
+/** When a robot last gave a sign of life, to the second while that is recent. */
+export function HeartbeatAge({ at }: { at: string | null }) {
+  const [nowMs, setNowMs] = useState(Date.now)
+  useEffect(() => {
+    const timer = setInterval(() => setNowMs(Date.now()), 1_000)
+    return () => clearInterval(timer)
+  }, [])
+  if (at === null) return 'never'
+  // The viewer's clock may be behind the platform's.
+  const seconds = Math.max(0, Math.round((nowMs - Date.parse(at)) / 1_000))
+  return (
+    <time dateTime={at} title={dateTime(at)}>
+      {seconds < 60 ? `${seconds} s ago` : relative(at, nowMs)}
+    </time>
+  )
+}
+
+/** Said while nothing is told live: of when what is shown is. */
+export function StalenessNote({ asOfMs }: { asOfMs: number }) {
+  const connection = useConnection()
+  if (connection === 'live' || connection === 'connecting') return null
+  return (
+    <Text size="sm" role="status">
+      No live connection: robots are shown as they were <Time at={asOfMs} />.
+    </Text>
+  )
+}

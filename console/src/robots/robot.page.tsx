@@ -1,0 +1,93 @@
+import { Anchor, Card, Group, SimpleGrid, Stack, Text, Title } from '@mantine/core'
+import { useParams } from '@tanstack/react-router'
+import type { ReactNode } from 'react'
+import { Page } from '../ui/page.tsx'
+import { QueryView } from '../ui/states.tsx'
+import { Time } from '../ui/time.tsx'
+import { webAddress } from '../ui/web-address.ts'
+import { DeleteRobot } from './delete-robot.tsx'
+import { RobotSessions } from './robot-sessions.tsx'
+import { RobotSettingsForm } from './robot-settings.form.tsx'
+import { HeartbeatAge, RobotStatusBadge, StalenessNote } from './robot-status.tsx'
+import { RobotToken } from './robot-token.tsx'
+import { type RobotDetail, useLiveRobots, useRobot } from './use-robots.ts'
+
+/** One robot: how it is, its settings, its token, its sessions. */
+export function RobotPage() {
+  const { robotId } = useParams({ from: '/shell/robots/$robotId' })
+  const query = useRobot(robotId)
+  const asOfNow = useLiveRobots()
+  return (
+    <QueryView query={query}>
+      {(robot) => (
+        // Another robot is another page: nothing that was typed or shown goes over.
+        <Page key={robot.id} title={robot.name} actions={<RobotStatusBadge status={asOfNow(robot).status} />}>
+          <StalenessNote asOfMs={query.dataUpdatedAt} />
+          <Details robot={asOfNow(robot)} />
+          <Section title="Settings">
+            <RobotSettingsForm robot={robot} />
+          </Section>
+          <Section title="Sessions">
+            <RobotSessions robot={robot} />
+          </Section>
+          <Section title="Token">
+            <RobotToken robot={robot} />
+          </Section>
+          <Section title="Remove">
+            <DeleteRobot robot={robot} />
+          </Section>
+        </Page>
+      )}
+    </QueryView>
+  )
+}
+
+const Section = ({ title, children }: { title: string; children: ReactNode }) => (
+  <Card withBorder component="section" aria-label={title}>
+    <Stack>
+      <Title order={2}>{title}</Title>
+      {children}
+    </Stack>
+  </Card>
+)
+
+const Details = ({ robot }: { robot: RobotDetail }) => (
+  <SimpleGrid component="dl" cols={{ base: 1, xs: 2, md: 3 }} m={0}>
+    <Fact label="Last heartbeat">
+      <HeartbeatAge at={robot.last_heartbeat} />
+    </Fact>
+    <Fact label="Last online">{robot.last_online ? <Time at={robot.last_online} /> : 'never'}</Fact>
+    <Fact label="Hours in sessions">{robot.total_hours.toFixed(1)}</Fact>
+    <Fact label="Type">{robot.robot_type}</Fact>
+    <Fact label="Hardware id">{robot.hardware_id}</Fact>
+    <Fact label="Registered">
+      <Time at={robot.created_at} exact />
+    </Fact>
+    <Fact label="Control URL">{robot.control_url}</Fact>
+    <Fact label="Video">
+      <Video url={robot.stream_url} />
+    </Fact>
+  </SimpleGrid>
+)
+
+function Video({ url }: { url: string }) {
+  if (url === '') return 'none'
+  const address = webAddress(url)
+  if (!address) return url
+  return (
+    <Anchor href={address} target="_blank" rel="noopener noreferrer" inherit>
+      {url}
+    </Anchor>
+  )
+}
+
+const Fact = ({ label, children }: { label: string; children: ReactNode }) => (
+  <Group gap={0} display="block" style={{ overflowWrap: 'anywhere' }}>
+    <Text component="dt" size="sm" c="dimmed">
+      {label}
+    </Text>
+    <Text component="dd" m={0}>
+      {children}
+    </Text>
+  </Group>
+)

@@ -1,0 +1,34 @@
+import { IconRobot } from '@tabler/icons-react'
+import { createRoute, lazyRouteComponent } from '@tanstack/react-router'
+import type { NavigationEntry } from '../app/navigation.ts'
+import { shellRoute } from '../app/root-routes.ts'
+
+const getParentRoute = () => shellRoute
+
+export const robotRoutes = [
+  createRoute({
+    getParentRoute,
+    path: '/robots',
+    component: lazyRouteComponent(() => import('./robots.page.tsx'), 'RobotsPage'),
+  }),
+  createRoute({
+    getParentRoute,
+    path: '/robots/new',
+    component: lazyRouteComponent(() => import('./new-robot.page.tsx'), 'NewRobotPage'),
+  }),
+  createRoute({
+    getParentRoute,
+    path: '/robots/$robotId',
+    component: lazyRouteComponent(() => import('./robot.page.tsx'), 'RobotPage'),
+  }),
+] as const
+
+export const robotNavigation: readonly NavigationEntry[] = [
+  {
+    to: '/robots',
+    label: 'Robots',
+    description: 'Yours, and how they are; connecting new ones.',
+    icon: IconRobot,
+    role: 'client',
+  },
+]

@@ -1,0 +1,22 @@
+import { IconChartBar } from '@tabler/icons-react'
+import { createRoute, lazyRouteComponent } from '@tanstack/react-router'
+import type { NavigationEntry } from '../app/navigation.ts'
+import { shellRoute } from '../app/root-routes.ts'
+
+export const statisticsRoutes = [
+  createRoute({
+    getParentRoute: () => shellRoute,
+    path: '/statistics',
+    component: lazyRouteComponent(() => import('./statistics.page.tsx'), 'StatisticsPage'),
+  }),
+] as const
+
+export const statisticsNavigation: readonly NavigationEntry[] = [
+  {
+    to: '/statistics',
+    label: 'Statistics',
+    description: 'Your robots, sessions and spending in figures.',
+    icon: IconChartBar,
+    role: 'client',
+  },
+]
