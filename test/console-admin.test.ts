@@ -135,7 +135,7 @@ test('the overview shows who drives, stops the robot at one press, and leads to 
     const robots = page.getByRole('region', { name: 'Robots' })
     expect(await robots.locator('dl > div').first().textContent()).toBe('In a session1')
     const gateway = page.getByRole('row', { name: world.gatewayUrl })
-    await gateway.getByText(/^\d sec ago$/).waitFor()
+    await gateway.getByText(/^\d+ s ago$/).waitFor()
     expect(isStanding(scene.robot)).toBe(false)
     expect(await seriousIssues(page), 'with a session').toEqual([])
 

@@ -9,13 +9,13 @@ const ANGULAR_RADPS = 1.2
 const WAIT_MS = 120_000
 
 /**
- * Settles when so many more points of the way are behind the robot.
+ * Settles when so many more points of the way are behind the robot, and its camera sees something.
  * @throws Error when it takes too long
  */
 export async function passes(trip: RoundTrip, points: number): Promise<void> {
   const goal = trip.passed + points
   const lastMs = performance.now() + WAIT_MS
-  while (trip.passed < goal) {
+  while (trip.passed < goal || !trip.scenic) {
     if (performance.now() > lastMs) throw new Error(`the robot has passed ${trip.passed} of ${goal} points`)
     await tick()
   }

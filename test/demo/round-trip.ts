@@ -17,6 +17,9 @@ const ROUND: readonly (readonly [xM: number, yM: number])[] = [
 ]
 const REACHED_M = 0.35
 const TURN_FIRST_RAD = 0.9
+const STRAIGHT_RAD = 0.2
+/** Of the way's legs, those on which the camera sees the shelf and the pillar. */
+const SCENIC_LEGS: readonly number[] = [0, 1]
 
 /** Where to steer: how fast, and how sharply, both from -1 to 1. */
 export interface Steering {
@@ -27,10 +30,15 @@ export interface Steering {
 /** Steers a robot round and round its room, by what it tells of itself. */
 export function createRoundTrip() {
   let next = 0
+  let errorRad = Math.PI
   return {
     /** How many points of the way it has passed. */
     get passed(): number {
       return next
+    },
+    /** It drives straight on, and there is something to be seen. */
+    get scenic(): boolean {
+      return SCENIC_LEGS.includes(next % ROUND.length) && Math.abs(errorRad) < STRAIGHT_RAD
     },
     /** @param sample telemetry of a simulated robot; undefined when it says nothing of its pose */
     steer(sample: unknown): Steering | undefined {
@@ -42,7 +50,7 @@ export function createRoundTrip() {
       if (awayM(target()) < REACHED_M) next++
       const [toXM, toYM] = target()
       const turnRad = Math.atan2(toYM - yM, toXM - xM) - headingRad
-      const errorRad = Math.atan2(Math.sin(turnRad), Math.cos(turnRad))
+      errorRad = Math.atan2(Math.sin(turnRad), Math.cos(turnRad))
       return {
         forward: Math.abs(errorRad) > TURN_FIRST_RAD ? 0 : 1,
         left: Math.max(-1, Math.min(1, errorRad * 1.5)),

@@ -46,7 +46,7 @@ async function takeWatchers({ baseUrl, ...set }: FilmSet, browser: ConsoleBrowse
     const owner = await open(browser, 'owner@demo.local', `/sessions/${ronja}`)
     await sessionLives(owner)
     await passes(driver.trip, 6)
-    const session = { ready: sessionLives }
+    const session = { ready: (page: Page) => sessionLives(page).then(() => passes(driver.trip, 0)) }
     await shoot(owner, { ...session, name: 'session', size: 'desktop', scheme: 'light' })
     await shoot(owner, { ...session, name: 'session-dark', size: 'desktop', scheme: 'dark' })
     await shoot(owner, { ...session, name: 'session-phone', size: 'phone', scheme: 'light' })
@@ -72,7 +72,7 @@ async function takeCockpit({ baseUrl, ...set }: FilmSet, browser: ConsoleBrowser
   const driver = await driveByKeys(baseUrl, set.owner, ronja, page)
   try {
     await passes(driver.trip, 6)
-    const cockpit = { ready: sessionLives }
+    const cockpit = { ready: (page: Page) => sessionLives(page).then(() => passes(driver.trip, 0)) }
     await shoot(page, { ...cockpit, name: 'cockpit', size: 'desktop', scheme: 'dark' })
     await shoot(page, { ...cockpit, name: 'cockpit-light', size: 'desktop', scheme: 'light' })
     await shoot(page, { ...cockpit, name: 'cockpit-phone', size: 'phone', scheme: 'dark' })

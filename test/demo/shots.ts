@@ -14,6 +14,14 @@ const sizes = {
   phone: { width: 390, height: 844 },
 } as const
 
+/** Fonts are there, what moves into place has arrived, and the page stands at its beginning. */
+const SETTLED = `(async () => {
+  await document.fonts.ready
+  const passing = document.getAnimations().filter((one) => one.effect.getComputedTiming().endTime !== Infinity)
+  await Promise.allSettled(passing.map((one) => one.finished))
+  scrollTo(0, 0)
+})()`
+
 export interface Shot {
   /** Its file, without `.png`. */
   readonly name: string
@@ -27,8 +35,8 @@ export interface Shot {
 export async function shoot(page: Page, { name, size, scheme, ready }: Shot): Promise<void> {
   await page.setViewportSize(sizes[size])
   await page.emulateMedia({ colorScheme: scheme, reducedMotion: 'reduce' })
+  await page.evaluate(SETTLED)
   await ready(page)
-  await page.evaluate('document.fonts.ready.then(() => scrollTo(0, 0))')
   const png = await compressed(await page.screenshot())
   await mkdir(IMAGES, { recursive: true })
   await writeFile(join(IMAGES, `${name}.png`), png)

@@ -1,13 +1,10 @@
 import { Text } from '@mantine/core'
 import { useNow } from './use-now.ts'
 
-const seconds = new Intl.NumberFormat(undefined, { style: 'unit', unit: 'second' })
-const minutes = new Intl.NumberFormat(undefined, { style: 'unit', unit: 'minute' })
-
-/** A short time in words: "3 sec", "12 min". */
+/** A short time: "3 s", "12 min". */
 export function shortTime(ms: number): string {
-  const whole = Math.max(0, Math.floor(ms / 1_000))
-  return whole < 120 ? seconds.format(whole) : minutes.format(Math.floor(whole / 60))
+  const seconds = Math.max(0, Math.floor(ms / 1_000))
+  return seconds < 120 ? `${seconds} s` : `${Math.floor(seconds / 60)} min`
 }
 
 interface Props {
@@ -21,7 +18,7 @@ export function Freshness({ query: { dataUpdatedAt, isError, isPaused } }: Props
   // Without a network nothing is asked at all, so nothing fails.
   const stale = isError || isPaused
   return (
-    <Text size="sm" c={stale ? 'error' : 'dimmed'} component="p" m={0}>
+    <Text size="sm" c={stale ? 'var(--mantine-color-error)' : 'dimmed'} component="p" m={0}>
       {stale ? 'Not refreshed: this is' : 'This is'} {shortTime(nowMs - dataUpdatedAt)} old
     </Text>
   )

@@ -56,7 +56,12 @@ export function Gateways({ overview: { at, gateways }, readAtMs }: Props) {
 }
 
 const Silence = ({ ms }: { ms: number }) => (
-  <Text span inherit c={ms > SILENT_MS ? 'error' : undefined} fw={ms > SILENT_MS ? 600 : undefined}>
+  <Text
+    span
+    inherit
+    c={ms > SILENT_MS ? 'var(--mantine-color-error)' : undefined}
+    fw={ms > SILENT_MS ? 600 : undefined}
+  >
     {shortTime(ms)} ago{ms > SILENT_MS && ': silent'}
   </Text>
 )

@@ -50,7 +50,7 @@ function Delivery({ message }: { message: Message }) {
         .
       </Text>
       {last_error && (
-        <Text size="sm" c="error" style={{ overflowWrap: 'anywhere' }}>
+        <Text size="sm" c="var(--mantine-color-error)" style={{ overflowWrap: 'anywhere' }}>
           {last_error}
         </Text>
       )}

@@ -35,7 +35,7 @@ export const OpenSessionCard = ({ session }: { session: OpenSession }) => (
 function StopState({ session: { stop, pause_reason } }: { session: OpenSession }) {
   if (stop) {
     return (
-      <Text size="sm" c="error" fw={600}>
+      <Text size="sm" c="var(--mantine-color-error)" fw={600}>
         Stopped{stop.by_name && ` by ${stop.by_name}`} <Time at={stop.at} />
         {stop.reason !== 'emergency_stop' && `: ${stop.reason}`}
       </Text>
