@@ -9,6 +9,8 @@ import type { OpenSession } from './overview-query.ts'
 
 const RETRIES = 3
 const RETRY_MS = 300
+/** A connection that hangs must not keep the button from being pressed again. */
+const ANSWER_MS = 3_000
 
 /**
  * Stops the robot at once: nothing is asked first, and a press that got no answer is repeated. Also while a stop is
@@ -23,17 +25,19 @@ export function StopButton({ session }: { session: OpenSession }) {
         rest.PATCH('/api/sessions/{id}', {
           params: { path: { id: session.id } },
           body: { action: 'emergency_stop', reason: 'Pressed by an administrator' },
+          signal: AbortSignal.timeout(ANSWER_MS),
         }),
       ),
     // Without a network it must say so now, not act when there is one again.
     networkMode: 'always',
     retry: (count, error) => count < RETRIES && !(error instanceof ApiError && isRefusal(error.status)),
     retryDelay: RETRY_MS,
-    onSuccess: () => queries.invalidateQueries({ queryKey: keys.sessions }),
+    onSuccess: () => void queries.invalidateQueries({ queryKey: keys.sessions }),
   })
   const label = session.stop ? 'Stop again' : 'Stop'
   return (
     <>
+      {stop.isPending && stop.failureCount > 0 && <b role="status">No answer yet: trying again</b>}
       {stop.isError && (
         <div>
           <b>Not stopped. The robot may still move.</b>
