@@ -1,4 +1,4 @@
-import { Button, Group, Input, Rating, Stack, Text, Textarea } from '@mantine/core'
+import { Button, Group, Radio, Stack, Text, Textarea } from '@mantine/core'
 import { useMutation, useQueryClient } from '@tanstack/react-query'
 import { answerOf } from '@wheelhouse/sdk'
 import { type FormEvent, useState } from 'react'
@@ -34,16 +34,13 @@ export function RatingForm({ session }: { session: SessionDetail }) {
   return (
     <form onSubmit={submit} aria-label="Rate this session">
       <Stack gap="xs">
-        <Input.Wrapper label="How was it?" labelElement="div">
-          <Rating
-            size="lg"
-            value={stars}
-            onChange={setStars}
-            getSymbolLabel={starLabel}
-            role="radiogroup"
-            aria-label="Stars"
-          />
-        </Input.Wrapper>
+        <Radio.Group label="How was it?" value={String(stars)} onChange={(value) => setStars(Number(value))}>
+          <Group mt={4}>
+            {[1, 2, 3, 4, 5].map((count) => (
+              <Radio key={count} value={String(count)} label={`${count} ★`} aria-label={starLabel(count)} />
+            ))}
+          </Group>
+        </Radio.Group>
         <Textarea
           label="Comment"
           description="Shown to the operator."
@@ -68,7 +65,10 @@ export function RatingForm({ session }: { session: SessionDetail }) {
 export const RatingShown = ({ session }: { session: SessionDetail }) =>
   session.rating !== null && (
     <Stack gap={4}>
-      <Rating value={session.rating} readOnly aria-label={`Rated ${starLabel(session.rating)}`} role="img" />
+      <Text role="img" aria-label={`Rated ${starLabel(session.rating)}`}>
+        {'★'.repeat(session.rating)}
+        {'☆'.repeat(5 - session.rating)}
+      </Text>
       {session.rating_comment && (
         <Text size="sm" style={{ overflowWrap: 'anywhere', whiteSpace: 'pre-wrap' }}>
           {session.rating_comment}
