@@ -13,6 +13,16 @@ export interface CockpitOptions {
   readonly page?: Parameters<ConsoleBrowser['signIn']>[2]
 }
 
+/** Counts the commands that the page sends, moving ones apart. */
+const COUNT_COMMANDS = `
+  window.commands = { moving: 0, zero: 0 }
+  const send = WebSocket.prototype.send
+  WebSocket.prototype.send = function (frame) {
+    const { type, data } = typeof frame === 'string' && frame.startsWith('{') ? JSON.parse(frame) : {}
+    if (type === 'control') window.commands[data.linear_mps || data.angular_radps ? 'moving' : 'zero']++
+    return send.call(this, frame)
+  }`
+
 /** An operator in the cockpit of an active session with a simulated robot. */
 export async function openCockpit(world: World, browser: ConsoleBrowser, options: CockpitOptions = {}) {
   const [owner, operator] = [await world.client(), await world.operator()]
@@ -28,10 +38,12 @@ export async function openCockpit(world: World, browser: ConsoleBrowser, options
   const email = `${operator.name}@test.local`
   const { page, context } = await browser.signIn(email, path, options.page)
   await page.getByText('Linked', { exact: true }).waitFor()
+  await page.evaluate(COUNT_COMMANDS)
   const read = async () => (await operator.get(`/api/sessions/${sessionId}`)).body
   return {
     ...{ owner, operator, robot, robotId: id, robotToken: token, sessionId, path, page, context, read },
-    /** Waits until the robot stands, and sees that it goes on standing while commands would move it. */
+    /** How many commands the page has sent. An input that counts has sent one by the time its event is over. */
+    commands: () => page.evaluate('window.commands') as Promise<{ moving: number; zero: number }>,
     standing: () => vi.waitFor(() => expect(isStanding(robot.state)).toBe(true), 5_000),
     moving: () => vi.waitFor(() => expect(isStanding(robot.state)).toBe(false), 5_000),
     async [Symbol.asyncDispose]() {

@@ -1,19 +1,22 @@
 import { Grid, Paper, Stack, Title } from '@mantine/core'
 import type { SessionStatus } from '@wheelhouse/protocol'
-import { useEffect, useState } from 'react'
+import { type ReactNode, useEffect, useState } from 'react'
 import { usePlatform } from '../app/platform.ts'
 import type { LiveSession } from '../live/hooks.ts'
 import { ChatPanel } from '../session/chat-panel.tsx'
 import { EventLog } from '../session/event-log.tsx'
+import { ExtensionPanel } from '../session/extension-panel.tsx'
+import { SessionActions } from '../session/session-actions.tsx'
 import type { SessionDetail } from '../session/session-query.ts'
 import { TelemetryView } from '../telemetry/telemetry-view.tsx'
 import { Loading } from '../ui/states.tsx'
 import { VideoView } from '../video/video-view.tsx'
+import styles from './cockpit.module.css'
 import { type Cockpit, openCockpit } from './cockpit.ts'
 import { Controls } from './controls.tsx'
 import { LinkNotice } from './link-notice.tsx'
-import { SessionActs } from './session-acts.tsx'
 import { StatusBar } from './status-bar.tsx'
+import { Stick } from './stick.tsx'
 import { StopBar } from './stop-bar.tsx'
 
 interface Props {
@@ -27,15 +30,18 @@ export function CockpitView({ session, live, status }: Props) {
   const cockpit = useCockpit(session, live)
   if (!cockpit) return <Loading />
   return (
-    <Stack gap="md" pb={120}>
+    <Stack gap="md" className={styles.cockpit}>
       <StatusBar cockpit={cockpit} status={status} />
       <LinkNotice driver={cockpit.driver} />
       <Grid>
         <Grid.Col span={{ base: 12, md: 8 }}>
           <Stack gap="md">
-            <VideoView url={session.stream_url} title={`Camera of ${session.robot_name}`} />
+            <div className={styles.view}>
+              <VideoView url={session.stream_url} title={`Camera of ${session.robot_name}`} />
+              <Stick cockpit={cockpit} />
+            </div>
+            <SessionActions live={live} />
             <Controls cockpit={cockpit} />
-            <SessionActs session={session} status={status} />
           </Stack>
         </Grid.Col>
         <Grid.Col span={{ base: 12, md: 4 }}>
@@ -43,14 +49,15 @@ export function CockpitView({ session, live, status }: Props) {
             <Paper withBorder p="md">
               <TelemetryView subscribe={cockpit.driver.telemetry.subscribe} />
             </Paper>
-            <Paper withBorder p="md">
-              <Title order={2}>Chat</Title>
+            <Panel title="Chat">
               <ChatPanel live={live} />
-            </Paper>
-            <Paper withBorder p="md">
-              <Title order={2}>Event log</Title>
+            </Panel>
+            <Panel title="More time">
+              <ExtensionPanel live={live} />
+            </Panel>
+            <Panel title="Event log">
               <EventLog live={live} />
-            </Paper>
+            </Panel>
           </Stack>
         </Grid.Col>
       </Grid>
@@ -59,17 +66,24 @@ export function CockpitView({ session, live, status }: Props) {
   )
 }
 
+const Panel = ({ title, children }: { title: string; children: ReactNode }) => (
+  <Paper withBorder p="md" component="section" aria-label={title}>
+    <Title order={2}>{title}</Title>
+    {children}
+  </Paper>
+)
+
 /** The cockpit while it is on the screen; closed, with a zero to the robot, when it leaves. */
-function useCockpit({ id: sessionId, robot_id: robotId }: SessionDetail, { room }: LiveSession) {
+function useCockpit({ robot_id: robotId }: SessionDetail, { room }: LiveSession) {
   const { rest } = usePlatform()
   const [cockpit, setCockpit] = useState<Cockpit>()
   useEffect(() => {
-    const opened = openCockpit({ rest, room, sessionId, robotId })
+    const opened = openCockpit({ rest, room, robotId })
     setCockpit(opened)
     return () => {
       opened.close()
       setCockpit(undefined)
     }
-  }, [rest, room, sessionId, robotId])
+  }, [rest, room, robotId])
   return cockpit
 }

@@ -1,5 +1,7 @@
 import type { RestClient } from '@wheelhouse/sdk'
 import type { SessionRoom } from '../live/session-room.ts'
+import type { Stop } from '../session/stop.ts'
+import { ticketsFor } from '../session/tickets.ts'
 import { createStore, type Store } from '../ui/store.ts'
 import { type Axes, atRest } from './axes.ts'
 import { createDriver, type Driver } from './driver.ts'
@@ -9,14 +11,14 @@ import { watchHands } from './hands-off.ts'
 import { createKeyboard } from './keyboard.ts'
 import { createPilot, type Pilot } from './pilot.ts'
 import { type DrivePreferences, loadPreferences } from './preferences.ts'
-import { createStopper, type Stopper } from './stopper.ts'
-import { controlTickets } from './tickets.ts'
+import { createOperatorStop } from './stop-ways.ts'
 
 /** Everything of a cockpit that goes on outside of React. */
 export interface Cockpit {
   readonly driver: Driver
   readonly pilot: Pilot
-  readonly stopper: Stopper
+  /** What has come of the stop that was pressed here. */
+  readonly pressed: Stop['state']
   readonly gamepad: GamepadInput
   readonly preferences: DrivePreferences
   /** What all inputs say together. */
@@ -30,15 +32,15 @@ export interface Cockpit {
 export interface CockpitParts {
   readonly rest: RestClient
   readonly room: SessionRoom
-  readonly sessionId: string
   readonly robotId: string
 }
 
-export function openCockpit({ rest, room, sessionId, robotId }: CockpitParts): Cockpit {
+export function openCockpit({ rest, room, robotId }: CockpitParts): Cockpit {
   const preferences = loadPreferences(robotId)
   const axes = createStore(atRest)
-  const driver = createDriver(controlTickets(rest, sessionId))
-  const stopper = createStopper({ driver, room, rest, sessionId })
+  const driver = createDriver(ticketsFor(rest, room.sessionId, 'control'))
+  // It outlives the page: a stop that was pressed goes on until it is recorded.
+  const pressing = createOperatorStop({ driver, room, rest })
   const pilot = createPilot({
     send: driver.control,
     allowed: () => isAttended() && driver.canDrive(),
@@ -48,7 +50,7 @@ export function openCockpit({ rest, room, sessionId, robotId }: CockpitParts): C
   const canStop = () => driver.link.get().phase !== 'online' || driver.state.get()?.stop?.latched !== true
   const stop = () => {
     letGo()
-    stopper.press()
+    pressing.press()
   }
   const keyboard = createKeyboard({ steer: (to) => pilot.steer('keyboard', to), canStop, stop })
   const gamepad = createGamepadInput({
@@ -75,15 +77,27 @@ export function openCockpit({ rest, room, sessionId, robotId }: CockpitParts): C
     }),
     driver.state.subscribe(letGoIfIdle),
     driver.link.subscribe(letGoIfIdle),
+    onCleared(room, () => pressing.state.get().phase !== 'pressed' && driver.forgetStop()),
     keyboard.close,
     gamepad.close,
   ]
   return {
-    ...{ driver, pilot, stopper, gamepad, preferences, axes, stop },
+    ...{ driver, pilot, gamepad, preferences, axes, stop, pressed: pressing.state },
     close() {
       letGo()
       for (const end of endings) end()
       driver.close()
     },
   }
+}
+
+/** Calls back when somebody has cleared a stop. @returns what ends it */
+function onCleared({ state }: SessionRoom, call: () => void): () => void {
+  let seen = state.get().events.at(-1)?.seq ?? 0
+  return state.subscribe(() => {
+    const { events } = state.get()
+    const cleared = events.some(({ seq, type }) => seq > seen && type === 'session.stop_cleared')
+    seen = events.at(-1)?.seq ?? seen
+    if (cleared) call()
+  })
 }

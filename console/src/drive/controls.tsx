@@ -1,10 +1,9 @@
-import { Group, Paper, Slider, Stack, Text } from '@mantine/core'
+import { Paper, Slider, Stack, Text } from '@mantine/core'
 import { useId } from 'react'
 import { type Store, useStore } from '../ui/store.ts'
 import { FULL_ANGULAR_RADPS, FULL_LINEAR_MPS } from './axes.ts'
 import type { Cockpit } from './cockpit.ts'
 import { LEAST_LIMIT, MOST_DEAD_ZONE } from './preferences.ts'
-import { Stick } from './stick.tsx'
 
 /** What drives, and how fast it may. */
 export function Controls({ cockpit }: { cockpit: Cockpit }) {
@@ -13,17 +12,14 @@ export function Controls({ cockpit }: { cockpit: Cockpit }) {
   const speeds = `${(limit * FULL_LINEAR_MPS).toFixed(2)} m/s and ${(limit * FULL_ANGULAR_RADPS).toFixed(2)} rad/s`
   return (
     <Paper withBorder p="md" component="section" aria-label="Controls">
-      <Group align="flex-start" wrap="wrap" gap="lg">
-        <Stick cockpit={cockpit} />
-        <Stack gap="sm" flex="1 1 220px" miw={200}>
-          <Share label="Speed limit" hint={speeds} store={preferences.limit} least={LEAST_LIMIT} most={1} />
-          <Text size="sm" c="dimmed">
-            Drive with the arrow keys or W A S D, with the stick, or with a gamepad. The robot stands as soon
-            as you let go, leave this window or write.
-          </Text>
-          <GamepadLine name={useStore(gamepad.name)} deadZone={preferences.deadZone} />
-        </Stack>
-      </Group>
+      <Stack gap="sm">
+        <Share label="Speed limit" hint={speeds} store={preferences.limit} least={LEAST_LIMIT} most={1} />
+        <Text size="sm" c="dimmed">
+          Drive with the arrow keys or W A S D, with the stick, or with a gamepad. The robot stands as soon as
+          you let go, leave this window or write.
+        </Text>
+        <GamepadLine name={useStore(gamepad.name)} deadZone={preferences.deadZone} />
+      </Stack>
     </Paper>
   )
 }

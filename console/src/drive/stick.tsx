@@ -3,6 +3,9 @@ import { atRest } from './axes.ts'
 import styles from './cockpit.module.css'
 import type { Cockpit } from './cockpit.ts'
 
+/** How far the knob goes, in percent of its own size. */
+const TRAVEL = 75
+
 /**
  * A stick for fingers and mice. It shows what all inputs say together; with the focus on it, the arrow keys move it
  * as they do everywhere.
@@ -14,7 +17,7 @@ export function Stick({ cockpit }: { cockpit: Cockpit }) {
   useEffect(() => {
     const show = () => {
       const { forward, left } = axes.get()
-      knob.current?.style.setProperty('translate', `${-left * 100}% ${-forward * 100}%`)
+      knob.current?.style.setProperty('translate', `${-left * TRAVEL}% ${-forward * TRAVEL}%`)
     }
     show()
     return axes.subscribe(show)

@@ -1,15 +1,13 @@
-import { Button, Group, Text } from '@mantine/core'
-import { useMutation } from '@tanstack/react-query'
+import { Text } from '@mantine/core'
 import { useMe } from '../auth/me.ts'
 import type { LiveSession } from '../live/hooks.ts'
 import type { SessionDetail } from '../session/session-query.ts'
-import { Problem } from '../ui/states.tsx'
+import type { StopPress } from '../session/stop.ts'
+import { messageOf } from '../ui/states.tsx'
 import { useStore } from '../ui/store.ts'
 import styles from './cockpit.module.css'
 import type { Cockpit } from './cockpit.ts'
 import { type StopInForce, stopInForce } from './stop-in-force.ts'
-import type { StopView } from './stopper.ts'
-import { useAct } from './use-act.ts'
 
 interface Props {
   readonly cockpit: Cockpit
@@ -17,12 +15,12 @@ interface Props {
   readonly live: LiveSession
 }
 
-/** The stop, always within reach; what it has done, and the first of the two acts that undo it. */
+/** The stop, always within reach, and what it has done. */
 export function StopBar({ cockpit, session, live }: Props) {
-  const { driver, stopper } = cockpit
+  const { driver } = cockpit
   const link = useStore(driver.link)
   const state = useStore(driver.state)
-  const view = useStore(stopper.view)
+  const view = useStore(cockpit.pressed)
   const inForce = stopInForce(link, state, live.events)
   return (
     <section className={styles.stopBar} aria-label="Emergency stop" data-stopped={inForce !== undefined}>
@@ -33,12 +31,11 @@ export function StopBar({ cockpit, session, live }: Props) {
       <div className={styles.stopState} role="status" aria-live="assertive">
         <StopText view={view} inForce={inForce} session={session} />
       </div>
-      {inForce && <ClearButton cockpit={cockpit} session={session} />}
     </section>
   )
 }
 
-function StopText(props: { view: StopView; inForce: StopInForce | undefined; session: SessionDetail }) {
+function StopText(props: { view: StopPress; inForce: StopInForce | undefined; session: SessionDetail }) {
   const { view, inForce, session } = props
   const by = useWho(session)
   if (inForce) {
@@ -54,32 +51,22 @@ function StopText(props: { view: StopView; inForce: StopInForce | undefined; ses
   if (view.phase === 'pressed') {
     return (
       <Text size="sm">
-        <b>Stop pressed.</b> {view.problem ? 'Not confirmed yet: trying every way.' : 'Waiting for the word.'}
+        <b>Stop pressed.</b> Not confirmed yet: it goes out every way there is.
       </Text>
     )
   }
-  if (view.phase === 'refused') return <Problem error={view.problem} />
+  if (view.phase === 'recorded') {
+    return (
+      <Text size="sm">
+        <b>Stopped.</b> The stop is recorded.
+      </Text>
+    )
+  }
+  if (view.phase === 'refused') return <Text size="sm">The stop was refused: {messageOf(view.error)}</Text>
   return (
-    <Text size="sm" c="dimmed">
+    <Text size="sm" c="dimmed" visibleFrom="xs">
       Stops the robot until the stop is cleared. The keys work everywhere but in text fields.
     </Text>
-  )
-}
-
-/** Clearing lets nothing move yet: resuming is an act of its own. */
-function ClearButton({ cockpit, session }: { cockpit: Cockpit; session: SessionDetail }) {
-  const act = useAct(session.id)
-  const clear = useMutation({
-    mutationFn: () => act('clear_stop'),
-    onSuccess: cockpit.stopper.cleared,
-  })
-  return (
-    <Group gap="xs">
-      <Button variant="default" loading={clear.isPending} onClick={() => clear.mutate()}>
-        Clear the stop
-      </Button>
-      <Problem error={clear.error} />
-    </Group>
   )
 }
 

@@ -22,7 +22,8 @@ export function stopInForce(
   return { reason, recorded, by: logged?.reason === reason ? logged.by : undefined }
 }
 
-function stopInLog(events: readonly SessionLogEvent[]): StopInForce | undefined {
+/** The latched stop in force by a session's log alone. */
+export function stopInLog(events: readonly SessionLogEvent[]): StopInForce | undefined {
   const last = events.findLast(
     ({ type }) => type === 'session.stopped' || type === 'session.stop_cleared' || type === 'session.ended',
   )
