@@ -51,6 +51,21 @@ async function runCopied(name: string, program: string) {
   }
 }
 
+const overflow = (page: Page) => page.evaluate('document.documentElement.scrollWidth - window.innerWidth')
+
+/** The page as it stands, in light and in dark, on a desk and on a phone. */
+async function looksWell(page: Page, what: string) {
+  const desk = page.viewportSize()
+  expect(await seriousIssues(page), what).toEqual([])
+  await page.emulateMedia({ colorScheme: 'dark' })
+  await page.locator('html[data-mantine-color-scheme=dark]').waitFor()
+  await page.setViewportSize({ width: 360, height: 800 })
+  expect(await seriousIssues(page), `${what}, dark, on a phone`).toEqual([])
+  expect(await overflow(page), what).toBeLessThanOrEqual(0)
+  await page.emulateMedia({ colorScheme: 'light' })
+  if (desk) await page.setViewportSize(desk)
+}
+
 /** Everything of the page that could hold a secret. */
 async function traces(page: Page): Promise<string> {
   const kept = await page.evaluate(
@@ -65,7 +80,7 @@ test('an owner registers a robot, connects it with the code that is shown, and s
   const { owner, email } = await newOwner()
   await world.robot(owner, { hardware_id: 'taken-already' })
   const { page, context } = await browser.signIn(email, '/dashboard/robots', {
-    permissions: ['clipboard-read'],
+    permissions: ['clipboard-read', 'clipboard-write'],
   })
   await page.getByRole('link', { name: 'Register a robot' }).click()
   await heading(page, 'Register a robot')
@@ -85,11 +100,13 @@ test('an owner registers a robot, connects it with the code that is shown, and s
 
   await heading(page, 'Connect Warehouse arm')
   await page.getByText('It is not shown again').waitFor()
+  expect(await page.evaluate('document.activeElement.textContent')).toContain('Keep the token now')
   await page.getByText('Waiting for Warehouse arm to connect').waitFor()
-  expect(await seriousIssues(page), 'the token').toEqual([])
+  await looksWell(page, 'the token')
   const [token = '', url = '', program = ''] = await page.locator('pre').allTextContents()
   expect(program).toContain(token)
   await page.getByRole('button', { name: 'Copy' }).first().click()
+  await page.getByRole('button', { name: 'Copied' }).waitFor()
   expect(await page.evaluate('navigator.clipboard.readText()')).toBe(token)
 
   {
@@ -205,7 +222,7 @@ test('robots are found by what they are called, and by whether they are there', 
   const there = await world.robot(owner, { name: 'Arm one', tags: ['berlin'] })
   await world.robot(owner, { name: 'Arm two', tags: ['oslo'] })
   ;(await world.connect(there)).beat()
-  const { page } = await browser.signIn(email, '/dashboard/robots')
+  const { page, context } = await browser.signIn(email, '/dashboard/robots')
   const names = async () => (await page.getByRole('table').getByRole('link').allTextContents()).toSorted()
   await vi.waitFor(async () => expect(await names()).toEqual(['Arm one', 'Arm two']))
   await page.getByLabel('Search').fill('ARM osl')
@@ -215,6 +232,11 @@ test('robots are found by what they are called, and by whether they are there', 
   await vi.waitFor(async () => expect(await names()).toEqual(['Arm one']))
   await page.getByLabel('Search').fill('nothing like it')
   await page.getByText('No robot is like that').waitFor()
+
+  await context.setOffline(true)
+  await page.getByText('No live connection: robots are shown as they were').waitFor()
+  await context.setOffline(false)
+  await page.getByText('No live connection').waitFor({ state: 'hidden' })
 })
 
 test('datasets: how much there is, its episodes page by page, links where a browser may go', async () => {
@@ -299,7 +321,7 @@ test('a month of sessions is an invoice with its lines, is paid at the provider,
   expect(await cells(1)).toEqual([robot, driver, '27', '', '', '€0.50', '€13.50'])
   expect(await cells(2)).toEqual([robot, driver, '2', '2 min 10 s', '', '€0.50', '€1.00'])
   expect(await rows.nth(3).textContent()).toMatch(/^2 sessions29.*2 min 10 s.*€14\.50$/)
-  expect(await seriousIssues(page), 'the invoice').toEqual([])
+  await looksWell(page, 'the invoice')
 
   // Told by the provider, it turns without a reload.
   stage.invoices.pay(invoice.id)
@@ -346,6 +368,30 @@ test('a month of sessions is an invoice with its lines, is paid at the provider,
   await page.goto(`${stage.world.baseUrl}/dashboard/invoices`)
   await page.getByText('A payment method is saved').waitFor()
   await page.getByRole('button', { name: 'Change how you pay' }).waitFor()
+})
+
+test('an invoice of many sessions is read page by page, and printed only whole', {
+  timeout: 90_000,
+}, async () => {
+  await using stage = await createInvoiceStage()
+  await using console = await openConsole(stage.world.baseUrl)
+  await stage.owner.patch('/api/client/profile', {
+    contact_email: 'payer@test.local',
+    company_name: 'Lovelace',
+  })
+  for (let count = 0; count < 101; count++) await stage.drive(1)
+  await stage.closeMonth()
+  const [{ id }] = await stage.list()
+  const { page } = await console.signIn(`${stage.owner.name}@test.local`, `/dashboard/invoices/${id}`)
+  await page.getByText('For Lovelace').waitFor()
+  const lines = page.getByRole('table').locator('tbody tr')
+  await vi.waitFor(async () => expect(await lines.count()).toBe(100))
+  const print = page.getByRole('button', { name: 'Print' })
+  expect(await print.isDisabled()).toBe(true)
+  await page.getByRole('button', { name: 'More lines (100 of 101)' }).click()
+  await vi.waitFor(async () => expect(await lines.count()).toBe(101))
+  expect(await print.isDisabled()).toBe(false)
+  expect(await page.getByRole('table').locator('tfoot').textContent()).toMatch(/^101 sessions101€50\.50$/)
 })
 
 test.each([

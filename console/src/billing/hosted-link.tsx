@@ -13,6 +13,7 @@ export function HostedLink({ invoice }: { invoice: Invoice }) {
       href={address}
       target="_blank"
       rel="noopener noreferrer"
+      data-no-print
       aria-label={`${label}: ${monthName(invoice.month)}, in a new tab`}
     >
       {label}

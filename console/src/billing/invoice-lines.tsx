@@ -34,7 +34,7 @@ export const InvoiceLines = ({ invoice, lines }: { invoice: Invoice; lines: read
           {lines.map((line) => (
             <Table.Tr key={line.session_id}>
               <Table.Td>
-                <LinkAnchor to="/sessions/$sessionId" params={{ sessionId: line.session_id }}>
+                <LinkAnchor to="/sessions/$sessionId" params={{ sessionId: line.session_id }} inherit>
                   {dateTime(line.started_at)}
                 </LinkAnchor>
               </Table.Td>

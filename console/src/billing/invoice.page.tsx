@@ -1,5 +1,6 @@
 import { Button, Center, Group, Text } from '@mantine/core'
 import { useParams } from '@tanstack/react-router'
+import { useMe } from '../auth/me.ts'
 import { dateTime } from '../ui/format.ts'
 import { LinkButton } from '../ui/links.tsx'
 import { Page } from '../ui/page.tsx'
@@ -7,6 +8,7 @@ import { Problem, QueryView } from '../ui/states.tsx'
 import { HostedLink } from './hosted-link.tsx'
 import { InvoiceLines } from './invoice-lines.tsx'
 import { InvoiceStatusBadge, meaningOf, monthName } from './invoice-status.tsx'
+import { useClientProfile } from './use-client-profile.ts'
 import { useInvoice } from './use-invoices.ts'
 import './print.css'
 
@@ -31,6 +33,7 @@ export function InvoicePage() {
               <Text>{meaningOf(invoice)}</Text>
               <HostedLink invoice={invoice} />
             </Group>
+            <MadeOutTo />
             <InvoiceLines invoice={invoice} lines={lines} />
             {query.isFetchNextPageError && <Problem error={query.error} />}
             {query.hasNextPage && (
@@ -49,6 +52,13 @@ export function InvoicePage() {
       }}
     </QueryView>
   )
+}
+
+/** Whom it is for, which paper has to say. */
+function MadeOutTo() {
+  const { display_name } = useMe()
+  const { data } = useClientProfile()
+  return <Text>For {data?.company_name ?? display_name}</Text>
 }
 
 const Actions = ({ all }: { all: boolean }) => (

@@ -32,7 +32,11 @@ export const InvoicesPage = () => (
     <Section title="Prices">
       <Prices />
     </Section>
-    <Section title="For your invoices">
+    <Section title="Company data">
+      <Text maw={640}>
+        The payment provider is told your company’s name and e-mail when your account there is made; change
+        them on its page afterwards.
+      </Text>
       <ClientProfileForm />
     </Section>
   </Page>

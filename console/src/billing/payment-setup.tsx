@@ -1,18 +1,15 @@
 import { Alert, Button, Group, Stack, Text } from '@mantine/core'
-import { useMutation, useQuery } from '@tanstack/react-query'
+import { useMutation } from '@tanstack/react-query'
 import { ApiError, answerOf } from '@wheelhouse/sdk'
-import { keys } from '../api/keys.ts'
 import { usePlatform } from '../app/platform.ts'
 import { Problem, QueryView } from '../ui/states.tsx'
 import { webAddress } from '../ui/web-address.ts'
+import { useClientProfile } from './use-client-profile.ts'
 
 /** Whether a payment method is saved, what follows from that, and the way to the provider's page. */
 export function PaymentSetup() {
   const { rest } = usePlatform()
-  const profile = useQuery({
-    queryKey: keys.clientProfile,
-    queryFn: () => answerOf(rest.GET('/api/client/profile')),
-  })
+  const profile = useClientProfile()
   const portal = useMutation({
     mutationFn: () => answerOf(rest.POST('/api/payments/portal')),
     // In this tab: a window that opens after an answer has come is held back by browsers.
@@ -52,7 +49,7 @@ const isNotSetUp = (error: unknown) =>
   error instanceof ApiError && error.status === 503 && /not set up/.test(error.message)
 
 const NotSetUp = () => (
-  <Alert color="gray" variant="outline" title="Payments are not set up on this platform" role="status">
+  <Alert variant="default" title="Payments are not set up on this platform" role="status">
     <Text size="sm">
       Nothing is charged here. Sessions are counted and invoices made all the same, for you to see; ask
       whoever runs this platform how they are settled.

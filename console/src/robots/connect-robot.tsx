@@ -1,4 +1,5 @@
 import { Alert, Group, Loader, Stack, Tabs, Text } from '@mantine/core'
+import { useEffect, useRef } from 'react'
 import { CopyableSecret } from '../ui/secret.tsx'
 import { HeartbeatAge, RobotStatusBadge } from './robot-status.tsx'
 import { pythonRobot, type RobotAccess, realRobot, simulatedRobot } from './snippets.ts'
@@ -7,9 +8,18 @@ import { type Robot, useLiveRobots, useRobot } from './use-robots.ts'
 /** A robot's token, this once, ways to connect with it, and whether somebody has. */
 export function ConnectRobot({ robot, token }: { robot: Robot; token: string }) {
   const access: RobotAccess = { control_url: robot.control_url, robot_token: token }
+  const notice = useRef<HTMLDivElement>(null)
+  // Above what is now on the screen, and the first thing to be read.
+  useEffect(() => notice.current?.focus(), [])
   return (
     <Stack>
-      <Alert color="orange" variant="outline" title="Keep the token now">
+      <Alert
+        variant="default"
+        title="Keep the token now"
+        ref={notice}
+        tabIndex={-1}
+        style={{ scrollMarginTop: 140 }}
+      >
         It is not shown again once you leave this page. Whoever has it can connect as this robot. If it is
         lost, make a new one on the robot’s page.
       </Alert>

@@ -58,7 +58,7 @@ const SessionTable = ({ sessions }: { sessions: readonly Session[] }) => (
         {sessions.map((session) => (
           <Table.Tr key={session.id}>
             <Table.Td>
-              <LinkAnchor to="/sessions/$sessionId" params={{ sessionId: session.id }}>
+              <LinkAnchor to="/sessions/$sessionId" params={{ sessionId: session.id }} inherit>
                 <Time at={session.created_at} exact />
               </LinkAnchor>
             </Table.Td>

@@ -1,8 +1,8 @@
 import { Badge, Text } from '@mantine/core'
-import { useEffect, useState } from 'react'
 import { useConnection } from '../live/hooks.ts'
 import { dateTime, relative } from '../ui/format.ts'
 import { Time } from '../ui/time.tsx'
+import { useTicker } from '../ui/use-ticker.ts'
 import type { Robot } from './use-robots.ts'
 
 export const statusTexts: Record<Robot['status'], string> = {
@@ -22,11 +22,8 @@ export const RobotStatusBadge = ({ status }: { status: Robot['status'] }) => (
 
 /** When a robot last gave a sign of life, to the second while that is recent. */
 export function HeartbeatAge({ at }: { at: string | null }) {
-  const [nowMs, setNowMs] = useState(Date.now)
-  useEffect(() => {
-    const timer = setInterval(() => setNowMs(Date.now()), 1_000)
-    return () => clearInterval(timer)
-  }, [])
+  useTicker(1_000)
+  const nowMs = Date.now()
   if (at === null) return 'never'
   // The viewer's clock may be behind the platform's.
   const seconds = Math.max(0, Math.round((nowMs - Date.parse(at)) / 1_000))

@@ -1,0 +1,13 @@
+import { useQuery } from '@tanstack/react-query'
+import { answerOf } from '@wheelhouse/sdk'
+import { keys } from '../api/keys.ts'
+import { usePlatform } from '../app/platform.ts'
+
+/** Who is billed, and whether there is something to charge. */
+export function useClientProfile() {
+  const { rest } = usePlatform()
+  return useQuery({
+    queryKey: keys.clientProfile,
+    queryFn: () => answerOf(rest.GET('/api/client/profile')),
+  })
+}
