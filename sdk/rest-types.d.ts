@@ -32,7 +32,7 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * Lists certification requests, longest waiting first
+         * Lists certification requests, longest waiting first; with a status that is decided, newest first
          * @description This needs the admin role, and a session token or an API key.
          */
         get: operations["getAdminCertifications"];
@@ -116,6 +116,26 @@ export interface paths {
          * @description This needs the admin role, and a session token or an API key.
          */
         get: operations["getAdminContactMessages"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/admin/overview": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Shows robots by status, open sessions and gateways
+         * @description This needs the admin role, and a session token or an API key.
+         */
+        get: operations["getAdminOverview"];
         put?: never;
         post?: never;
         delete?: never;
@@ -2250,6 +2270,126 @@ export interface components {
             /** @example 47 */
             rating_count: number;
         };
+        /** @description How the platform stands at this moment. */
+        Overview: {
+            /**
+             * Format: date-time
+             * @description When this was read, by the clock of the database.
+             * @example 2026-11-20T09:30:00.000Z
+             */
+            at: string;
+            /**
+             * @description Registered robots by status.
+             * @example {
+             *       "OFFLINE": 922,
+             *       "AVAILABLE": 231,
+             *       "IN_SESSION": 87
+             *     }
+             */
+            robots: {
+                OFFLINE: number;
+                AVAILABLE: number;
+                IN_SESSION: number;
+            };
+            sessions: {
+                /**
+                 * @description All that are open.
+                 * @example 87
+                 */
+                total: number;
+                /** @description The 100 that were started last, newest first. */
+                open: components["schemas"]["OverviewSession"][];
+            };
+            /** @description At most 100, longest running first. */
+            gateways: components["schemas"]["OverviewGateway"][];
+        };
+        /** @description A running gateway process. */
+        OverviewGateway: {
+            /**
+             * Format: uuid
+             * @example 5d0e9c37-82b4-4a1f-9c66-b7f3e14a8d20
+             */
+            id: string;
+            /** @example wss://gateway-1.example.com */
+            url: string;
+            /**
+             * Format: date-time
+             * @example 2026-11-20T09:30:00.000Z
+             */
+            started_at: string;
+            /**
+             * Format: date-time
+             * @description Its last sign of life.
+             * @example 2026-11-20T09:30:00.000Z
+             */
+            seen_at: string;
+            /** @description It is about to end and sends its robots elsewhere. */
+            draining: boolean;
+            /**
+             * @description Robots that are connected to it.
+             * @example 318
+             */
+            robots: number;
+        };
+        /** @description An open session: who drives which robot, and since when. */
+        OverviewSession: {
+            /**
+             * Format: uuid
+             * @example c4e71a92-58d0-4f3b-a6e9-1d8b7c205f63
+             */
+            id: string;
+            status: components["schemas"]["SessionStatus"];
+            /**
+             * Format: date-time
+             * @example 2026-11-20T09:30:00.000Z
+             */
+            started_at: string;
+            /**
+             * Format: uuid
+             * @example 0b8f4c1e-6a57-4f0e-9a3d-2c5e7d9b1f42
+             */
+            robot_id: string;
+            /** @example Warehouse arm */
+            robot_name: string;
+            /** @example so-101 */
+            robot_type: string;
+            robot_connected: boolean;
+            /**
+             * Format: uuid
+             * @example d21f6b80-94c3-4e7a-b5d8-0f3a7e62c915
+             */
+            operator_id: string;
+            /** @example Grace */
+            operator_name: string;
+            /**
+             * Format: uuid
+             * @example 7c9a2d54-3e61-4b0f-8d27-5a1c6f9e0b34
+             */
+            client_id: string;
+            /** @example Ada */
+            client_name: string;
+            /**
+             * @description Null unless it is PAUSED.
+             * @example null
+             */
+            pause_reason: string | null;
+            /**
+             * @description The latched stop in force; null when there is none.
+             * @example null
+             */
+            stop: {
+                /** @example Somebody stands in its way */
+                reason: string;
+                /**
+                 * Format: date-time
+                 * @example 2026-11-20T09:30:00.000Z
+                 */
+                at: string;
+                by: string | null;
+                /** @example Ada */
+                by_name: string | null;
+            } | null;
+        };
         /** @description You at the payment provider, as who pays. */
         PaymentCustomer: {
             /** @example cus_T2qm8f3nVb1xYk */
@@ -3106,6 +3246,12 @@ export interface operations {
                 actor_id?: string;
                 /** @example a83c5d19-07e6-4b2f-96d1-4f8e2c7b0a35 */
                 subject_id?: string;
+                /** @example certification.approved */
+                action?: string;
+                /** @example 2026-11-20T09:30:00Z */
+                since?: string;
+                /** @example 2026-11-20T09:30:00Z */
+                until?: string;
             };
             header?: never;
             path?: never;
@@ -3568,6 +3714,90 @@ export interface operations {
                 };
             };
             400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            /** @description When you do not have the admin role */
+            403: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": "This needs the client role"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalServerError"];
+            503: components["responses"]["ServiceUnavailable"];
+        };
+    };
+    getAdminOverview: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "at": "2026-11-20T09:30:00.000Z",
+                     *       "robots": {
+                     *         "OFFLINE": 922,
+                     *         "AVAILABLE": 231,
+                     *         "IN_SESSION": 87
+                     *       },
+                     *       "sessions": {
+                     *         "total": 87,
+                     *         "open": [
+                     *           {
+                     *             "id": "c4e71a92-58d0-4f3b-a6e9-1d8b7c205f63",
+                     *             "status": "ACTIVE",
+                     *             "started_at": "2026-11-20T09:30:00.000Z",
+                     *             "robot_id": "0b8f4c1e-6a57-4f0e-9a3d-2c5e7d9b1f42",
+                     *             "robot_name": "Warehouse arm",
+                     *             "robot_type": "so-101",
+                     *             "robot_connected": true,
+                     *             "operator_id": "d21f6b80-94c3-4e7a-b5d8-0f3a7e62c915",
+                     *             "operator_name": "Grace",
+                     *             "client_id": "7c9a2d54-3e61-4b0f-8d27-5a1c6f9e0b34",
+                     *             "client_name": "Ada",
+                     *             "pause_reason": null,
+                     *             "stop": null
+                     *           }
+                     *         ]
+                     *       },
+                     *       "gateways": [
+                     *         {
+                     *           "id": "5d0e9c37-82b4-4a1f-9c66-b7f3e14a8d20",
+                     *           "url": "wss://gateway-1.example.com",
+                     *           "started_at": "2026-11-20T09:30:00.000Z",
+                     *           "seen_at": "2026-11-20T09:30:00.000Z",
+                     *           "draining": true,
+                     *           "robots": 318
+                     *         }
+                     *       ]
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Overview"];
+                };
+            };
             401: components["responses"]["Unauthorized"];
             /** @description When you do not have the admin role */
             403: {

@@ -3,6 +3,7 @@ import type { Middleware } from 'koa'
 import { accountEndpoints } from './accounts/profile.routes.ts'
 import { auditEndpoints } from './admin/audit.routes.ts'
 import { inboxEndpoints } from './admin/inbox.routes.ts'
+import { overviewEndpoint } from './admin/overview.routes.ts'
 import { billingEndpoints } from './billing/billing.routes.ts'
 import { clientProfileEndpoints } from './clients/client-profile.routes.ts'
 import { clientStatsEndpoints } from './clients/stats.routes.ts'
@@ -76,6 +77,7 @@ export function apiEndpoints(platform: Platform, gatewayUrl: () => string): Endp
     ...contactEndpoints(platform),
     ...robotRequestEndpoints(platform),
     ...inboxEndpoints({ db }),
+    overviewEndpoint({ db }),
   ]
   return withDescription(endpoints, platform.baseUrl)
 }

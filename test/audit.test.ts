@@ -9,6 +9,7 @@ const LOG = '/api/admin/audit'
 
 interface Entry {
   readonly id: number
+  readonly at: string
   readonly action: string
   readonly subject_id: string
   readonly data: Record<string, unknown>
@@ -156,14 +157,33 @@ describe('GET /api/admin/audit', () => {
     expect(await about('nothing')).toEqual([])
   })
 
-  test.each(['limit=0', 'limit=201', 'before=0', 'before=x', 'actor_id=7', 'subject_id=', 'action=x'])(
-    'answers 400 to ?%s',
-    async (query) => {
-      const field = query.split('=')[0] as string
-      const reply = await admin.get(`${LOG}?${query}`)
-      expect(reply).toMatchObject({ status: 400, body: { error: expect.stringContaining(field) } })
-    },
-  )
+  test('filters by what was done, and by time', async () => {
+    const person = await world.somebody()
+    const { id } = await person.key()
+    await person.delete(`/api/auth/api-keys/${id}`)
+    const mine = `actor_id=${person.id}`
+    const all = await entries(mine)
+    expect(all.map(({ action }) => action)).toEqual(['api_key.revoked', 'api_key.created'])
+    expect(await entries(`${mine}&action=api_key.created`)).toEqual([all[1]])
+    expect(await entries(`${mine}&action=api_key`)).toEqual([])
+
+    const [revoked, created] = all.map(({ at }) => encodeURIComponent(at))
+    expect(Number(new Date(all[0]!.at))).toBeGreaterThan(Number(new Date(all[1]!.at)))
+    expect(await entries(`${mine}&since=${revoked}`)).toEqual([all[0]])
+    expect(await entries(`${mine}&until=${revoked}`)).toEqual([all[1]])
+    expect(await entries(`${mine}&since=${created}&until=${revoked}`)).toEqual([all[1]])
+    const later = encodeURIComponent(all[0]!.at.replace('Z', '+01:00')) // an hour before
+    expect(await entries(`${mine}&until=${later}`)).toEqual([])
+  })
+
+  test.each([
+    ...['limit=0', 'limit=201', 'before=0', 'before=x', 'actor_id=7', 'subject_id=', 'action='],
+    ...['since=yesterday', 'until=2026-11-20', 'who=x'],
+  ])('answers 400 to ?%s', async (query) => {
+    const field = query.split('=')[0] as string
+    const reply = await admin.get(`${LOG}?${query}`)
+    expect(reply).toMatchObject({ status: 400, body: { error: expect.stringContaining(field) } })
+  })
 
   test('is for admins only', async () => {
     for (const person of [await world.client(), await world.operator(), await world.somebody()]) {

@@ -231,6 +231,7 @@ const rules: Record<string, Rule> = {
   'GET /api/operator/availability': { expected: operators(200) },
 
   'GET /api/admin/audit': { expected: admins(200) },
+  'GET /api/admin/overview': { expected: admins(200) },
 
   'GET /api/public/pricing': { expected: 'public' },
   'GET /api/client/invoices': { expected: clients(200) },

@@ -186,6 +186,12 @@ test('admins list requests by status, longest waiting first, with the operatorâ€
   const pending = ours(await admin.get(`${ADMIN_LIST}?status=PENDING`))
   expect(pending.map((entry) => entry.id)).toEqual([ids[0], ids[2]])
   expect(ours(await admin.get(`${ADMIN_LIST}?status=APPROVED`))).toMatchObject([{ id: ids[1] }])
+  await decide(ids[2] as string, 'approve')
+  const approved = ours(await admin.get(`${ADMIN_LIST}?status=APPROVED`))
+  expect(
+    approved.map((entry) => entry.id),
+    'newest first',
+  ).toEqual([ids[2], ids[1]])
   for (const query of ['status=OPEN', 'status=', 'state=PENDING']) {
     expect((await admin.get(`${ADMIN_LIST}?${query}`)).status, query).toBe(400)
   }

@@ -8,6 +8,8 @@ export const AuditEntry = defineEntity({
   indexes: [
     { name: 'audit_log_by_subject', properties: ['subjectType', 'subjectId', 'id'] },
     { name: 'audit_log_by_actor', properties: ['actor', 'id'] },
+    { name: 'audit_log_by_action', properties: ['action', 'id'] },
+    { name: 'audit_log_by_time', properties: ['at'] },
   ],
   properties: {
     id: p.bigint('number').primary().autoincrement(),

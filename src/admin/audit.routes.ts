@@ -5,6 +5,8 @@ import type { Db } from '../db/orm.ts'
 import { type Endpoint, endpoint } from '../http/endpoint.ts'
 import { line, queryInteger, timestamp } from '../http/fields.ts'
 
+const instant = z.iso.datetime({ offset: true }).meta({ examples: ['2026-11-20T09:30:00Z'] })
+
 const ListAudit = z.strictObject({
   before: queryInteger(1, 9_999_999_999).meta({ description: 'Entries older than this one.' }).optional(),
   limit: queryInteger(1, 200).default(100),
@@ -12,6 +14,11 @@ const ListAudit = z.strictObject({
   subject_id: line(100)
     .meta({ examples: [exampleIds.certification] })
     .optional(),
+  action: line(100)
+    .meta({ examples: ['certification.approved'] })
+    .optional(),
+  since: instant.meta({ description: 'Entries of this time and later.' }).optional(),
+  until: instant.meta({ description: 'Entries before this time.' }).optional(),
 })
 
 const AuditView = z
@@ -52,7 +59,7 @@ export function auditEndpoints({ db }: { db: Db }): Endpoint[] {
 }
 
 async function list(db: Db, filter: z.output<typeof ListAudit>) {
-  const { before, actor_id: actorId, subject_id: subjectId } = filter
+  const { before, actor_id: actorId, subject_id: subjectId, action, since, until } = filter
   const rows = await db
     .selectFrom('audit_log')
     .leftJoin('users', 'users.id', 'audit_log.actor_id')
@@ -61,6 +68,9 @@ async function list(db: Db, filter: z.output<typeof ListAudit>) {
     .$if(before !== undefined, (query) => query.where('audit_log.id', '<', before as number))
     .$if(actorId !== undefined, (query) => query.where('audit_log.actor_id', '=', actorId as string))
     .$if(subjectId !== undefined, (query) => query.where('audit_log.subject_id', '=', subjectId as string))
+    .$if(action !== undefined, (query) => query.where('audit_log.action', '=', action as string))
+    .$if(since !== undefined, (query) => query.where('audit_log.at', '>=', new Date(since as string)))
+    .$if(until !== undefined, (query) => query.where('audit_log.at', '<', new Date(until as string)))
     .orderBy('audit_log.id', 'desc')
     .limit(filter.limit)
     .execute()

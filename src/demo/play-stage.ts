@@ -1,4 +1,5 @@
 import { join } from 'node:path'
+import type { Middleware } from 'koa'
 import pg from 'pg'
 import { loadConfig } from '../config.ts'
 import { type EmbeddedPostgres, startEmbeddedPostgres } from '../db/embedded.ts'
@@ -42,6 +43,8 @@ export interface OwnStageOptions {
   /** Environment over the demo's. */
   readonly settings?: Record<string, string>
   readonly now?: () => Date
+  /** What the api serves besides its own. */
+  readonly pages?: readonly Middleware[]
 }
 
 /**
@@ -65,7 +68,7 @@ export async function ownStage(env: Env, more: OwnStageOptions = {}): Promise<Ow
       ...more.settings,
     })
     const log = createLog({ level: config.logLevel, pretty: false })
-    const running = await startRoles(config, log, more.now)
+    const running = await startRoles(config, log, more.now, more.pages)
     try {
       const demo = await seedDemo(running.platform)
       const { baseUrl } = running

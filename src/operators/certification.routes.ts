@@ -91,7 +91,8 @@ function adminEndpoints(certifications: Certifications): Endpoint[] {
     endpoint({
       method: 'get',
       path: '/api/admin/certifications',
-      summary: 'Lists certification requests, longest waiting first',
+      summary:
+        'Lists certification requests, longest waiting first; with a status that is decided, newest first',
       access,
       query: z.strictObject({ status: CertificationStatus.optional() }),
       answer: [200, z.object({ certifications: z.array(CertificationRequest) })],

@@ -48,7 +48,7 @@ export function createCertifications(parts: { db: Db; transact: Transact; now: (
         .limit(LIST_LIMIT)
         .execute(),
 
-    /** Everybody's requests, oldest first, so that who waits longest comes first. */
+    /** Everybody's requests, oldest first, so that who waits longest comes first; those decided newest first. */
     listAll: (status: CertificationStatus | undefined) =>
       db
         .selectFrom('certifications')
@@ -56,7 +56,7 @@ export function createCertifications(parts: { db: Db; transact: Transact; now: (
         .selectAll('certifications')
         .select('users.display_name as operator_name')
         .$if(status !== undefined, (query) => query.where('status', '=', status as CertificationStatus))
-        .orderBy('requested_at')
+        .orderBy('requested_at', status === undefined || status === 'PENDING' ? 'asc' : 'desc')
         .limit(LIST_LIMIT)
         .execute(),
 

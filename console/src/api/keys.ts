@@ -17,4 +17,6 @@ export const keys = {
   pricing: ['pricing'],
   payouts: ['payouts'],
   stats: ['stats'],
+  inbox: ['inbox'],
+  audit: ['audit'],
 } as const

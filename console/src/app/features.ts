@@ -1,3 +1,4 @@
+import { adminNavigation, adminRoutes } from '../admin/routes.ts'
 import { billingNavigation, billingRoutes } from '../billing/routes.ts'
 import { dataNavigation, dataRoutes } from '../data/routes.ts'
 import { driveRoutes } from '../drive/routes.ts'
@@ -19,6 +20,7 @@ export const routes = [
   ...dataRoutes,
   ...billingRoutes,
   ...statisticsRoutes,
+  ...adminRoutes,
   ...settingsRoutes,
 ] as const
 
@@ -30,5 +32,6 @@ export const navigation: readonly NavigationEntry[] = [
   ...dataNavigation,
   ...billingNavigation,
   ...statisticsNavigation,
+  ...adminNavigation,
   ...settingsNavigation,
 ]

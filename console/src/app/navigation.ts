@@ -11,6 +11,8 @@ export interface NavigationEntry {
   readonly icon: FC<{ size?: number; stroke?: number }>
   /** Shown to people with this role; to everybody when left out. */
   readonly role?: Role
+  /** Pages below its path have links of their own, and do not mark this one. */
+  readonly exact?: boolean
 }
 
 /** Titles of the navigation's groups, in order. */

@@ -63,8 +63,14 @@ const Navigation = () => (
         <Text size="sm" c="dimmed" px="sm" pt="md" pb={4}>
           {title}
         </Text>
-        {entries.map(({ to, label, icon: Icon }) => (
-          <LinkNav key={to} to={to} label={label} leftSection={<Icon size={18} stroke={1.5} />} />
+        {entries.map(({ to, label, icon: Icon, exact = false }) => (
+          <LinkNav
+            key={to}
+            to={to}
+            label={label}
+            leftSection={<Icon size={18} stroke={1.5} />}
+            activeOptions={{ exact }}
+          />
         ))}
       </div>
     ))}

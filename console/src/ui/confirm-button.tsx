@@ -8,13 +8,23 @@ interface Props extends ButtonProps {
   readonly consequence: ReactNode
   /** What the confirming button says: the act itself, such as "Revoke". */
   readonly act: string
+  /** Of the confirming button; red unless told, since most acts that are asked about take something away. */
+  readonly actColor?: string
   /** The dialog closes when it succeeds, and shows what went wrong when it fails. */
   readonly onConfirm: () => Promise<unknown>
   readonly 'aria-label'?: string
 }
 
 /** A button whose act is asked about before it is done. */
-export function ConfirmButton({ question, consequence, act, onConfirm, children, ...button }: Props) {
+export function ConfirmButton({
+  question,
+  consequence,
+  act,
+  actColor = 'red.9',
+  onConfirm,
+  children,
+  ...button
+}: Props) {
   const [opened, { open, close }] = useDisclosure(false)
   const [busy, setBusy] = useState(false)
   const [error, setError] = useState<unknown>()
@@ -43,7 +53,7 @@ export function ConfirmButton({ question, consequence, act, onConfirm, children,
             <Button variant="default" onClick={close} data-autofocus>
               Keep
             </Button>
-            <Button color="red.9" loading={busy} onClick={() => void confirm()}>
+            <Button color={actColor} loading={busy} onClick={() => void confirm()}>
               {act}
             </Button>
           </Group>

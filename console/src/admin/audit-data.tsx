@@ -1,0 +1,31 @@
+import { Text } from '@mantine/core'
+import { dateTime, money } from '../ui/format.ts'
+import { words } from './words.ts'
+
+/** What else there is to know of an act: a line for each field. */
+export const AuditData = ({ data }: { data: Readonly<Record<string, unknown>> }) => (
+  <dl style={{ margin: 0, display: 'grid', gridTemplateColumns: 'auto 1fr', columnGap: '0.75rem' }}>
+    {Object.entries(data).map(([name, value]) => (
+      <div key={name} style={{ display: 'contents' }}>
+        <Text component="dt" size="sm" c="dimmed">
+          {words(name.replace(/_(cents|at)$/, ''))}
+        </Text>
+        <Text component="dd" size="sm" m={0} style={{ overflowWrap: 'anywhere' }}>
+          {shown(name, value)}
+        </Text>
+      </div>
+    ))}
+  </dl>
+)
+
+/** A value in words, by what the name of its field says of it. */
+export function shown(name: string, value: unknown): string {
+  if (value === null || value === undefined) return 'none'
+  if (typeof value === 'number' && name.endsWith('_cents')) return money(value)
+  if (typeof value === 'string' && name.endsWith('_at') && !Number.isNaN(Date.parse(value)))
+    return dateTime(value)
+  if (typeof value === 'boolean') return value ? 'yes' : 'no'
+  if (typeof value === 'string') return value
+  if (typeof value === 'number') return value.toLocaleString()
+  return JSON.stringify(value)
+}

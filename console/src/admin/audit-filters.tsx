@@ -1,0 +1,60 @@
+import { Button, Card, Group, SimpleGrid, TextInput } from '@mantine/core'
+import { type FormEvent, useState } from 'react'
+import { type AuditSearch, readAuditSearch } from './audit-search.ts'
+
+const fields = [
+  { name: 'actor', label: 'Who (id)', type: 'text' },
+  { name: 'subject', label: 'To what (id)', type: 'text' },
+  { name: 'action', label: 'Action', type: 'text' },
+  { name: 'since', label: 'From', type: 'datetime-local' },
+  { name: 'until', label: 'Before', type: 'datetime-local' },
+] as const
+
+/** Which entries are shown. What is typed counts when it is applied. */
+export function AuditFilters(props: { search: AuditSearch; onSearch: (next: AuditSearch) => void }) {
+  const { search, onSearch } = props
+  const [typed, setTyped] = useState(() => asTyped(search))
+  const [applied, setApplied] = useState(search)
+  // A link of the table has changed them.
+  if (applied !== search) {
+    setApplied(search)
+    setTyped(asTyped(search))
+  }
+  const submit = (event: FormEvent) => {
+    event.preventDefault()
+    onSearch(readAuditSearch({ ...typed }))
+  }
+  return (
+    <Card withBorder padding="sm" component="form" onSubmit={submit} role="search" aria-label="Filters">
+      <SimpleGrid cols={{ base: 1, xs: 2, md: 5 }} spacing="xs">
+        {fields.map(({ name, label, type }) => (
+          <TextInput
+            key={name}
+            label={label}
+            type={type}
+            value={typed[name] ?? ''}
+            onChange={({ currentTarget: { value } }) => setTyped((old) => ({ ...old, [name]: value }))}
+          />
+        ))}
+      </SimpleGrid>
+      <Group mt="sm" gap="xs">
+        <Button type="submit">Apply</Button>
+        <Button variant="default" onClick={() => onSearch({})}>
+          Show all
+        </Button>
+      </Group>
+    </Card>
+  )
+}
+
+const asTyped = (search: AuditSearch): AuditSearch => ({
+  ...search,
+  since: search.since && inputTime(search.since),
+  until: search.until && inputTime(search.until),
+})
+
+/** A moment as such a field holds it: in the viewer's zone, without one. */
+function inputTime(iso: string): string {
+  const at = new Date(iso)
+  return new Date(at.getTime() - at.getTimezoneOffset() * 60_000).toISOString().slice(0, 16)
+}

@@ -1,0 +1,37 @@
+import { useNavigate, useSearch } from '@tanstack/react-router'
+import { answerOf } from '@wheelhouse/sdk'
+import { keys } from '../api/keys.ts'
+import { usePlatform } from '../app/platform.ts'
+import { AdminPage } from './admin-page.tsx'
+import { AuditFilters } from './audit-filters.tsx'
+import type { AuditSearch } from './audit-search.ts'
+import { AuditTable } from './audit-table.tsx'
+import { PAGE_SIZE, PagesView, usePages } from './pages.tsx'
+
+/** Who did what, and when: privileged and money-moving acts, newest first. */
+export const AuditPage = () => (
+  <AdminPage title="Audit log" description="Privileged and money-moving acts. Nobody can change them.">
+    <Log />
+  </AdminPage>
+)
+
+function Log() {
+  const { rest } = usePlatform()
+  const search = useSearch({ from: '/shell/admin/audit' })
+  const navigate = useNavigate({ from: '/admin/audit' })
+  const show = (next: AuditSearch) => void navigate({ search: next })
+  const { actor, subject, action, since, until } = search
+  const query = usePages([...keys.audit, search], async (before, signal) => {
+    const filter = { actor_id: actor, subject_id: subject, action, since, until }
+    const params = { query: { limit: PAGE_SIZE, ...(before && { before: Number(before) }), ...filter } }
+    return (await answerOf(rest.GET('/api/admin/audit', { params, signal }))).entries
+  })
+  return (
+    <>
+      <AuditFilters search={search} onSearch={show} />
+      <PagesView query={query} empty="No such entries">
+        {(entries) => <AuditTable entries={entries} search={search} />}
+      </PagesView>
+    </>
+  )
+}

@@ -1,0 +1,67 @@
+import { Badge, Table, Text } from '@mantine/core'
+import { Empty } from '../ui/states.tsx'
+import { Time } from '../ui/time.tsx'
+import { shortTime } from './freshness.tsx'
+import type { Overview } from './overview-query.ts'
+import { useNow } from './use-now.ts'
+
+/** A gateway renews its row every few seconds; one that has not for so long is about to be taken for dead. */
+const SILENT_MS = 15_000
+
+interface Props {
+  readonly overview: Overview
+  /** When the overview came, by this device's clock. */
+  readonly readAtMs: number
+}
+
+/** The gateways there are, and how they are. */
+export function Gateways({ overview: { at, gateways }, readAtMs }: Props) {
+  const nowMs = useNow()
+  if (gateways.length === 0) return <Empty title="No gateway runs">Robots cannot connect.</Empty>
+  // Both times are the database's, so a wrong clock of this device does not matter.
+  const silentMs = (seenAt: string) => Date.parse(at) - Date.parse(seenAt) + Math.max(0, nowMs - readAtMs)
+  return (
+    <Table.ScrollContainer
+      minWidth={560}
+      scrollAreaProps={{ viewportProps: { tabIndex: 0, role: 'region', 'aria-label': 'Table of gateways' } }}
+    >
+      <Table aria-label="Gateways">
+        <Table.Thead>
+          <Table.Tr>
+            <Table.Th>Address</Table.Th>
+            <Table.Th>Robots</Table.Th>
+            <Table.Th>Running since</Table.Th>
+            <Table.Th>Last sign of life</Table.Th>
+          </Table.Tr>
+        </Table.Thead>
+        <Table.Tbody>
+          {gateways.map((gateway) => (
+            <Table.Tr key={gateway.id}>
+              <Table.Td>
+                {gateway.url} {gateway.draining && <Badge color="orange.9">Draining</Badge>}
+              </Table.Td>
+              <Table.Td>{gateway.robots.toLocaleString()}</Table.Td>
+              <Table.Td>
+                <Time at={gateway.started_at} />
+              </Table.Td>
+              <Table.Td>
+                <Silence ms={silentMs(gateway.seen_at)} />
+              </Table.Td>
+            </Table.Tr>
+          ))}
+        </Table.Tbody>
+      </Table>
+    </Table.ScrollContainer>
+  )
+}
+
+const Silence = ({ ms }: { ms: number }) => (
+  <Text
+    span
+    inherit
+    c={ms > SILENT_MS ? 'var(--mantine-color-error)' : undefined}
+    fw={ms > SILENT_MS ? 600 : undefined}
+  >
+    {shortTime(ms)} ago{ms > SILENT_MS && ': silent'}
+  </Text>
+)

@@ -1,0 +1,56 @@
+import { SegmentedControl, Stack } from '@mantine/core'
+import { answerOf } from '@wheelhouse/sdk'
+import { useState } from 'react'
+import { keys } from '../api/keys.ts'
+import { usePlatform } from '../app/platform.ts'
+import { AdminPage } from './admin-page.tsx'
+import { MessageCard } from './message-card.tsx'
+import { PAGE_SIZE, PagesView, usePages } from './pages.tsx'
+
+/** What visitors wrote in the contact form, and how far it has come. */
+export const MessagesPage = () => (
+  <AdminPage title="Contact messages" description="What visitors wrote, and whether it reached the mailbox.">
+    <Messages />
+  </AdminPage>
+)
+
+const choices = [
+  { value: 'all', label: 'All' },
+  { value: 'false', label: 'Waiting' },
+  { value: 'true', label: 'Delivered' },
+] as const
+type Choice = (typeof choices)[number]['value']
+
+function Messages() {
+  const { rest } = usePlatform()
+  const [choice, setChoice] = useState<Choice>('all')
+  const query = usePages([...keys.inbox, 'messages', choice], async (before, signal) => {
+    const asked = { limit: PAGE_SIZE, before, delivered: choice === 'all' ? undefined : choice }
+    const { contact_messages } = await answerOf(
+      rest.GET('/api/admin/contact-messages', { params: { query: asked }, signal }),
+    )
+    return contact_messages
+  })
+  return (
+    <>
+      <SegmentedControl
+        aria-label="Delivery"
+        value={choice}
+        onChange={setChoice}
+        data={[...choices]}
+        maw={400}
+      />
+      <PagesView query={query} empty="No messages">
+        {(messages) => (
+          <Stack component="ul" gap="sm" m={0} p={0} style={{ listStyle: 'none' }}>
+            {messages.map((message) => (
+              <li key={message.id}>
+                <MessageCard message={message} />
+              </li>
+            ))}
+          </Stack>
+        )}
+      </PagesView>
+    </>
+  )
+}

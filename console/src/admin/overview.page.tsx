@@ -1,0 +1,70 @@
+import { SimpleGrid, Stack, Text, Title } from '@mantine/core'
+import { useQuery } from '@tanstack/react-query'
+import type { ReactNode } from 'react'
+import { usePlatform } from '../app/platform.ts'
+import { Empty, QueryView } from '../ui/states.tsx'
+import { AdminPage } from './admin-page.tsx'
+import { Freshness } from './freshness.tsx'
+import { Gateways } from './gateways.tsx'
+import { OpenSessionCard } from './open-session.tsx'
+import { type Overview, overviewQuery } from './overview-query.ts'
+import { RobotCounts } from './robot-counts.tsx'
+
+/** How the platform stands now, with a stop for every session. */
+export const OverviewPage = () => (
+  <AdminPage title="Overview" description="The platform as it is now.">
+    <Live />
+  </AdminPage>
+)
+
+function Live() {
+  const { rest } = usePlatform()
+  const query = useQuery(overviewQuery(rest))
+  return (
+    <>
+      <Freshness query={query} />
+      <QueryView query={query}>
+        {(overview) => (
+          <>
+            <Section title="Robots">
+              <RobotCounts robots={overview.robots} />
+            </Section>
+            <Section title="Open sessions">
+              <OpenSessions sessions={overview.sessions} />
+            </Section>
+            <Section title="Gateways">
+              <Gateways overview={overview} readAtMs={query.dataUpdatedAt} />
+            </Section>
+          </>
+        )}
+      </QueryView>
+    </>
+  )
+}
+
+const Section = ({ title, children }: { title: string; children: ReactNode }) => (
+  <Stack component="section" aria-label={title} gap="sm">
+    <Title order={2}>{title}</Title>
+    {children}
+  </Stack>
+)
+
+function OpenSessions({ sessions: { total, open } }: { sessions: Overview['sessions'] }) {
+  if (open.length === 0) return <Empty title="Nobody is driving" />
+  return (
+    <>
+      {total > open.length && (
+        <Text c="dimmed">
+          The {open.length} newest of {total} are shown.
+        </Text>
+      )}
+      <SimpleGrid component="ul" cols={{ base: 1, md: 2 }} m={0} p={0} style={{ listStyle: 'none' }}>
+        {open.map((session) => (
+          <li key={session.id}>
+            <OpenSessionCard session={session} />
+          </li>
+        ))}
+      </SimpleGrid>
+    </>
+  )
+}

@@ -1,0 +1,55 @@
+import { Anchor, Card, Stack, Text } from '@mantine/core'
+import { answerOf, type Schemas } from '@wheelhouse/sdk'
+import { keys } from '../api/keys.ts'
+import { usePlatform } from '../app/platform.ts'
+import { Time } from '../ui/time.tsx'
+import { AdminPage } from './admin-page.tsx'
+import { PAGE_SIZE, PagesView, usePages } from './pages.tsx'
+
+/** Wishes for robot types that are not supported yet. */
+export const RobotRequestsPage = () => (
+  <AdminPage title="Robot requests" description="Robot types people would like to see supported.">
+    <Requests />
+  </AdminPage>
+)
+
+function Requests() {
+  const { rest } = usePlatform()
+  const query = usePages([...keys.inbox, 'robot-requests'], async (before, signal) => {
+    const params = { query: { limit: PAGE_SIZE, before } }
+    return (await answerOf(rest.GET('/api/admin/robot-requests', { params, signal }))).robot_requests
+  })
+  return (
+    <PagesView query={query} empty="No requests">
+      {(requests) => (
+        <Stack component="ul" gap="sm" m={0} p={0} style={{ listStyle: 'none' }}>
+          {requests.map((request) => (
+            <li key={request.id}>
+              <RequestCard request={request} />
+            </li>
+          ))}
+        </Stack>
+      )}
+    </PagesView>
+  )
+}
+
+const RequestCard = ({ request }: { request: Schemas['RobotRequest'] }) => (
+  <Card withBorder padding="sm" component="article" aria-label={request.robot_type}>
+    <Text fw={600} style={{ overflowWrap: 'anywhere' }}>
+      {request.robot_type}
+    </Text>
+    <Text size="sm" style={{ overflowWrap: 'anywhere' }}>
+      {request.name && `${request.name}, `}
+      <Anchor href={`mailto:${encodeURIComponent(request.email)}`}>{request.email}</Anchor>
+    </Text>
+    <Text size="sm" c="dimmed">
+      <Time at={request.created_at} />
+    </Text>
+    {request.details && (
+      <Text mt="xs" style={{ whiteSpace: 'pre-wrap', overflowWrap: 'anywhere' }}>
+        {request.details}
+      </Text>
+    )}
+  </Card>
+)

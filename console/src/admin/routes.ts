@@ -1,0 +1,79 @@
+import {
+  IconActivity,
+  IconCertificate,
+  IconHistory,
+  IconMail,
+  IconMessageCirclePlus,
+} from '@tabler/icons-react'
+import { createRoute, lazyRouteComponent } from '@tanstack/react-router'
+import type { NavigationEntry } from '../app/navigation.ts'
+import { shellRoute } from '../app/root-routes.ts'
+import { readAuditSearch } from './audit-search.ts'
+
+export const adminRoutes = [
+  createRoute({
+    getParentRoute: () => shellRoute,
+    path: '/admin',
+    component: lazyRouteComponent(() => import('./overview.page.tsx'), 'OverviewPage'),
+  }),
+  createRoute({
+    getParentRoute: () => shellRoute,
+    path: '/admin/certifications',
+    component: lazyRouteComponent(() => import('./certifications.page.tsx'), 'CertificationsPage'),
+  }),
+  createRoute({
+    getParentRoute: () => shellRoute,
+    path: '/admin/messages',
+    component: lazyRouteComponent(() => import('./messages.page.tsx'), 'MessagesPage'),
+  }),
+  createRoute({
+    getParentRoute: () => shellRoute,
+    path: '/admin/robot-requests',
+    component: lazyRouteComponent(() => import('./robot-requests.page.tsx'), 'RobotRequestsPage'),
+  }),
+  createRoute({
+    getParentRoute: () => shellRoute,
+    path: '/admin/audit',
+    validateSearch: readAuditSearch,
+    component: lazyRouteComponent(() => import('./audit.page.tsx'), 'AuditPage'),
+  }),
+] as const
+
+export const adminNavigation: readonly NavigationEntry[] = [
+  {
+    to: '/admin',
+    label: 'Overview',
+    description: 'Robots, open sessions and gateways, as they are now.',
+    icon: IconActivity,
+    role: 'admin',
+    exact: true,
+  },
+  {
+    to: '/admin/certifications',
+    label: 'Certification requests',
+    description: 'Who may drive which type of robot.',
+    icon: IconCertificate,
+    role: 'admin',
+  },
+  {
+    to: '/admin/messages',
+    label: 'Contact messages',
+    description: 'What visitors wrote, and whether it reached the mailbox.',
+    icon: IconMail,
+    role: 'admin',
+  },
+  {
+    to: '/admin/robot-requests',
+    label: 'Robot requests',
+    description: 'Robot types people would like to see supported.',
+    icon: IconMessageCirclePlus,
+    role: 'admin',
+  },
+  {
+    to: '/admin/audit',
+    label: 'Audit log',
+    description: 'Privileged and money-moving acts: who did what, and when.',
+    icon: IconHistory,
+    role: 'admin',
+  },
+]
