@@ -1,10 +1,12 @@
-import { Button, Center, Modal, Stack, Text, Title } from '@mantine/core'
-import { useEffect } from 'react'
+import { Button, Center, Stack, Text, Title } from '@mantine/core'
+import { lazy, Suspense, useEffect } from 'react'
 import { usePlatform } from '../app/platform.ts'
 import { useStore } from '../ui/store.ts'
 import { SIGN_IN_CHANNEL } from './session-guard.ts'
+import { signInUrl } from './sign-in-url.ts'
 
-const signInUrl = (returnTo: string) => `/auth/login?${new URLSearchParams({ return_to: returnTo })}`
+const importDialog = () => import('./sign-in-dialog.tsx')
+const SignInDialog = lazy(importDialog)
 
 /** What somebody sees who is not signed in; leads back to where they wanted to go. */
 export function SignInPage() {
@@ -36,30 +38,9 @@ export function SignInAgain() {
       window.removeEventListener('focus', look)
     }
   }, [expired, session])
-  return (
-    <Modal
-      opened={expired}
-      onClose={() => undefined}
-      withCloseButton={false}
-      closeOnClickOutside={false}
-      title="Your session has ended"
-      zIndex={1000}
-    >
-      <Stack>
-        <Text>
-          Sign in again in a second window. What you have typed here stays, and what you were doing goes on.
-        </Text>
-        <Button
-          data-autofocus
-          onClick={() =>
-            void window.open(signInUrl('/dashboard/signed-in'), '_blank', 'popup,width=480,height=680')
-          }
-        >
-          Sign in again
-        </Button>
-      </Stack>
-    </Modal>
-  )
+  // Fetched while there is a network: it is needed when something has gone wrong, and is no part of the first view.
+  useEffect(() => void importDialog(), [])
+  return <Suspense>{expired && <SignInDialog />}</Suspense>
 }
 
 /** Where the second window ends: tells the first and closes. */
