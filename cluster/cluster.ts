@@ -105,11 +105,14 @@ export async function startCluster(options: ClusterOptions = {}): Promise<Cluste
     }
     say('starting two each of api, hub, gateway and worker, and the proxy')
     await start(proxy, ...createRoles({ ports, logDir, shared, demo: options.demo ?? false }))
-    if (!(await waitUntil(() => answersOk(`${baseUrl}/readyz`), ROUTES_LIMIT_MS))) {
-      throw new Error(`The proxy reaches no api; see ${logFile('proxy')}`)
+    const proxyMetricsUrl = `http://127.0.0.1:${ports['proxy-own']}/metrics`
+    // Until all have passed its checks the proxy sends what belongs together now here, now there.
+    const isReached = async () =>
+      (await answersOk(`${baseUrl}/readyz`)) && (await holdsAllReady(proxyMetricsUrl))
+    if (!(await waitUntil(isReached, ROUTES_LIMIT_MS))) {
+      throw new Error(`The proxy does not reach every api; see ${logFile('proxy')}`)
     }
     const gatewayUrl = `ws://localhost:${ports.public}`
-    const proxyMetricsUrl = `http://127.0.0.1:${ports['proxy-own']}/metrics`
     return {
       ...{
         proxyMetricsUrl,
@@ -127,6 +130,21 @@ export async function startCluster(options: ClusterOptions = {}): Promise<Cluste
   } catch (cause) {
     await stop()
     throw cause
+  }
+}
+
+/** How many nodes the proxy holds for ready, group by group, when all are that a sign-in passes through. */
+const READY_NODES = { apis: 2, identity: 1 }
+
+/** Whether the proxy, by its own numbers, holds all of them for ready. */
+async function holdsAllReady(proxyMetricsUrl: string): Promise<boolean> {
+  try {
+    const numbers = await (await fetch(proxyMetricsUrl)).text()
+    return Object.entries(READY_NODES).every(([group, count]) =>
+      numbers.includes(`haproxy_backend_active_servers{proxy="${group}"} ${count}\n`),
+    )
+  } catch {
+    return false
   }
 }
 
