@@ -110,7 +110,7 @@ export async function startCluster(options: ClusterOptions = {}): Promise<Cluste
     const isReached = async () =>
       (await answersOk(`${baseUrl}/readyz`)) && (await holdsAllReady(proxyMetricsUrl))
     if (!(await waitUntil(isReached, ROUTES_LIMIT_MS))) {
-      throw new Error(`The proxy does not reach every api; see ${logFile('proxy')}`)
+      throw new Error(`The proxy does not reach every node; see ${logFile('proxy')}`)
     }
     const gatewayUrl = `ws://localhost:${ports.public}`
     return {
@@ -133,8 +133,8 @@ export async function startCluster(options: ClusterOptions = {}): Promise<Cluste
   }
 }
 
-/** How many nodes the proxy holds for ready, group by group, when all are that a sign-in passes through. */
-const READY_NODES = { apis: 2, identity: 1 }
+/** How many nodes the proxy holds for ready, group by group, when all are. The identity provider's second is a spare. */
+const READY_NODES = { apis: 2, hubs: 2, gateways: 2, identity: 1 }
 
 /** Whether the proxy, by its own numbers, holds all of them for ready. */
 async function holdsAllReady(proxyMetricsUrl: string): Promise<boolean> {

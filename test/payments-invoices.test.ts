@@ -300,7 +300,7 @@ test('what is too little to charge is put off to the next invoice, and balanced 
   expect(await stage.balances()).toEqual({ receivable: 0, balance: 0, cash: 130 })
 })
 
-test('without the provider’s key invoices wait; with it they are collected, those of before as well', async () => {
+test('several workers at once collect each month once, earlier months too', async () => {
   await using stage = await createInvoiceStage()
   const { db } = stage.world.platform
   await stage.drive(2)
@@ -312,4 +312,19 @@ test('without the provider’s key invoices wait; with it they are collected, th
   expect([...stage.invoices.all.values()].map(({ amount_due }) => amount_due).sort()).toEqual([100, 200])
   const rows = await db.selectFrom('invoice_collections').select('failure').execute()
   expect(rows).toEqual([{ failure: null }, { failure: null }])
+})
+
+test('without the provider’s key a month is closed and waits; once there is one, it is collected', async () => {
+  await using stage = await createInvoiceStage({ keyless: true })
+  await stage.drive(4)
+  await stage.closeMonth()
+  expect(stage.world.platform.payments).toBeUndefined()
+  expect(await stage.list()).toMatchObject([{ status: 'OPEN', total_cents: 200, hosted_url: null }])
+
+  const { platform } = await stage.world.addNode('api', stage.stripe.env)
+  await platform.payments?.collections.runDue()
+  expect(stage.theirs()).toMatchObject({ amount_due: 200, status: 'open' })
+  expect(await stage.list()).toMatchObject([
+    { status: 'OPEN', hosted_url: stage.theirs().hosted_invoice_url },
+  ])
 })

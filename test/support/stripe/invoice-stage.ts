@@ -8,12 +8,15 @@ import { startStripe } from './server.ts'
 
 const START_MS = Date.parse('2026-01-15T12:00:00Z')
 
-/** A platform with payments, a client whose sessions cost something, and a clock that the test moves. */
-export async function createInvoiceStage() {
+/**
+ * A platform with payments, a client whose sessions cost something, and a clock that the test moves. `keyless` begins
+ * without the provider's key; `world.addNode` with `stripe.env` brings it.
+ */
+export async function createInvoiceStage({ keyless = false } = {}) {
   const stripe = await startStripe()
   let clockMs = START_MS
   const now = () => new Date(clockMs)
-  const world = await createWorld({ env: stripe.env, now })
+  const world = await createWorld(keyless ? { bus: 'redis', now } : { env: stripe.env, now })
   const gateway = await createSilentGateway(world, () => clockMs)
   const close = createMonthlyClose({ ...world.platform, now })
   const people = await cast(world, gateway)
