@@ -1,8 +1,8 @@
-import { Alert, Button, Group, Paper, SimpleGrid, Stack, Text, Title } from '@mantine/core'
-import type { ReactNode } from 'react'
+import { Alert, Button, Group, SimpleGrid, Stack, Text } from '@mantine/core'
 import type { LiveSession } from '../live/hooks.ts'
 import { TelemetryView } from '../telemetry/telemetry-view.tsx'
 import { LinkButton } from '../ui/links.tsx'
+import { Section } from '../ui/section.tsx'
 import { VideoView } from '../video/video-view.tsx'
 import { ChatPanel } from './chat-panel.tsx'
 import { useStopText } from './clear-stop.tsx'
@@ -36,7 +36,7 @@ export function LiveView({ session, toldAtMs, live }: Props) {
       <LiveFacts {...{ session, toldAtMs, live, watched }} />
       <LinkProblem watching={watching} watched={watched} />
       {(client || !operator) && <Picture session={session} watching={watching} />}
-      <Section title="Control">
+      <Section gap="xs" title="Control">
         <SessionActions live={live} />
         {operator && (
           <Group>
@@ -47,14 +47,14 @@ export function LiveView({ session, toldAtMs, live }: Props) {
         )}
       </Section>
       <SimpleGrid cols={{ base: 1, md: 2 }}>
-        <Section title="Chat">
+        <Section gap="xs" title="Chat">
           <ChatPanel live={live} />
         </Section>
         <Stack>
-          <Section title="More time">
+          <Section gap="xs" title="More time">
             <ExtensionPanel live={live} />
           </Section>
-          <Section title="Event log">
+          <Section gap="xs" title="Event log">
             <EventLog live={live} />
           </Section>
         </Stack>
@@ -70,15 +70,6 @@ const Picture = ({ session, watching }: { session: SessionDetail; watching: Watc
     <VideoView url={session.stream_url} title={`Camera of ${session.robot_name}`} />
     {watching && <TelemetryView subscribe={watching.subscribe} />}
   </SimpleGrid>
-)
-
-export const Section = ({ title, children }: { title: string; children: ReactNode }) => (
-  <Paper withBorder p="md" component="section" aria-label={title} miw={0}>
-    <Stack gap="xs">
-      <Title order={2}>{title}</Title>
-      {children}
-    </Stack>
-  </Paper>
 )
 
 /** Says when what the gateway tells is not of now. */
