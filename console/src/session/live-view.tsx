@@ -8,7 +8,7 @@ import { ChatPanel } from './chat-panel.tsx'
 import { useStopText } from './clear-stop.tsx'
 import { EventLog } from './event-log.tsx'
 import { ExtensionPanel } from './extension-panel.tsx'
-import { LiveFacts } from './live-facts.tsx'
+import { LiveFacts, Standing } from './live-facts.tsx'
 import { SessionActions } from './session-actions.tsx'
 import type { SessionDetail } from './session-query.ts'
 import { useSides } from './session-side.ts'
@@ -33,9 +33,19 @@ export function LiveView({ session, toldAtMs, live }: Props) {
   const inForce = told || (watched?.drive?.stop?.latched ? 'A stop is in force.' : undefined)
   return (
     <Stack>
-      <LiveFacts {...{ session, toldAtMs, live, watched }} />
+      <Standing {...{ session, live, watched }} />
       <LinkProblem watching={watching} watched={watched} />
-      {(client || !operator) && <Picture session={session} watching={watching} />}
+      {client || !operator ? (
+        <SimpleGrid cols={{ base: 1, md: 2 }}>
+          <Stack>
+            <VideoView url={session.stream_url} title={`Camera of ${session.robot_name}`} />
+            <LiveFacts {...{ session, toldAtMs, live, watched }} />
+          </Stack>
+          {watching && <TelemetryView subscribe={watching.subscribe} />}
+        </SimpleGrid>
+      ) : (
+        <LiveFacts {...{ session, toldAtMs, live, watched }} />
+      )}
       <Section gap="xs" title="Control">
         <SessionActions live={live} />
         {operator && (
@@ -63,14 +73,6 @@ export function LiveView({ session, toldAtMs, live }: Props) {
     </Stack>
   )
 }
-
-/** What there is to be seen of the robot. */
-const Picture = ({ session, watching }: { session: SessionDetail; watching: Watching | undefined }) => (
-  <SimpleGrid cols={{ base: 1, md: 2 }}>
-    <VideoView url={session.stream_url} title={`Camera of ${session.robot_name}`} />
-    {watching && <TelemetryView subscribe={watching.subscribe} />}
-  </SimpleGrid>
-)
 
 /** Says when what the gateway tells is not of now. */
 function LinkProblem(props: { watching: Watching | undefined; watched: WatchState | undefined }) {

@@ -32,7 +32,7 @@ export function SessionPage() {
       title={data ? `Session on ${data.robot_name}` : 'Session'}
       description={data && `${data.robot_type}, operated by ${data.operator_name}`}
       actions={
-        <LinkButton to="/sessions" variant="default">
+        <LinkButton to="/sessions" variant="default" visibleFrom="sm">
           All sessions
         </LinkButton>
       }
