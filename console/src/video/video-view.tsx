@@ -42,8 +42,8 @@ export function VideoView({ url, title }: Props) {
 }
 
 function VideoStatus({ watch }: { watch: VideoWatch }) {
-  const { phase, why, framesKnown } = useStore(watch.state)
-  if (phase === 'showing') return framesKnown ? <Standstill watch={watch} /> : null
+  const { phase, why, playing } = useStore(watch.state)
+  if (phase === 'showing') return playing.framesKnown ? <Standstill watch={watch} /> : null
   if (phase === 'looking' && why === undefined) return <Cover text="Looking for the video" />
   return (
     <Cover text={`There is no picture: ${why ?? 'it does not answer'}.`}>
@@ -55,25 +55,31 @@ function VideoStatus({ watch }: { watch: VideoWatch }) {
   )
 }
 
-function useFrameAgeMs(watch: VideoWatch): number {
+function useSinceLastFrameMs(watch: VideoWatch): number {
   useTicker(AGE_REFRESH_MS)
   return performance.now() - (watch.lastFrameMs() ?? performance.now())
 }
 
 /** Across the picture: it does not show how things are. */
 function Standstill({ watch }: { watch: VideoWatch }) {
-  const ageMs = useFrameAgeMs(watch)
-  if (ageMs <= STALE_MS) return null
-  return <div className={styles.standstill}>The picture stopped {(ageMs / 1000).toFixed(0)} s ago</div>
+  const sinceMs = useSinceLastFrameMs(watch)
+  if (sinceMs <= STALE_MS) return null
+  return <div className={styles.standstill}>The picture stopped {(sinceMs / 1000).toFixed(0)} s ago</div>
 }
 
-/** How old the picture is. Below it: what a camera writes into its picture may stand anywhere. */
+/** What is known of the picture's age. Below it: what a camera writes into its picture may stand anywhere. */
 function FrameAge({ watch }: { watch: VideoWatch }) {
-  const ageMs = useFrameAgeMs(watch)
-  const { phase, framesKnown } = useStore(watch.state)
+  const sinceMs = useSinceLastFrameMs(watch)
+  const { phase, playing } = useStore(watch.state)
   if (phase !== 'showing') return null
-  if (!framesKnown) return 'This camera does not tell how old the picture is'
-  return ageMs > STALE_MS ? null : `Picture ${Math.round(ageMs)} ms old`
+  if (!playing.framesKnown) return 'This camera does not tell how old its picture is'
+  const behindS = playing.behindS?.()
+  return [
+    sinceMs <= STALE_MS && `Last picture ${Math.round(sinceMs)} ms ago`,
+    behindS !== undefined && `${behindS.toFixed(1)} s or more behind the camera`,
+  ]
+    .filter(Boolean)
+    .join(', ')
 }
 
 const Cover = ({ text, children }: { text: string; children?: React.ReactNode }) => (
