@@ -1,6 +1,6 @@
 import type { Page } from 'playwright-core'
 import { afterAll, beforeAll, expect, test, vi } from 'vitest'
-import { connectRobot, createTestCamera, createWhepCamera, openCockpit } from './support/cockpit.ts'
+import { connectRobot, openCockpit } from './support/cockpit.ts'
 import { type ConsoleBrowser, openConsole, seriousIssues } from './support/console.ts'
 import { createTcpProxy } from './support/tcp-proxy.ts'
 import { createWorld, type World } from './support/world.ts'
@@ -253,55 +253,6 @@ test('a second window takes the wheel, and the first one can take it back', asyn
   await page.keyboard.down('ArrowUp')
   await stage.moving()
 })
-
-test.each([[true], [false]])('a moving picture is shown, readable by this page: %s', async (readable) => {
-  await using camera = await createTestCamera({ readable })
-  await using stage = await openCockpit(world, browser, { robot: { stream_url: camera.url } })
-  const { page } = stage
-  const video = page.getByRole('region', { name: /^Camera of/ })
-  const picture = video.getByRole('img')
-  await picture.waitFor()
-  await vi.waitFor(async () => {
-    const width = await picture.evaluate((it) =>
-      'naturalWidth' in it ? it.naturalWidth : (it as HTMLCanvasElement).width,
-    )
-    expect(width).toBe(64)
-  }, 5_000)
-  if (readable) {
-    await video.getByText(/Picture \d+ ms old/).waitFor()
-    camera.freeze(true)
-    await video.getByText(/The picture stopped/).waitFor()
-    camera.freeze(false)
-    await video.getByText(/Picture \d+ ms old/).waitFor()
-  }
-  await page.getByRole('link', { name: 'Settings' }).click()
-  await vi.waitFor(() => expect(camera.viewers()).toBe(0), 5_000)
-})
-
-test('a WHEP camera is shown, and told when its viewer leaves', async () => {
-  await using camera = await createWhepCamera(browser)
-  await using stage = await openCockpit(world, browser, { robot: { stream_url: camera.url } })
-  const { page } = stage
-  const video = page.getByRole('region', { name: /^Camera of/ })
-  await video.getByText(/Picture \d+ ms old/).waitFor()
-  expect(camera.open()).toBe(1)
-  await page.getByRole('link', { name: 'Settings' }).click()
-  await vi.waitFor(() => expect(camera.open()).toBe(0), 5_000)
-})
-
-test('a video that is not there is said to be missing, and tried again', async () => {
-  await using stage = await openCockpit(world, browser)
-  await stage.page.getByText('This robot has no video.').waitFor()
-  const { url } = await withCamera(async (camera) => camera)
-  await using other = await openCockpit(world, browser, { robot: { stream_url: url } })
-  await other.page.getByText(/There is no picture/).waitFor()
-  await other.page.getByRole('button', { name: 'Try now' }).waitFor()
-})
-
-async function withCamera<T>(use: (camera: Awaited<ReturnType<typeof createTestCamera>>) => Promise<T>) {
-  await using camera = await createTestCamera()
-  return await use(camera)
-}
 
 test('telemetry is drawn: pose, speed, battery, how old', async () => {
   await using stage = await openCockpit(world, browser)

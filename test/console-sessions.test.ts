@@ -30,6 +30,7 @@ afterAll(async () => {
 const emailOf = (person: Person) => `${person.name}@test.local`
 const at = (person: Person, path: string, options: Parameters<ConsoleBrowser['signIn']>[2] = {}) =>
   browser.signIn(emailOf(person), `/dashboard${path}`, { reducedMotion: 'reduce', ...options })
+const stopBar = (page: Page) => page.getByRole('region', { name: 'Emergency stop' })
 const region = (page: Page, name: string) => page.getByRole('region', { name, exact: true })
 const button = (page: Page, name: string) => page.getByRole('button', { name, exact: true })
 
@@ -365,6 +366,35 @@ test(
   LONG_MS,
 )
 
+test('the log names the days of a session that is not of today alone', async () => {
+  await using scene = await stage()
+  const { owner, sessionId, path } = scene
+  await owner.post(`/api/sessions/${sessionId}/messages`, { body: 'Good morning' })
+  const { page } = await at(owner, path)
+  const entries = async () =>
+    (await region(page, 'Event log').locator('li').allInnerTexts()).map((text) =>
+      text.replaceAll(/\s+/g, ' '),
+    )
+  await vi.waitFor(async () => expect(await entries()).toHaveLength(2), WAIT)
+
+  await using database = await connectTo(world.database.url)
+  await database.query('set session_replication_role = replica')
+  await database.query(
+    `update session_events set at = at - interval '1 day' where session_id = $1 and seq = 1`,
+    [sessionId],
+  )
+  await page.reload()
+  const day = (ageDays: number) =>
+    new Intl.DateTimeFormat('en-GB', { day: 'numeric', month: 'short', year: 'numeric' }).format(
+      Date.now() - ageDays * 86_400_000,
+    )
+  await vi.waitFor(async () => {
+    const [today, message, yesterday, start] = await entries()
+    expect([today, yesterday]).toEqual([expect.stringContaining(day(0)), expect.stringContaining(day(1))])
+    expect([message, start]).toEqual([expect.stringMatching(/^2 · /), expect.stringMatching(/^1 · /)])
+  }, WAIT)
+})
+
 test(
   'mails and notifications lead to the session; to a stranger there is none',
   async () => {
@@ -398,6 +428,11 @@ test.each(['light', 'dark'] as const)(
     }
     await region(page, 'Telemetry').waitFor()
     await fits()
+    // How it stands, the picture and the stop are there at once; the rest comes below.
+    const above = [region(page, 'State'), page.getByRole('region', { name: /^Camera of/ }), stopBar(page)]
+    const boxes = await Promise.all(above.map((part) => part.boundingBox()))
+    const edges = boxes.flatMap((one) => [one?.y ?? -1, (one?.y ?? 0) + (one?.height ?? 0)])
+    expect(edges).toEqual(edges.toSorted((a, b) => a - b))
     await page.evaluate('window.scrollTo(0, document.body.scrollHeight)')
     const stop = button(page, 'Stop the robot')
     const box = await stop.boundingBox()

@@ -79,6 +79,14 @@ test.each([
   expect(await seriousIssues(page), 'the drawer').toEqual([])
 })
 
+test('sessions are everybody’s first page after home', async () => {
+  const { page } = await operatorAt('/dashboard')
+  const links = page.getByRole('navigation', { name: 'Main' }).getByRole('link')
+  await links.getByText('Settings').waitFor()
+  const names = await links.allInnerTexts()
+  expect([...names.slice(0, 2), names.at(-1)]).toEqual(['Home', 'Sessions', 'Settings'])
+})
+
 test('the account is changed in the settings: name, picture, what is sent by mail', async () => {
   const { page, operator } = await operatorAt('/dashboard/settings')
   await page.getByLabel('Display name').fill('Grace')

@@ -1,12 +1,10 @@
-import { spawn } from 'node:child_process'
-import { once } from 'node:events'
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { text } from 'node:stream/consumers'
 import { fileURLToPath } from 'node:url'
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import { createTestDatabase, type TestDatabase } from './support/database.ts'
+import { expectStory, type Step, startDemo } from './support/demo-process.ts'
 
 const program = fileURLToPath(new URL('demo/payments.ts', import.meta.url))
 const PROCESS_LIMIT_MS = 90_000
@@ -22,24 +20,13 @@ afterEach(async () => {
   await rm(dataDir, { recursive: true })
 })
 
-function start() {
-  const { STRIPE_SECRET_KEY: _, ...env } = process.env
-  const child = spawn(process.execPath, [program], {
-    env: { ...env, DATABASE_URL: database.url, DEMO: 'true', DATA_DIR: dataDir, LOG_LEVEL: 'silent' },
-    stdio: ['ignore', 'pipe', 'inherit'],
-    timeout: PROCESS_LIMIT_MS, // SIGTERM: a demo that hangs says where
+const start = () =>
+  startDemo(program, {
+    env: { DATABASE_URL: database.url, DEMO: 'true', DATA_DIR: dataDir, STRIPE_SECRET_KEY: undefined },
+    limitMs: PROCESS_LIMIT_MS,
   })
-  const exited = once(child, 'exit')
-  const run = async () => {
-    const output = await text(child.stdout)
-    const [code] = await exited
-    return { code: code as number | null, output, steps: output.split(/^Step \d+ +/m).slice(1) }
-  }
-  return { child, done: run() }
-}
 
-/** What must be said in each step, whatever the order within it. */
-const story: [title: string, ...lines: string[]][] = [
+const story: readonly Step[] = [
   ['A client saves a payment method', 'billing_ready false', 'setup_intent.succeeded', 'billing_ready true'],
   [
     'An operator sets up a payout account',
@@ -79,11 +66,7 @@ test('plays the money flows, ends by itself, and every cent is where it should b
 }, async () => {
   const { code, output, steps } = await start().done
   expect(code, output).toBe(0)
-  expect(steps).toHaveLength(story.length)
-  for (const [index, [title, ...lines]] of story.entries()) {
-    expect(steps[index]).toMatch(new RegExp(`^${title}`))
-    for (const line of lines) expect(steps[index]).toContain(line)
-  }
+  expectStory(steps, story)
   expect(cellsOf(output, 'session_charge')).toEqual([['30.00', '-21.00', '-9.00', '0.00']])
   expect(cellsOf(output, 'payout_reserved')).toEqual([['21.00', '-21.00', '0.00']])
   expect(cellsOf(output, 'payout_paid')).toEqual([['21.00', '-21.00', '0.00']])

@@ -1,9 +1,6 @@
-import { spawn } from 'node:child_process'
-import { once } from 'node:events'
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { text } from 'node:stream/consumers'
 import { fileURLToPath } from 'node:url'
 import { afterAll, beforeAll, expect, test, vi } from 'vitest'
 import { loadConfig } from '../src/config.ts'
@@ -11,6 +8,7 @@ import { seedDemo } from '../src/demo/seed.ts'
 import { createLog } from '../src/log.ts'
 import { startRoles } from '../src/roles.ts'
 import { createTestDatabase, type TestDatabase } from './support/database.ts'
+import { expectStory, type Step, startDemo } from './support/demo-process.ts'
 
 const program = fileURLToPath(new URL('../src/demo/play.ts', import.meta.url))
 /** A stray pause or a step that waits for its patience would exceed this; loading the program does not count. */
@@ -32,23 +30,10 @@ afterAll(async () => {
   await rm(dataDir, { recursive: true })
 })
 
-function start(args: string[] = [], env: Record<string, string> = {}) {
-  const child = spawn(process.execPath, [program, ...args], {
-    env: { ...process.env, LOG_LEVEL: 'silent', ...env },
-    stdio: ['ignore', 'pipe', 'inherit'],
-    timeout: PROCESS_LIMIT_MS, // SIGTERM: a demo that hangs says where
-  })
-  const exited = once(child, 'exit')
-  const run = async () => {
-    const output = await text(child.stdout)
-    const [code] = await exited
-    return { code: code as number | null, output, steps: output.split(/^Step \d+ +/m).slice(1) }
-  }
-  return { child, done: run() }
-}
+const start = (args: string[] = [], env: Record<string, string> = {}) =>
+  startDemo(program, { args, env, limitMs: PROCESS_LIMIT_MS })
 
-/** What must be said in each step, whatever the order within it. */
-const story: [title: string, ...lines: string[]][] = [
+const story: readonly Step[] = [
   [
     'A robot connects',
     'ROBOT    ← welcome, epoch 1, no session',
@@ -114,11 +99,7 @@ test('plays the main job, shows what every side sees, and ends by itself', async
   const { code, output, steps } = await start([], env).done
 
   expect(code, output).toBe(0)
-  expect(steps).toHaveLength(story.length)
-  for (const [index, [title, ...lines]] of story.entries()) {
-    expect(steps[index]).toMatch(new RegExp(`^${title}`))
-    for (const line of lines) expect(steps[index]).toContain(line)
-  }
+  expectStory(steps, story)
   expect(output).toContain('Every side saw what it should.')
   expect(output).not.toContain('\u001b')
   expect(Number(/Done in ([\d.]+) s/.exec(output)?.[1])).toBeLessThan(PLAY_LIMIT_S)

@@ -7,6 +7,11 @@ export interface WebProxy {
   readonly server: string
   /** Breaks every connection, and every attempt at a new one. */
   cut(): void
+  /**
+   * Breaks only what goes to these addresses: `http://host:port/path` for requests, `connect://host:port` for
+   * WebSockets, each as a beginning.
+   */
+  cutOff(addresses: readonly string[]): void
   heal(): void
   [Symbol.asyncDispose](): Promise<void>
 }
@@ -14,11 +19,15 @@ export interface WebProxy {
 export async function createWebProxy(): Promise<WebProxy> {
   const sockets = new Set<Socket>()
   let open = true
+  let broken: readonly string[] = []
+  const isBroken = (address: string) => broken.some((beginning) => address.startsWith(beginning))
+  const tunnels = new Map<Socket, string>()
   const keep = (socket: Socket) => {
     sockets.add(socket)
     socket.on('close', () => sockets.delete(socket)).on('error', () => {})
   }
   const proxy = createServer((asked, answer) => {
+    if (isBroken(asked.url ?? '')) return void answer.destroy()
     const onward = request(asked.url ?? '', { method: asked.method ?? 'GET', headers: asked.headers })
     onward.on('response', (reply) => {
       answer.writeHead(reply.statusCode ?? 502, reply.headers)
@@ -33,6 +42,9 @@ export async function createWebProxy(): Promise<WebProxy> {
     if (!open) socket.resetAndDestroy()
   })
   proxy.on('connect', (asked, near: Socket, head) => {
+    const address = `connect://${asked.url}`
+    if (isBroken(address)) return void near.destroy()
+    tunnels.set(near, address)
     const { hostname, port } = new URL(`http://${asked.url}`)
     const far = connect(Number(port), hostname, () => {
       near.write('HTTP/1.1 200 Connection established\r\n\r\n')
@@ -40,7 +52,10 @@ export async function createWebProxy(): Promise<WebProxy> {
       near.pipe(far).pipe(near)
     })
     keep(far)
-    near.on('close', () => far.destroy())
+    near.on('close', () => {
+      tunnels.delete(near)
+      far.destroy()
+    })
     far.on('close', () => near.destroy())
   })
   proxy.listen(0, '127.0.0.1')
@@ -52,8 +67,13 @@ export async function createWebProxy(): Promise<WebProxy> {
   return {
     server: `http://127.0.0.1:${(proxy.address() as AddressInfo).port}`,
     cut,
+    cutOff(addresses) {
+      broken = addresses
+      for (const [socket, address] of tunnels) if (isBroken(address)) socket.destroy()
+    },
     heal() {
       open = true
+      broken = []
     },
     async [Symbol.asyncDispose]() {
       cut()

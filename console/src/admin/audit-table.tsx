@@ -1,5 +1,6 @@
 import { Table, Text } from '@mantine/core'
 import type { Schemas } from '@wheelhouse/sdk'
+import { DataTable } from '../ui/data-table.tsx'
 import { LinkAnchor } from '../ui/links.tsx'
 import { Time } from '../ui/time.tsx'
 import { AuditData } from './audit-data.tsx'
@@ -14,27 +15,16 @@ interface Props {
 
 /** Entries of the audit log. Who, what and to what are links that narrow the list to it. */
 export const AuditTable = ({ entries, search }: Props) => (
-  <Table.ScrollContainer
+  <DataTable
+    label="Audit log"
     minWidth={760}
-    scrollAreaProps={{ viewportProps: { tabIndex: 0, role: 'region', 'aria-label': 'Table of entries' } }}
+    verticalSpacing="xs"
+    columns={['When', 'Who', 'What', 'To what', 'Details']}
   >
-    <Table aria-label="Audit log" verticalSpacing="xs">
-      <Table.Thead>
-        <Table.Tr>
-          <Table.Th>When</Table.Th>
-          <Table.Th>Who</Table.Th>
-          <Table.Th>What</Table.Th>
-          <Table.Th>To what</Table.Th>
-          <Table.Th>Details</Table.Th>
-        </Table.Tr>
-      </Table.Thead>
-      <Table.Tbody>
-        {entries.map((entry) => (
-          <Row key={entry.id} entry={entry} search={search} />
-        ))}
-      </Table.Tbody>
-    </Table>
-  </Table.ScrollContainer>
+    {entries.map((entry) => (
+      <Row key={entry.id} entry={entry} search={search} />
+    ))}
+  </DataTable>
 )
 
 const Row = ({ entry, search }: { entry: Entry; search: AuditSearch }) => (

@@ -1,4 +1,5 @@
 import { Badge, Table, Text } from '@mantine/core'
+import { DataTable } from '../ui/data-table.tsx'
 import { Empty } from '../ui/states.tsx'
 import { Time } from '../ui/time.tsx'
 import { shortTime } from './freshness.tsx'
@@ -21,37 +22,26 @@ export function Gateways({ overview: { at, gateways }, readAtMs }: Props) {
   // Both times are the database's, so a wrong clock of this device does not matter.
   const silentMs = (seenAt: string) => Date.parse(at) - Date.parse(seenAt) + Math.max(0, nowMs - readAtMs)
   return (
-    <Table.ScrollContainer
+    <DataTable
+      label="Gateways"
       minWidth={560}
-      scrollAreaProps={{ viewportProps: { tabIndex: 0, role: 'region', 'aria-label': 'Table of gateways' } }}
+      columns={['Address', 'Robots', 'Running since', 'Last sign of life']}
     >
-      <Table aria-label="Gateways">
-        <Table.Thead>
-          <Table.Tr>
-            <Table.Th>Address</Table.Th>
-            <Table.Th>Robots</Table.Th>
-            <Table.Th>Running since</Table.Th>
-            <Table.Th>Last sign of life</Table.Th>
-          </Table.Tr>
-        </Table.Thead>
-        <Table.Tbody>
-          {gateways.map((gateway) => (
-            <Table.Tr key={gateway.id}>
-              <Table.Td>
-                {gateway.url} {gateway.draining && <Badge color="orange.9">Draining</Badge>}
-              </Table.Td>
-              <Table.Td>{gateway.robots.toLocaleString()}</Table.Td>
-              <Table.Td>
-                <Time at={gateway.started_at} />
-              </Table.Td>
-              <Table.Td>
-                <Silence ms={silentMs(gateway.seen_at)} />
-              </Table.Td>
-            </Table.Tr>
-          ))}
-        </Table.Tbody>
-      </Table>
-    </Table.ScrollContainer>
+      {gateways.map((gateway) => (
+        <Table.Tr key={gateway.id}>
+          <Table.Td>
+            {gateway.url} {gateway.draining && <Badge color="orange.9">Draining</Badge>}
+          </Table.Td>
+          <Table.Td>{gateway.robots.toLocaleString()}</Table.Td>
+          <Table.Td>
+            <Time at={gateway.started_at} />
+          </Table.Td>
+          <Table.Td>
+            <Silence ms={silentMs(gateway.seen_at)} />
+          </Table.Td>
+        </Table.Tr>
+      ))}
+    </DataTable>
   )
 }
 

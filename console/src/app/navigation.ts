@@ -11,14 +11,21 @@ export interface NavigationEntry {
   readonly icon: FC<{ size?: number; stroke?: number }>
   /** Shown to people with this role; to everybody when left out. */
   readonly role?: Role
+  /** Of everybody's daily work: stands above all groups. */
+  readonly first?: boolean
   /** Pages below its path have links of their own, and do not mark this one. */
   readonly exact?: boolean
 }
 
-/** Titles of the navigation's groups, in order. */
-export const groups: readonly { readonly role: Role | undefined; readonly title: string }[] = [
-  { role: 'operator', title: 'Operate' },
-  { role: 'client', title: 'Own' },
-  { role: 'admin', title: 'Administer' },
-  { role: undefined, title: 'Account' },
+type Group = 'first' | Role | 'account'
+
+export const groupOf = ({ first, role }: NavigationEntry): Group => (first ? 'first' : (role ?? 'account'))
+
+/** The navigation's groups in order, with their titles. */
+export const groups: readonly (readonly [Group, title: string])[] = [
+  ['first', ''],
+  ['operator', 'Operate'],
+  ['client', 'Own'],
+  ['admin', 'Administer'],
+  ['account', 'Account'],
 ]

@@ -1,5 +1,6 @@
 import { AppShell, Burger, Group, ScrollArea, Text } from '@mantine/core'
 import { useDisclosure } from '@mantine/hooks'
+import { IconHome } from '@tabler/icons-react'
 import { Outlet, useLocation } from '@tanstack/react-router'
 import { useEffect } from 'react'
 import { ConnectionBadge } from '../live/connection-badge.tsx'
@@ -57,12 +58,19 @@ function Frame() {
 
 const Navigation = () => (
   <AppShell.Section grow component={ScrollArea}>
-    <LinkNav to="/" label="Home" activeOptions={{ exact: true }} />
+    <LinkNav
+      to="/"
+      label="Home"
+      leftSection={<IconHome size={18} stroke={1.5} />}
+      activeOptions={{ exact: true }}
+    />
     {useNavigation().map(({ title, entries }) => (
       <div key={title}>
-        <Text size="sm" c="dimmed" px="sm" pt="md" pb={4}>
-          {title}
-        </Text>
+        {title && (
+          <Text size="sm" c="dimmed" px="sm" pt="md" pb={4}>
+            {title}
+          </Text>
+        )}
         {entries.map(({ to, label, icon: Icon, exact = false }) => (
           <LinkNav
             key={to}

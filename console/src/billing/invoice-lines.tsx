@@ -1,4 +1,5 @@
 import { Table, Text } from '@mantine/core'
+import { DataTable } from '../ui/data-table.tsx'
 import { dateTime, duration, money } from '../ui/format.ts'
 import { LinkAnchor } from '../ui/links.tsx'
 import type { Invoice, InvoiceLine } from './use-invoices.ts'
@@ -16,43 +17,29 @@ const sum = (lines: readonly InvoiceLine[], field: 'paused_seconds' | 'outage_se
 /** The sessions on an invoice, and what they come to. */
 export const InvoiceLines = ({ invoice, lines }: { invoice: Invoice; lines: readonly InvoiceLine[] }) => (
   <>
-    <Table.ScrollContainer minWidth={760} scrollAreaProps={{ viewportProps: { tabIndex: 0 } }}>
-      <Table aria-label="Lines of the invoice">
-        <Table.Thead>
-          <Table.Tr>
-            <Table.Th>Session</Table.Th>
-            <Table.Th>Robot</Table.Th>
-            <Table.Th>Operator</Table.Th>
-            <Table.Th>Minutes</Table.Th>
-            <Table.Th>Paused</Table.Th>
-            <Table.Th>Robot away</Table.Th>
-            <Table.Th>Per minute</Table.Th>
-            <Table.Th>Amount</Table.Th>
-          </Table.Tr>
-        </Table.Thead>
-        <Table.Tbody>
-          {lines.map((line) => (
-            <Table.Tr key={line.session_id}>
-              <Table.Td>
-                <LinkAnchor to="/sessions/$sessionId" params={{ sessionId: line.session_id }} inherit>
-                  {dateTime(line.started_at)}
-                </LinkAnchor>
-              </Table.Td>
-              <Table.Td>{line.robot_name}</Table.Td>
-              <Table.Td>{line.operator_name}</Table.Td>
-              <Table.Td>{line.minutes}</Table.Td>
-              <Table.Td>{seconds(line.paused_seconds)}</Table.Td>
-              <Table.Td>{seconds(line.outage_seconds)}</Table.Td>
-              <Table.Td>{money(line.rate_cents_per_minute, invoice.currency)}</Table.Td>
-              <Table.Td>{money(line.amount_cents, invoice.currency)}</Table.Td>
-            </Table.Tr>
-          ))}
-        </Table.Tbody>
-        <Table.Tfoot>
-          <Sums invoice={invoice} lines={lines} />
-        </Table.Tfoot>
-      </Table>
-    </Table.ScrollContainer>
+    <DataTable
+      label="Lines of the invoice"
+      minWidth={760}
+      columns={['Session', 'Robot', 'Operator', 'Minutes', 'Paused', 'Robot away', 'Per minute', 'Amount']}
+      foot={<Sums invoice={invoice} lines={lines} />}
+    >
+      {lines.map((line) => (
+        <Table.Tr key={line.session_id}>
+          <Table.Td>
+            <LinkAnchor to="/sessions/$sessionId" params={{ sessionId: line.session_id }} inherit>
+              {dateTime(line.started_at)}
+            </LinkAnchor>
+          </Table.Td>
+          <Table.Td>{line.robot_name}</Table.Td>
+          <Table.Td>{line.operator_name}</Table.Td>
+          <Table.Td>{line.minutes}</Table.Td>
+          <Table.Td>{seconds(line.paused_seconds)}</Table.Td>
+          <Table.Td>{seconds(line.outage_seconds)}</Table.Td>
+          <Table.Td>{money(line.rate_cents_per_minute, invoice.currency)}</Table.Td>
+          <Table.Td>{money(line.amount_cents, invoice.currency)}</Table.Td>
+        </Table.Tr>
+      ))}
+    </DataTable>
     <Text size="sm" c="dimmed">
       Begun minutes of control are charged ({duration(invoice.minutes)} in all); pauses and the time while the
       robot was away are not.

@@ -1,9 +1,11 @@
-import { Card, Group, SimpleGrid, Stack, Table, Text, Title } from '@mantine/core'
-import type { ReactNode } from 'react'
+import { Table, Text } from '@mantine/core'
 import { ClientProfileForm } from '../profiles/client-profile.form.tsx'
+import { DataTable } from '../ui/data-table.tsx'
+import { Fact, Facts } from '../ui/facts.tsx'
 import { duration, money } from '../ui/format.ts'
 import { LinkAnchor } from '../ui/links.tsx'
 import { Page } from '../ui/page.tsx'
+import { Section } from '../ui/section.tsx'
 import { Empty, QueryView } from '../ui/states.tsx'
 import { HostedLink } from './hosted-link.tsx'
 import { InvoiceStatusBadge, monthName } from './invoice-status.tsx'
@@ -42,15 +44,6 @@ export const InvoicesPage = () => (
   </Page>
 )
 
-const Section = ({ title, children }: { title: string; children: ReactNode }) => (
-  <Card withBorder component="section" aria-label={title}>
-    <Stack>
-      <Title order={2}>{title}</Title>
-      {children}
-    </Stack>
-  </Card>
-)
-
 /** What all of them come to. Withdrawn ones count for nothing. */
 function Totals({ invoices }: { invoices: readonly Invoice[] }) {
   const sum = (...statuses: Invoice['status'][]) =>
@@ -58,47 +51,30 @@ function Totals({ invoices }: { invoices: readonly Invoice[] }) {
       .filter(({ status }) => statuses.includes(status))
       .reduce((cents, { total_cents }) => cents + total_cents, 0)
   return (
-    <SimpleGrid component="dl" cols={{ base: 1, xs: 3 }} m={0}>
-      <Total label="In all" cents={sum('DRAFT', 'OPEN', 'FAILED', 'PAID')} />
-      <Total label="Paid" cents={sum('PAID')} />
-      <Total label="To be paid" cents={sum('OPEN', 'FAILED')} />
-    </SimpleGrid>
+    <Facts cols={{ base: 1, xs: 3 }}>
+      <Fact label="In all" size="lg">
+        {money(sum('DRAFT', 'OPEN', 'FAILED', 'PAID'))}
+      </Fact>
+      <Fact label="Paid" size="lg">
+        {money(sum('PAID'))}
+      </Fact>
+      <Fact label="To be paid" size="lg">
+        {money(sum('OPEN', 'FAILED'))}
+      </Fact>
+    </Facts>
   )
 }
 
-const Total = ({ label, cents }: { label: string; cents: number }) => (
-  <Group gap={0} display="block">
-    <Text component="dt" size="sm" c="dimmed">
-      {label}
-    </Text>
-    <Text component="dd" m={0} fw={600} size="lg">
-      {money(cents)}
-    </Text>
-  </Group>
-)
-
 const InvoiceTable = ({ invoices }: { invoices: readonly Invoice[] }) => (
-  <Table.ScrollContainer minWidth={620} scrollAreaProps={{ viewportProps: { tabIndex: 0 } }}>
-    <Table aria-label="Invoices">
-      <Table.Thead>
-        <Table.Tr>
-          <Table.Th>Month</Table.Th>
-          <Table.Th>Status</Table.Th>
-          <Table.Th>Sessions</Table.Th>
-          <Table.Th>Time</Table.Th>
-          <Table.Th>Amount</Table.Th>
-          <Table.Th>
-            <span>At the provider</span>
-          </Table.Th>
-        </Table.Tr>
-      </Table.Thead>
-      <Table.Tbody>
-        {invoices.map((invoice) => (
-          <Row key={invoice.id} invoice={invoice} />
-        ))}
-      </Table.Tbody>
-    </Table>
-  </Table.ScrollContainer>
+  <DataTable
+    label="Invoices"
+    minWidth={620}
+    columns={['Month', 'Status', 'Sessions', 'Time', 'Amount', 'At the provider']}
+  >
+    {invoices.map((invoice) => (
+      <Row key={invoice.id} invoice={invoice} />
+    ))}
+  </DataTable>
 )
 
 const Row = ({ invoice }: { invoice: Invoice }) => (

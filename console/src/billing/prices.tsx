@@ -3,6 +3,7 @@ import { useQuery } from '@tanstack/react-query'
 import { answerOf } from '@wheelhouse/sdk'
 import { keys } from '../api/keys.ts'
 import { usePlatform } from '../app/platform.ts'
+import { DataTable } from '../ui/data-table.tsx'
 import { money } from '../ui/format.ts'
 import { Empty, QueryView } from '../ui/states.tsx'
 
@@ -25,27 +26,19 @@ export function Prices() {
         empty={<Empty title="There is no public price list" />}
       >
         {({ plans, currency }) => (
-          <Table aria-label="Prices">
-            <Table.Thead>
-              <Table.Tr>
-                <Table.Th>Plan</Table.Th>
-                <Table.Th>Per minute</Table.Th>
+          <DataTable label="Prices" columns={['Plan', 'Per minute']}>
+            {plans.map((plan) => (
+              <Table.Tr key={plan.id}>
+                <Table.Td>
+                  <Text fw={600}>{plan.name}</Text>
+                  <Text size="sm" c="dimmed">
+                    {plan.description}
+                  </Text>
+                </Table.Td>
+                <Table.Td>{money(plan.client_rate_cents_per_minute, currency)}</Table.Td>
               </Table.Tr>
-            </Table.Thead>
-            <Table.Tbody>
-              {plans.map((plan) => (
-                <Table.Tr key={plan.id}>
-                  <Table.Td>
-                    <Text fw={600}>{plan.name}</Text>
-                    <Text size="sm" c="dimmed">
-                      {plan.description}
-                    </Text>
-                  </Table.Td>
-                  <Table.Td>{money(plan.client_rate_cents_per_minute, currency)}</Table.Td>
-                </Table.Tr>
-              ))}
-            </Table.Tbody>
-          </Table>
+            ))}
+          </DataTable>
         )}
       </QueryView>
     </Stack>

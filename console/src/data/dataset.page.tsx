@@ -1,5 +1,6 @@
 import { Anchor, Badge, Button, Center, Code, Table } from '@mantine/core'
 import { useParams } from '@tanstack/react-router'
+import { DataTable } from '../ui/data-table.tsx'
 import { dataSize } from '../ui/format.ts'
 import { LinkButton } from '../ui/links.tsx'
 import { Page } from '../ui/page.tsx'
@@ -53,25 +54,15 @@ export function DatasetPage() {
 }
 
 const EpisodeTable = ({ episodes }: { episodes: readonly Episode[] }) => (
-  <Table.ScrollContainer minWidth={680} scrollAreaProps={{ viewportProps: { tabIndex: 0 } }}>
-    <Table aria-label="Episodes">
-      <Table.Thead>
-        <Table.Tr>
-          <Table.Th>Episode</Table.Th>
-          <Table.Th>Began</Table.Th>
-          <Table.Th>Length</Table.Th>
-          <Table.Th>Size</Table.Th>
-          <Table.Th>Outcome</Table.Th>
-          <Table.Th>Recording</Table.Th>
-        </Table.Tr>
-      </Table.Thead>
-      <Table.Tbody>
-        {episodes.map((episode) => (
-          <Row key={episode.id} episode={episode} />
-        ))}
-      </Table.Tbody>
-    </Table>
-  </Table.ScrollContainer>
+  <DataTable
+    label="Episodes"
+    minWidth={680}
+    columns={['Episode', 'Began', 'Length', 'Size', 'Outcome', 'Recording']}
+  >
+    {episodes.map((episode) => (
+      <Row key={episode.id} episode={episode} />
+    ))}
+  </DataTable>
 )
 
 const Row = ({ episode }: { episode: Episode }) => (

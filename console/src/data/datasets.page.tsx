@@ -1,4 +1,5 @@
 import { Table, Text } from '@mantine/core'
+import { DataTable } from '../ui/data-table.tsx'
 import { dataSize } from '../ui/format.ts'
 import { LinkAnchor } from '../ui/links.tsx'
 import { Page } from '../ui/page.tsx'
@@ -24,35 +25,23 @@ export const DatasetsPage = () => (
 )
 
 const DatasetTable = ({ datasets }: { datasets: readonly Dataset[] }) => (
-  <Table.ScrollContainer minWidth={520} scrollAreaProps={{ viewportProps: { tabIndex: 0 } }}>
-    <Table aria-label="Datasets">
-      <Table.Thead>
-        <Table.Tr>
-          <Table.Th>Robot</Table.Th>
-          <Table.Th>Episodes</Table.Th>
-          <Table.Th>Size</Table.Th>
-          <Table.Th>Grew last</Table.Th>
-        </Table.Tr>
-      </Table.Thead>
-      <Table.Tbody>
-        {datasets.map((dataset) => (
-          <Table.Tr key={dataset.id}>
-            <Table.Td>
-              <LinkAnchor to="/datasets/$datasetId" params={{ datasetId: dataset.id }} fw={600}>
-                {dataset.robot_name}
-              </LinkAnchor>
-              <Text size="sm" c="dimmed">
-                {dataset.robot_type}
-              </Text>
-            </Table.Td>
-            <Table.Td>{dataset.episode_count.toLocaleString()}</Table.Td>
-            <Table.Td>{dataSize(dataset.size_mb)}</Table.Td>
-            <Table.Td>
-              <Time at={dataset.updated_at} />
-            </Table.Td>
-          </Table.Tr>
-        ))}
-      </Table.Tbody>
-    </Table>
-  </Table.ScrollContainer>
+  <DataTable label="Datasets" minWidth={520} columns={['Robot', 'Episodes', 'Size', 'Grew last']}>
+    {datasets.map((dataset) => (
+      <Table.Tr key={dataset.id}>
+        <Table.Td>
+          <LinkAnchor to="/datasets/$datasetId" params={{ datasetId: dataset.id }} fw={600}>
+            {dataset.robot_name}
+          </LinkAnchor>
+          <Text size="sm" c="dimmed">
+            {dataset.robot_type}
+          </Text>
+        </Table.Td>
+        <Table.Td>{dataset.episode_count.toLocaleString()}</Table.Td>
+        <Table.Td>{dataSize(dataset.size_mb)}</Table.Td>
+        <Table.Td>
+          <Time at={dataset.updated_at} />
+        </Table.Td>
+      </Table.Tr>
+    ))}
+  </DataTable>
 )

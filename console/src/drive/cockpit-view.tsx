@@ -1,6 +1,6 @@
-import { Grid, Paper, Stack, Title } from '@mantine/core'
+import { Grid, Paper, Stack } from '@mantine/core'
 import type { SessionStatus } from '@wheelhouse/protocol'
-import { type ReactNode, useEffect, useState } from 'react'
+import { useEffect, useState } from 'react'
 import { usePlatform } from '../app/platform.ts'
 import type { LiveSession } from '../live/hooks.ts'
 import { ChatPanel } from '../session/chat-panel.tsx'
@@ -9,6 +9,7 @@ import { ExtensionPanel } from '../session/extension-panel.tsx'
 import { SessionActions } from '../session/session-actions.tsx'
 import type { SessionDetail } from '../session/session-query.ts'
 import { TelemetryView } from '../telemetry/telemetry-view.tsx'
+import { Section } from '../ui/section.tsx'
 import { Loading } from '../ui/states.tsx'
 import { VideoView } from '../video/video-view.tsx'
 import styles from './cockpit.module.css'
@@ -49,15 +50,15 @@ export function CockpitView({ session, live, status }: Props) {
             <Paper withBorder p="md">
               <TelemetryView subscribe={cockpit.driver.telemetry.subscribe} />
             </Paper>
-            <Panel title="More time">
+            <Section gap="xs" title="More time">
               <ExtensionPanel live={live} />
-            </Panel>
-            <Panel title="Chat">
+            </Section>
+            <Section gap="xs" title="Chat">
               <ChatPanel live={live} />
-            </Panel>
-            <Panel title="Event log">
+            </Section>
+            <Section gap="xs" title="Event log">
               <EventLog live={live} />
-            </Panel>
+            </Section>
           </Stack>
         </Grid.Col>
       </Grid>
@@ -65,13 +66,6 @@ export function CockpitView({ session, live, status }: Props) {
     </Stack>
   )
 }
-
-const Panel = ({ title, children }: { title: string; children: ReactNode }) => (
-  <Paper withBorder p="md" component="section" aria-label={title}>
-    <Title order={2}>{title}</Title>
-    {children}
-  </Paper>
-)
 
 /** The cockpit while it is on the screen; closed, with a zero to the robot, when it leaves. */
 function useCockpit({ robot_id: robotId }: SessionDetail, { room }: LiveSession) {

@@ -1,12 +1,11 @@
-import { answerOf, type RestClient } from '@wheelhouse/sdk'
+import type { RestClient } from '@wheelhouse/sdk'
 import type { SessionRoom } from '../live/session-room.ts'
 import { createStop, type Stop, WayEndedError } from '../session/stop.ts'
+import { stopOverRest } from '../session/stop-over-rest.ts'
 import type { Driver } from './driver.ts'
 import { stopInLog } from './stop-in-force.ts'
 
 const REASON = 'stopped from the cockpit'
-/** A request that takes longer is made again: networks swallow some. */
-const REQUEST_MS = 5_000
 
 interface Parts {
   readonly driver: Driver
@@ -21,14 +20,7 @@ export function createOperatorStop({ driver, room, rest }: Parts): Stop {
       throw new WayEndedError('the link to the robot has ended', { cause })
     })
   const overHub = () => room.act('emergency_stop', REASON)
-  const overRest = (signal: AbortSignal) =>
-    answerOf(
-      rest.PATCH('/api/sessions/{id}', {
-        params: { path: { id: room.sessionId } },
-        body: { action: 'emergency_stop', reason: REASON },
-        signal: AbortSignal.any([signal, AbortSignal.timeout(REQUEST_MS)]),
-      }),
-    )
+  const overRest = stopOverRest(rest, room.sessionId, REASON)
   return createStop(
     () => [overGateway, overHub, overRest],
     () => told(room),

@@ -1,5 +1,7 @@
-import { Badge, Card, Stack, Table, Title } from '@mantine/core'
+import { Badge, Table } from '@mantine/core'
+import { DataTable } from '../ui/data-table.tsx'
 import { Page } from '../ui/page.tsx'
+import { Section } from '../ui/section.tsx'
 import { Empty, QueryView } from '../ui/states.tsx'
 import { Time } from '../ui/time.tsx'
 import { CertificationForm } from './certification.form.tsx'
@@ -19,12 +21,9 @@ export function CertificationsPage() {
       title="Certifications"
       description="You see and drive robots of the types you are certified for. An administrator decides."
     >
-      <Card withBorder component="section" aria-label="Ask for a certification">
-        <Stack>
-          <Title order={2}>Ask for a certification</Title>
-          <CertificationForm certifications={query.data?.certifications ?? []} />
-        </Stack>
-      </Card>
+      <Section title="Ask for a certification">
+        <CertificationForm certifications={query.data?.certifications ?? []} />
+      </Section>
       <QueryView
         query={query}
         isEmpty={({ certifications }) => certifications.length === 0}
@@ -37,32 +36,23 @@ export function CertificationsPage() {
 }
 
 const List = ({ certifications }: { certifications: readonly Certification[] }) => (
-  <Table.ScrollContainer minWidth={560} scrollAreaProps={{ viewportProps: { tabIndex: 0 } }}>
-    <Table aria-label="Your certifications">
-      <Table.Thead>
-        <Table.Tr>
-          <Table.Th>Robot type</Table.Th>
-          <Table.Th>Status</Table.Th>
-          <Table.Th>Asked</Table.Th>
-          <Table.Th>Decided</Table.Th>
-          <Table.Th>Your note</Table.Th>
-        </Table.Tr>
-      </Table.Thead>
-      <Table.Tbody>
-        {certifications.map(({ id, robot_type, status, requested_at, decided_at, note }) => (
-          <Table.Tr key={id}>
-            <Table.Td>{robot_type}</Table.Td>
-            <Table.Td>
-              <Badge color={shownAs[status].color}>{shownAs[status].label}</Badge>
-            </Table.Td>
-            <Table.Td>
-              <Time at={requested_at} />
-            </Table.Td>
-            <Table.Td>{decided_at ? <Time at={decided_at} /> : 'not yet'}</Table.Td>
-            <Table.Td style={{ overflowWrap: 'anywhere' }}>{note}</Table.Td>
-          </Table.Tr>
-        ))}
-      </Table.Tbody>
-    </Table>
-  </Table.ScrollContainer>
+  <DataTable
+    label="Your certifications"
+    minWidth={560}
+    columns={['Robot type', 'Status', 'Asked', 'Decided', 'Your note']}
+  >
+    {certifications.map(({ id, robot_type, status, requested_at, decided_at, note }) => (
+      <Table.Tr key={id}>
+        <Table.Td>{robot_type}</Table.Td>
+        <Table.Td>
+          <Badge color={shownAs[status].color}>{shownAs[status].label}</Badge>
+        </Table.Td>
+        <Table.Td>
+          <Time at={requested_at} />
+        </Table.Td>
+        <Table.Td>{decided_at ? <Time at={decided_at} /> : 'not yet'}</Table.Td>
+        <Table.Td style={{ overflowWrap: 'anywhere' }}>{note}</Table.Td>
+      </Table.Tr>
+    ))}
+  </DataTable>
 )

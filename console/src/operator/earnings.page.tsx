@@ -1,15 +1,13 @@
 import { Card, SimpleGrid, Stack, Text, Title } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import { answerOf, type Schemas } from '@wheelhouse/sdk'
-import { lazy, Suspense } from 'react'
 import { keys } from '../api/keys.ts'
 import { usePlatform } from '../app/platform.ts'
 import { money } from '../ui/format.ts'
 import { Page } from '../ui/page.tsx'
-import { Loading, QueryView } from '../ui/states.tsx'
+import { QueryView } from '../ui/states.tsx'
+import { EarningsCharts } from './earnings-charts.tsx'
 import { Payments } from './payments.tsx'
-
-const EarningsCharts = lazy(() => import('./earnings-charts.tsx'))
 
 /** What an operator has earned, how it came about, and how it is paid out. */
 export function EarningsPage() {
@@ -25,9 +23,7 @@ export function EarningsPage() {
           <Stack>
             <Figures stats={stats} />
             <Payments />
-            <Suspense fallback={<Loading label="Loading charts" />}>
-              <EarningsCharts sessionsByStatus={stats.sessions_by_status} />
-            </Suspense>
+            <EarningsCharts sessionsByStatus={stats.sessions_by_status} />
           </Stack>
         )}
       </QueryView>

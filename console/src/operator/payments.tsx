@@ -1,8 +1,9 @@
-import { Alert, Card, SimpleGrid, Stack, Text, Title } from '@mantine/core'
+import { Alert, SimpleGrid, Text } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import { ApiError, answerOf } from '@wheelhouse/sdk'
 import { keys } from '../api/keys.ts'
 import { usePlatform } from '../app/platform.ts'
+import { Section } from '../ui/section.tsx'
 import { QueryView } from '../ui/states.tsx'
 import { PayoutForm } from './payout.form.tsx'
 import { PayoutAccount } from './payout-account.tsx'
@@ -33,12 +34,9 @@ export function Payments() {
             <PayoutAccount />
             <PayoutForm overview={overview} />
           </SimpleGrid>
-          <Card withBorder component="section" aria-label="Payouts">
-            <Stack>
-              <Title order={2}>Payouts</Title>
-              <PayoutList payouts={overview.payouts} />
-            </Stack>
-          </Card>
+          <Section title="Payouts">
+            <PayoutList payouts={overview.payouts} />
+          </Section>
         </>
       )}
     </QueryView>

@@ -1,9 +1,10 @@
-import { Button, Card, Group, List, Stack, Text, Title } from '@mantine/core'
+import { Button, Group, List, Text } from '@mantine/core'
 import { useMutation, useQuery } from '@tanstack/react-query'
 import { ApiError, answerOf, type Schemas } from '@wheelhouse/sdk'
 import { keys } from '../api/keys.ts'
 import { usePlatform } from '../app/platform.ts'
 import { LinkAnchor } from '../ui/links.tsx'
+import { Section } from '../ui/section.tsx'
 import { Problem, QueryView } from '../ui/states.tsx'
 import { requirementWords } from './payout-words.ts'
 
@@ -17,12 +18,9 @@ export function PayoutAccount() {
     queryFn: () => answerOf(rest.GET('/api/payments/connect')),
   })
   return (
-    <Card withBorder component="section" aria-label="Payout account">
-      <Stack>
-        <Title order={2}>Payout account</Title>
-        <QueryView query={query}>{(account) => <Standing account={account} />}</QueryView>
-      </Stack>
-    </Card>
+    <Section title="Payout account">
+      <QueryView query={query}>{(account) => <Standing account={account} />}</QueryView>
+    </Section>
   )
 }
 

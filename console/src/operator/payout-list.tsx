@@ -1,5 +1,6 @@
 import { Badge, Table, Text } from '@mantine/core'
 import type { Schemas } from '@wheelhouse/sdk'
+import { DataTable } from '../ui/data-table.tsx'
 import { money } from '../ui/format.ts'
 import { Empty } from '../ui/states.tsx'
 import { Time } from '../ui/time.tsx'
@@ -16,23 +17,15 @@ const shownAs = {
 export function PayoutList({ payouts }: { payouts: readonly Payout[] }) {
   if (payouts.length === 0) return <Empty title="No payouts yet" />
   return (
-    <Table.ScrollContainer minWidth={520} scrollAreaProps={{ viewportProps: { tabIndex: 0 } }}>
-      <Table aria-label="Payouts">
-        <Table.Thead>
-          <Table.Tr>
-            <Table.Th>Asked</Table.Th>
-            <Table.Th ta="right">Amount</Table.Th>
-            <Table.Th>State</Table.Th>
-            <Table.Th>Settled</Table.Th>
-          </Table.Tr>
-        </Table.Thead>
-        <Table.Tbody>
-          {payouts.map((payout) => (
-            <Row key={payout.id} payout={payout} />
-          ))}
-        </Table.Tbody>
-      </Table>
-    </Table.ScrollContainer>
+    <DataTable
+      label="Payouts"
+      minWidth={520}
+      columns={['Asked', { label: 'Amount', align: 'right' }, 'State', 'Settled']}
+    >
+      {payouts.map((payout) => (
+        <Row key={payout.id} payout={payout} />
+      ))}
+    </DataTable>
   )
 }
 

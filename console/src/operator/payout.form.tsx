@@ -1,4 +1,4 @@
-import { Button, Card, Group, Modal, NumberInput, Radio, Stack, Text, Title } from '@mantine/core'
+import { Button, Group, Modal, NumberInput, Radio, Stack, Text } from '@mantine/core'
 import { useDisclosure } from '@mantine/hooks'
 import { useQueryClient } from '@tanstack/react-query'
 import { answerOf, type Schemas } from '@wheelhouse/sdk'
@@ -6,6 +6,7 @@ import { type FormEvent, useState } from 'react'
 import { keys } from '../api/keys.ts'
 import { usePlatform } from '../app/platform.ts'
 import { money } from '../ui/format.ts'
+import { Section } from '../ui/section.tsx'
 import { Problem } from '../ui/states.tsx'
 import { useOnceMutation } from './once.ts'
 
@@ -29,10 +30,9 @@ export function PayoutForm({ overview }: { overview: Overview }) {
     if (!problem) open()
   }
   return (
-    <Card withBorder component="section" aria-label="Ask for a payout">
+    <Section title="Ask for a payout">
       <form onSubmit={submit} noValidate>
         <Stack>
-          <Title order={2}>Ask for a payout</Title>
           <Text>
             {money(availableCents)} available
             {pendingCents > 0 && `, ${money(pendingCents)} on the way`}
@@ -87,7 +87,7 @@ export function PayoutForm({ overview }: { overview: Overview }) {
           </Group>
         </Stack>
       </Modal>
-    </Card>
+    </Section>
   )
 }
 

@@ -1,12 +1,12 @@
-import { Button, Group, SimpleGrid, Stack, TextInput } from '@mantine/core'
+import { SimpleGrid, Stack, TextInput } from '@mantine/core'
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
 import { answerOf, type Schemas } from '@wheelhouse/sdk'
 import { type FormEvent, useState } from 'react'
 import { keys } from '../api/keys.ts'
 import { usePlatform } from '../app/platform.ts'
 import { useMe } from '../auth/me.ts'
-import { Saved } from '../ui/saved.tsx'
-import { Problem, QueryView } from '../ui/states.tsx'
+import { FormFooter } from '../ui/form-footer.tsx'
+import { QueryView } from '../ui/states.tsx'
 
 type Profile = Schemas['ClientProfile']
 const fields = ['contact_email', 'company_name', 'phone', 'country', 'vat_id'] as const
@@ -69,13 +69,7 @@ function Form({ saved, onSaved }: { saved: Profile; onSaved?: (() => void) | und
             />
           ))}
         </SimpleGrid>
-        <Problem error={save.error} />
-        <Group>
-          <Button type="submit" loading={save.isPending}>
-            Save
-          </Button>
-          <Saved when={save.isSuccess} />
-        </Group>
+        <FormFooter change={save} />
       </Stack>
     </form>
   )

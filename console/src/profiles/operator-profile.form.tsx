@@ -1,12 +1,12 @@
-import { Button, Group, Select, SimpleGrid, Stack, TagsInput, Textarea, TextInput } from '@mantine/core'
+import { Select, SimpleGrid, Stack, TagsInput, Textarea, TextInput } from '@mantine/core'
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
 import { answerOf, type Schemas } from '@wheelhouse/sdk'
 import { type FormEvent, useState } from 'react'
 import { keys } from '../api/keys.ts'
 import { usePlatform } from '../app/platform.ts'
+import { FormFooter } from '../ui/form-footer.tsx'
 import { viewerZone } from '../ui/format.ts'
-import { Saved } from '../ui/saved.tsx'
-import { Problem, QueryView } from '../ui/states.tsx'
+import { QueryView } from '../ui/states.tsx'
 
 type Profile = Schemas['OperatorProfile']
 
@@ -108,13 +108,7 @@ function Form({ saved, onSaved }: { saved: Profile; onSaved?: (() => void) | und
           value={languages}
           onChange={setLanguages}
         />
-        <Problem error={save.error} />
-        <Group>
-          <Button type="submit" loading={save.isPending}>
-            Save
-          </Button>
-          <Saved when={save.isSuccess} />
-        </Group>
+        <FormFooter change={save} />
       </Stack>
     </form>
   )

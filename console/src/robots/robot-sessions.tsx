@@ -4,6 +4,7 @@ import { answerOf, type Schemas } from '@wheelhouse/sdk'
 import { keys } from '../api/keys.ts'
 import { usePlatform } from '../app/platform.ts'
 import { StatusBadge } from '../session/status-badge.tsx'
+import { DataTable } from '../ui/data-table.tsx'
 import { duration, money } from '../ui/format.ts'
 import { LinkAnchor, LinkButton } from '../ui/links.tsx'
 import { Empty, QueryView } from '../ui/states.tsx'
@@ -43,36 +44,21 @@ export function RobotSessions({ robot }: { robot: Robot }) {
 }
 
 const SessionTable = ({ sessions }: { sessions: readonly Session[] }) => (
-  <Table.ScrollContainer minWidth={560} scrollAreaProps={{ viewportProps: { tabIndex: 0 } }}>
-    <Table aria-label="Sessions">
-      <Table.Thead>
-        <Table.Tr>
-          <Table.Th>Created</Table.Th>
-          <Table.Th>Status</Table.Th>
-          <Table.Th>Operator</Table.Th>
-          <Table.Th>Duration</Table.Th>
-          <Table.Th>Cost</Table.Th>
-        </Table.Tr>
-      </Table.Thead>
-      <Table.Tbody>
-        {sessions.map((session) => (
-          <Table.Tr key={session.id}>
-            <Table.Td>
-              <LinkAnchor to="/sessions/$sessionId" params={{ sessionId: session.id }} inherit>
-                <Time at={session.created_at} exact />
-              </LinkAnchor>
-            </Table.Td>
-            <Table.Td>
-              <StatusBadge status={session.status} />
-            </Table.Td>
-            <Table.Td>{session.operator_name}</Table.Td>
-            <Table.Td>{session.duration_minutes === null ? '' : duration(session.duration_minutes)}</Table.Td>
-            <Table.Td>
-              {session.client_charge_cents === null ? '' : money(session.client_charge_cents)}
-            </Table.Td>
-          </Table.Tr>
-        ))}
-      </Table.Tbody>
-    </Table>
-  </Table.ScrollContainer>
+  <DataTable label="Sessions" minWidth={560} columns={['Created', 'Status', 'Operator', 'Duration', 'Cost']}>
+    {sessions.map((session) => (
+      <Table.Tr key={session.id}>
+        <Table.Td>
+          <LinkAnchor to="/sessions/$sessionId" params={{ sessionId: session.id }} inherit>
+            <Time at={session.created_at} exact />
+          </LinkAnchor>
+        </Table.Td>
+        <Table.Td>
+          <StatusBadge status={session.status} />
+        </Table.Td>
+        <Table.Td>{session.operator_name}</Table.Td>
+        <Table.Td>{session.duration_minutes === null ? '' : duration(session.duration_minutes)}</Table.Td>
+        <Table.Td>{session.client_charge_cents === null ? '' : money(session.client_charge_cents)}</Table.Td>
+      </Table.Tr>
+    ))}
+  </DataTable>
 )

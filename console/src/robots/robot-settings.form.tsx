@@ -1,12 +1,11 @@
-import { Button, Group, Stack } from '@mantine/core'
+import { Stack } from '@mantine/core'
 import { useMutation, useQueryClient } from '@tanstack/react-query'
 import { answerOf } from '@wheelhouse/sdk'
 import { type FormEvent, useEffect, useRef, useState } from 'react'
 import { keys } from '../api/keys.ts'
 import { usePlatform } from '../app/platform.ts'
 import { fieldErrors } from '../ui/field-errors.ts'
-import { Saved } from '../ui/saved.tsx'
-import { Problem } from '../ui/states.tsx'
+import { FormFooter } from '../ui/form-footer.tsx'
 import { LatencyField, RobotFields, type RobotValues } from './robot-fields.tsx'
 import { type RobotDetail, robotKey } from './use-robots.ts'
 
@@ -46,13 +45,7 @@ export function RobotSettingsForm({ robot }: { robot: RobotDetail }) {
           error={refused?.latency_limit_ms}
           onChange={(latency_limit_ms) => change({ latency_limit_ms })}
         />
-        {!refused && <Problem error={save.error} />}
-        <Group>
-          <Button type="submit" loading={save.isPending}>
-            Save
-          </Button>
-          <Saved when={save.isSuccess} />
-        </Group>
+        <FormFooter change={save} explained={refused !== undefined} />
       </Stack>
     </form>
   )

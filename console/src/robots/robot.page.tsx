@@ -1,7 +1,8 @@
-import { Anchor, Card, Group, SimpleGrid, Stack, Text, Title } from '@mantine/core'
+import { Anchor } from '@mantine/core'
 import { useParams } from '@tanstack/react-router'
-import type { ReactNode } from 'react'
+import { Fact, Facts } from '../ui/facts.tsx'
 import { Page } from '../ui/page.tsx'
+import { Section } from '../ui/section.tsx'
 import { QueryView } from '../ui/states.tsx'
 import { Time } from '../ui/time.tsx'
 import { webAddress } from '../ui/web-address.ts'
@@ -42,17 +43,8 @@ export function RobotPage() {
   )
 }
 
-const Section = ({ title, children }: { title: string; children: ReactNode }) => (
-  <Card withBorder component="section" aria-label={title}>
-    <Stack>
-      <Title order={2}>{title}</Title>
-      {children}
-    </Stack>
-  </Card>
-)
-
 const Details = ({ robot }: { robot: RobotDetail }) => (
-  <SimpleGrid component="dl" cols={{ base: 1, xs: 2, md: 3 }} m={0}>
+  <Facts cols={{ base: 1, xs: 2, md: 3 }}>
     <Fact label="Last heartbeat">
       <HeartbeatAge at={robot.last_heartbeat} />
     </Fact>
@@ -67,7 +59,7 @@ const Details = ({ robot }: { robot: RobotDetail }) => (
     <Fact label="Video">
       <Video url={robot.stream_url} />
     </Fact>
-  </SimpleGrid>
+  </Facts>
 )
 
 function Video({ url }: { url: string }) {
@@ -80,14 +72,3 @@ function Video({ url }: { url: string }) {
     </Anchor>
   )
 }
-
-const Fact = ({ label, children }: { label: string; children: ReactNode }) => (
-  <Group gap={0} display="block" style={{ overflowWrap: 'anywhere' }}>
-    <Text component="dt" size="sm" c="dimmed">
-      {label}
-    </Text>
-    <Text component="dd" m={0}>
-      {children}
-    </Text>
-  </Group>
-)

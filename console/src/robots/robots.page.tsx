@@ -1,5 +1,6 @@
 import { Badge, Group, SegmentedControl, Table, Text, TextInput } from '@mantine/core'
 import { useState } from 'react'
+import { DataTable } from '../ui/data-table.tsx'
 import { LinkAnchor, LinkButton } from '../ui/links.tsx'
 import { Page } from '../ui/page.tsx'
 import { Empty, QueryView } from '../ui/states.tsx'
@@ -80,24 +81,15 @@ function Robots({ robots }: { robots: readonly Robot[] }) {
 }
 
 const RobotTable = ({ robots }: { robots: readonly Robot[] }) => (
-  <Table.ScrollContainer minWidth={680} scrollAreaProps={{ viewportProps: { tabIndex: 0 } }}>
-    <Table aria-label="Robots">
-      <Table.Thead>
-        <Table.Tr>
-          <Table.Th>Name</Table.Th>
-          <Table.Th>Status</Table.Th>
-          <Table.Th>Last heartbeat</Table.Th>
-          <Table.Th>Hours in sessions</Table.Th>
-          <Table.Th>Tags</Table.Th>
-        </Table.Tr>
-      </Table.Thead>
-      <Table.Tbody>
-        {robots.map((robot) => (
-          <Row key={robot.id} robot={robot} />
-        ))}
-      </Table.Tbody>
-    </Table>
-  </Table.ScrollContainer>
+  <DataTable
+    label="Robots"
+    minWidth={680}
+    columns={['Name', 'Status', 'Last heartbeat', 'Hours in sessions', 'Tags']}
+  >
+    {robots.map((robot) => (
+      <Row key={robot.id} robot={robot} />
+    ))}
+  </DataTable>
 )
 
 const Row = ({ robot }: { robot: Robot }) => (

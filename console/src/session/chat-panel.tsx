@@ -1,6 +1,6 @@
 import { Button, Group, Paper, ScrollArea, Stack, Text } from '@mantine/core'
 import { ChatMessage, type SessionLogEvent } from '@wheelhouse/protocol'
-import { type ReactNode, useEffect, useMemo, useRef } from 'react'
+import { memo, type ReactNode, useEffect, useMemo, useRef } from 'react'
 import { useMe } from '../auth/me.ts'
 import { type LiveSession, useConnection } from '../live/hooks.ts'
 import type { OutgoingMessage } from '../live/session-chat.ts'
@@ -14,15 +14,15 @@ export function ChatPanel({ live }: { live: LiveSession }) {
   const me = useMe()
   const connection = useConnection()
   const { events, outgoing, typing, caughtUp, error, room } = live
-  const messages = useMemo(() => events.flatMap(readMessage), [events])
+  const messages = useMemo(() => events.filter(({ type }) => type === 'chat.message'), [events])
   const others = typing.filter(({ user_id }) => user_id !== me.id).map(({ display_name }) => display_name)
   if (error) return <Problem error={error} />
   return (
     <Stack gap="xs">
       <Scroller length={messages.length + outgoing.length}>
         <Stack gap="xs" role="log" aria-label="Chat">
-          {messages.map((message) => (
-            <Message key={message.id} message={message} own={message.sender_id === me.id} />
+          {messages.map((event) => (
+            <Message key={event.seq} event={event} meId={me.id} />
           ))}
           {outgoing.map((message) => (
             <Outgoing key={message.clientMessageId} message={message} room={room} />
@@ -68,11 +68,17 @@ function Scroller({ length, children }: { length: number; children: ReactNode })
   )
 }
 
-const Message = ({ message, own }: { message: ChatMessage; own: boolean }) => (
-  <Bubble own={own} text={message.body}>
-    {own ? 'You' : message.sender_name} · <Time at={message.created_at} />
-  </Bubble>
-)
+/** An entry of the log never changes: a new one does not draw the whole conversation again. */
+const Message = memo(({ event, meId }: { event: SessionLogEvent; meId: string }) => {
+  const message = ChatMessage.safeParse(event.data).data
+  if (!message) return null
+  const own = message.sender_id === meId
+  return (
+    <Bubble own={own} text={message.body}>
+      {own ? 'You' : message.sender_name} · <Time at={message.created_at} />
+    </Bubble>
+  )
+})
 
 const waiting = { sending: 'Sending…', sent: 'Sent', failed: 'Not sent' }
 
@@ -112,9 +118,3 @@ const Bubble = (props: { own: boolean; text: string; children: ReactNode }) => (
     </Text>
   </Paper>
 )
-
-function readMessage(event: SessionLogEvent): ChatMessage[] {
-  if (event.type !== 'chat.message') return []
-  const message = ChatMessage.safeParse(event.data).data
-  return message ? [message] : []
-}

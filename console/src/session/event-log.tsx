@@ -1,34 +1,69 @@
-import { Group, ScrollArea, Stack, Text } from '@mantine/core'
+import { Button, Group, ScrollArea, Stack, Text } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import type { SessionLogEvent } from '@wheelhouse/protocol'
+import { Fragment, memo, useMemo, useState } from 'react'
 import { usePlatform } from '../app/platform.ts'
 import { useMe } from '../auth/me.ts'
 import type { LiveSession } from '../live/hooks.ts'
 import { Problem } from '../ui/states.tsx'
+import { useTicker } from '../ui/use-ticker.ts'
 import { type Cast, eventText } from './event-texts.ts'
 import { sessionQuery } from './session-query.ts'
 
+/** Rows are dear: a long log is drawn piece by piece, so that no new entry holds up who is driving. */
+const SHOWN_AT_ONCE = 200
+const DAY_LOOK_MS = 60_000
+
 const clock = new Intl.DateTimeFormat(undefined, { timeStyle: 'medium' })
+const calendar = new Intl.DateTimeFormat(undefined, {
+  weekday: 'short',
+  year: 'numeric',
+  month: 'short',
+  day: 'numeric',
+})
 
 /** Everything that happened in a session, newest first, by the log's own numbers. */
 export function EventLog({ live }: { live: LiveSession }) {
   const cast = useCast(live)
+  const [shown, setShown] = useState(SHOWN_AT_ONCE)
   const { events, caughtUp, error } = live
   if (error) return <Problem error={error} />
+  const older = events.length - shown
   return (
     <ScrollArea.Autosize mah={360} viewportProps={{ tabIndex: 0, role: 'group', 'aria-label': 'Entries' }}>
       <Stack gap={4} component="ol" m={0} p={0} style={{ listStyle: 'none' }}>
-        {events.toReversed().map((event) => (
-          <Entry key={event.seq} event={event} cast={cast} />
-        ))}
+        <Entries events={events.slice(-shown).reverse()} cast={cast} />
       </Stack>
+      {older > 0 && (
+        <Button variant="default" size="xs" onClick={() => setShown((count) => count + SHOWN_AT_ONCE)}>
+          {older} older
+        </Button>
+      )}
       {!caughtUp && <Text c="dimmed">Loading</Text>}
       {caughtUp && events.length === 0 && <Text c="dimmed">Nothing has happened yet</Text>}
     </ScrollArea.Autosize>
   )
 }
 
-const Entry = ({ event, cast }: { event: SessionLogEvent; cast: Cast }) => (
+/** With the day above the entries of each day, unless all are of today. */
+function Entries({ events, cast }: { events: readonly SessionLogEvent[]; cast: Cast }) {
+  useTicker(DAY_LOOK_MS)
+  const days = events.map(({ at }) => calendar.format(new Date(at)))
+  const today = calendar.format(new Date())
+  const dated = days.some((day) => day !== today)
+  return events.map((event, index) => (
+    <Fragment key={event.seq}>
+      {dated && days[index] !== days[index - 1] && (
+        <Text component="li" size="sm" fw={600}>
+          {days[index]}
+        </Text>
+      )}
+      <Entry event={event} cast={cast} />
+    </Fragment>
+  ))
+}
+
+const Entry = memo(({ event, cast }: { event: SessionLogEvent; cast: Cast }) => (
   <Group component="li" data-seq={event.seq} gap="xs" wrap="nowrap" align="baseline">
     <Text size="xs" c="dimmed" style={{ whiteSpace: 'nowrap' }}>
       {event.seq} · <time dateTime={event.at}>{clock.format(new Date(event.at))}</time>
@@ -37,17 +72,15 @@ const Entry = ({ event, cast }: { event: SessionLogEvent; cast: Cast }) => (
       {eventText(event, cast)}
     </Text>
   </Group>
-)
+))
 
 function useCast(live: LiveSession): Cast {
   const { rest } = usePlatform()
-  const me = useMe()
-  const sessionId = live.room.sessionId
-  const { data } = useQuery(sessionQuery(rest, sessionId))
-  return {
-    meId: me.id,
-    operatorId: data?.operator_id,
-    operatorName: data?.operator_name,
-    clientId: data?.client_id,
-  }
+  const { id: meId } = useMe()
+  const { data } = useQuery(sessionQuery(rest, live.room.sessionId))
+  const [operatorId, operatorName, clientId] = [data?.operator_id, data?.operator_name, data?.client_id]
+  return useMemo(
+    () => ({ meId, operatorId, operatorName, clientId }),
+    [meId, operatorId, operatorName, clientId],
+  )
 }

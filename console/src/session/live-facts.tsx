@@ -1,7 +1,7 @@
-import { Group, Paper, Stack, Text } from '@mantine/core'
+import { Badge, Group, Text } from '@mantine/core'
 import type { SessionStatus } from '@wheelhouse/protocol'
-import type { ReactNode } from 'react'
 import type { LiveSession } from '../live/hooks.ts'
+import { Fact, Facts } from '../ui/facts.tsx'
 import { money } from '../ui/format.ts'
 import { reasonText } from './event-texts.ts'
 import type { SessionDetail } from './session-query.ts'
@@ -12,49 +12,56 @@ import type { WatchState } from './watching.ts'
 
 interface Props {
   readonly session: SessionDetail
-  /** When `session` was told, in Unix milliseconds. */
-  readonly toldAtMs: number
-  readonly live: LiveSession | undefined
+  readonly live: LiveSession
   readonly watched: WatchState | undefined
 }
 
-/** How an open session stands: since when, what it costs so far, how its robot is reached. */
-export function LiveFacts({ session, toldAtMs, live, watched }: Props) {
+/** In one line, above everything: what the session does, since when, and whether its robot is there. */
+export function Standing({ session, live, watched }: Props) {
   const nowMs = useSecond()
-  const status = live?.session?.status ?? session.status
-  const sinceMs = live && statusSince(live.events, status)
+  const status = live.session?.status ?? session.status
+  const sinceMs = statusSince(live.events, status)
+  const why = status === 'PAUSED' && session.pause_reason && reasonText(session.pause_reason)
   return (
-    <Paper withBorder p="md">
-      <Group gap="xl" align="flex-start" style={{ rowGap: 'var(--mantine-spacing-xs)' }}>
-        <Fact label="Status">
-          <Group gap="xs">
-            <StatusBadge status={status} />
-            {sinceMs !== undefined && <span>for {clockText((nowMs - sinceMs) / 1_000)}</span>}
-          </Group>
-          {status === 'PAUSED' && session.pause_reason && (
-            <Text size="sm" c="dimmed">
-              {reasonText(session.pause_reason)}
-            </Text>
-          )}
-        </Fact>
-        <Cost {...{ session, status }} elapsedMs={nowMs - toldAtMs} />
-        <Robot session={session} watched={watched} />
-        <Latency watched={watched} />
-      </Group>
-    </Paper>
+    <Group component="section" aria-label="State" gap="xs">
+      <StatusBadge status={status} />
+      <Text size="sm" span>
+        {[sinceMs !== undefined && `for ${clockText((nowMs - sinceMs) / 1_000)}`, why]
+          .filter(Boolean)
+          .join(': ')}
+      </Text>
+      <RobotBadge session={session} watched={watched} />
+    </Group>
   )
 }
 
-const Fact = ({ label, children }: { label: string; children: ReactNode }) => (
-  <Stack gap={2} maw={320}>
-    <Text size="xs" c="dimmed">
-      {label}
-    </Text>
-    <Text size="sm" component="div">
-      {children}
-    </Text>
-  </Stack>
-)
+function RobotBadge({ session, watched }: Pick<Props, 'session' | 'watched'>) {
+  const online = watched?.connection === 'online'
+  const connected = (online && watched.drive?.robot_connected) || (!online && session.control.connected)
+  return (
+    <>
+      <Badge color={online ? (connected ? 'teal.9' : 'red.9') : 'gray.7'} variant="filled">
+        {connected ? 'Robot connected' : 'Robot away'}
+      </Badge>
+      {watched && !online && (
+        <Text size="sm" c="dimmed" span>
+          as last told
+        </Text>
+      )}
+    </>
+  )
+}
+
+/** What an open session costs so far, and how its robot is reached. */
+export function LiveFacts({ session, toldAtMs, live, watched }: Props & { readonly toldAtMs: number }) {
+  const status = live.session?.status ?? session.status
+  return (
+    <Facts cols={{ base: 1, xs: 2 }}>
+      <Cost {...{ session, status }} elapsedMs={useSecond() - toldAtMs} />
+      <Latency watched={watched} />
+    </Facts>
+  )
+}
 
 function Cost(props: { session: SessionDetail; status: SessionStatus; elapsedMs: number }) {
   const { session, status, elapsedMs } = props
@@ -68,21 +75,6 @@ function Cost(props: { session: SessionDetail; status: SessionStatus; elapsedMs:
       <Text size="sm" c="dimmed">
         {minutes} begun {minutes === 1 ? 'minute' : 'minutes'} at {money(rate)}; fixed at the end
       </Text>
-    </Fact>
-  )
-}
-
-function Robot({ session, watched }: { session: SessionDetail; watched: WatchState | undefined }) {
-  const online = watched?.connection === 'online'
-  const connected = (online && watched.drive?.robot_connected) || (!online && session.control.connected)
-  return (
-    <Fact label="Robot">
-      {connected ? 'Connected' : 'Not connected'}
-      {watched && !online && (
-        <Text size="sm" c="dimmed">
-          as last told
-        </Text>
-      )}
     </Fact>
   )
 }

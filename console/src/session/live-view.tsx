@@ -1,14 +1,14 @@
-import { Alert, Button, Group, Paper, SimpleGrid, Stack, Text, Title } from '@mantine/core'
-import type { ReactNode } from 'react'
+import { Alert, Button, Group, SimpleGrid, Stack, Text } from '@mantine/core'
 import type { LiveSession } from '../live/hooks.ts'
 import { TelemetryView } from '../telemetry/telemetry-view.tsx'
 import { LinkButton } from '../ui/links.tsx'
+import { Section } from '../ui/section.tsx'
 import { VideoView } from '../video/video-view.tsx'
 import { ChatPanel } from './chat-panel.tsx'
 import { useStopText } from './clear-stop.tsx'
 import { EventLog } from './event-log.tsx'
 import { ExtensionPanel } from './extension-panel.tsx'
-import { LiveFacts } from './live-facts.tsx'
+import { LiveFacts, Standing } from './live-facts.tsx'
 import { SessionActions } from './session-actions.tsx'
 import type { SessionDetail } from './session-query.ts'
 import { useSides } from './session-side.ts'
@@ -33,10 +33,20 @@ export function LiveView({ session, toldAtMs, live }: Props) {
   const inForce = told || (watched?.drive?.stop?.latched ? 'A stop is in force.' : undefined)
   return (
     <Stack>
-      <LiveFacts {...{ session, toldAtMs, live, watched }} />
+      <Standing {...{ session, live, watched }} />
       <LinkProblem watching={watching} watched={watched} />
-      {(client || !operator) && <Picture session={session} watching={watching} />}
-      <Section title="Control">
+      {client || !operator ? (
+        <SimpleGrid cols={{ base: 1, md: 2 }}>
+          <Stack>
+            <VideoView url={session.stream_url} title={`Camera of ${session.robot_name}`} />
+            <LiveFacts {...{ session, toldAtMs, live, watched }} />
+          </Stack>
+          {watching && <TelemetryView subscribe={watching.subscribe} />}
+        </SimpleGrid>
+      ) : (
+        <LiveFacts {...{ session, toldAtMs, live, watched }} />
+      )}
+      <Section gap="xs" title="Control">
         <SessionActions live={live} />
         {operator && (
           <Group>
@@ -47,14 +57,14 @@ export function LiveView({ session, toldAtMs, live }: Props) {
         )}
       </Section>
       <SimpleGrid cols={{ base: 1, md: 2 }}>
-        <Section title="Chat">
+        <Section gap="xs" title="Chat">
           <ChatPanel live={live} />
         </Section>
         <Stack>
-          <Section title="More time">
+          <Section gap="xs" title="More time">
             <ExtensionPanel live={live} />
           </Section>
-          <Section title="Event log">
+          <Section gap="xs" title="Event log">
             <EventLog live={live} />
           </Section>
         </Stack>
@@ -63,23 +73,6 @@ export function LiveView({ session, toldAtMs, live }: Props) {
     </Stack>
   )
 }
-
-/** What there is to be seen of the robot. */
-const Picture = ({ session, watching }: { session: SessionDetail; watching: Watching | undefined }) => (
-  <SimpleGrid cols={{ base: 1, md: 2 }}>
-    <VideoView url={session.stream_url} title={`Camera of ${session.robot_name}`} />
-    {watching && <TelemetryView subscribe={watching.subscribe} />}
-  </SimpleGrid>
-)
-
-export const Section = ({ title, children }: { title: string; children: ReactNode }) => (
-  <Paper withBorder p="md" component="section" aria-label={title} miw={0}>
-    <Stack gap="xs">
-      <Title order={2}>{title}</Title>
-      {children}
-    </Stack>
-  </Paper>
-)
 
 /** Says when what the gateway tells is not of now. */
 function LinkProblem(props: { watching: Watching | undefined; watched: WatchState | undefined }) {

@@ -24,5 +24,6 @@ export const sessionNavigation: readonly NavigationEntry[] = [
     label: 'Sessions',
     description: 'What is going on now, what is planned, and all that was.',
     icon: IconListDetails,
+    first: true,
   },
 ]

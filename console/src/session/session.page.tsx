@@ -6,11 +6,12 @@ import { usePlatform } from '../app/platform.ts'
 import { type LiveSession, useLiveSession } from '../live/hooks.ts'
 import { LinkButton } from '../ui/links.tsx'
 import { Page } from '../ui/page.tsx'
+import { Section } from '../ui/section.tsx'
 import { Empty, Loading, QueryView } from '../ui/states.tsx'
 import { Time } from '../ui/time.tsx'
 import { ChatPanel } from './chat-panel.tsx'
 import { EventLog } from './event-log.tsx'
-import { LiveView, Section } from './live-view.tsx'
+import { LiveView } from './live-view.tsx'
 import { SessionActions } from './session-actions.tsx'
 import { type SessionDetail, sessionQuery } from './session-query.ts'
 import { isOpen } from './session-side.ts'
@@ -31,7 +32,7 @@ export function SessionPage() {
       title={data ? `Session on ${data.robot_name}` : 'Session'}
       description={data && `${data.robot_type}, operated by ${data.operator_name}`}
       actions={
-        <LinkButton to="/sessions" variant="default">
+        <LinkButton to="/sessions" variant="default" visibleFrom="sm">
           All sessions
         </LinkButton>
       }
@@ -66,7 +67,7 @@ const NotOpen = ({ session, live }: { session: SessionDetail; live: LiveSession 
       <StatusBadge status={session.status} />
     </div>
     {session.status === 'PENDING' ? (
-      <Section title="Scheduled">
+      <Section gap="xs" title="Scheduled">
         <Text>
           It begins {session.scheduled_for ? <Time at={session.scheduled_for} exact /> : 'later'}, if the
           robot is free then.
@@ -77,10 +78,10 @@ const NotOpen = ({ session, live }: { session: SessionDetail; live: LiveSession 
       <Summary session={session} />
     )}
     <SimpleGrid cols={{ base: 1, md: 2 }}>
-      <Section title="Chat">
+      <Section gap="xs" title="Chat">
         <ChatPanel live={live} />
       </Section>
-      <Section title="Event log">
+      <Section gap="xs" title="Event log">
         <EventLog live={live} />
       </Section>
     </SimpleGrid>

@@ -15,8 +15,6 @@ export interface Stop {
   readonly state: Store<StopPress>
   /** Presses the stop. Pressing again is never wrong. */
   press(): void
-  /** Gives up what is not recorded yet: nobody is there any more to see what comes of it. */
-  close(): void
 }
 
 const AGAIN_MS = 1_000
@@ -30,7 +28,6 @@ export function createStop(ways: () => readonly StopWay[], onRecorded: () => Pro
   let current = new AbortController()
   return {
     state,
-    close: () => current.abort(),
     press() {
       current.abort()
       const press = new AbortController()

@@ -1,6 +1,7 @@
-import { Paper, Stack, Table, Title } from '@mantine/core'
+import { Table } from '@mantine/core'
 import type { ReactNode } from 'react'
 import { duration, money } from '../ui/format.ts'
+import { Section } from '../ui/section.tsx'
 import { Time } from '../ui/time.tsx'
 import { reasonText } from './event-texts.ts'
 import { RatingForm, RatingShown } from './rating-form.tsx'
@@ -15,25 +16,22 @@ export function Summary({ session }: { session: SessionDetail }) {
   const { client } = useSides(session)
   const completed = session.status === 'COMPLETED'
   return (
-    <Paper withBorder p="md">
-      <Title order={2}>Summary</Title>
-      <Stack>
-        <Table aria-label="Summary" variant="vertical" layout="fixed">
-          <Table.Tbody>
-            {linesOf(session).map(([label, value]) => (
-              <Table.Tr key={label}>
-                <Table.Th scope="row" w={160}>
-                  {label}
-                </Table.Th>
-                <Table.Td>{value}</Table.Td>
-              </Table.Tr>
-            ))}
-          </Table.Tbody>
-        </Table>
-        <RatingShown session={session} />
-        {completed && client && session.rating === null && <RatingForm session={session} />}
-      </Stack>
-    </Paper>
+    <Section title="Summary">
+      <Table aria-label="Summary" variant="vertical" layout="fixed">
+        <Table.Tbody>
+          {linesOf(session).map(([label, value]) => (
+            <Table.Tr key={label}>
+              <Table.Th scope="row" w={160}>
+                {label}
+              </Table.Th>
+              <Table.Td>{value}</Table.Td>
+            </Table.Tr>
+          ))}
+        </Table.Tbody>
+      </Table>
+      <RatingShown session={session} />
+      {completed && client && session.rating === null && <RatingForm session={session} />}
+    </Section>
   )
 }
 

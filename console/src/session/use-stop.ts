@@ -1,16 +1,16 @@
 import { useQueryClient } from '@tanstack/react-query'
-import { answerOf } from '@wheelhouse/sdk'
 import { useEffect, useRef, useState } from 'react'
 import { keys } from '../api/keys.ts'
 import { usePlatform } from '../app/platform.ts'
 import type { SessionRoom } from '../live/session-room.ts'
 import { createStop, type Stop, type StopWay, WayEndedError } from './stop.ts'
+import { stopOverRest } from './stop-over-rest.ts'
 import type { Watching } from './watching.ts'
 
-/** A request that takes longer is made again: networks swallow some. */
-const REQUEST_MS = 5_000
-
-/** The stop of a session: over the gateway, the hub and the REST API at once, as far as they are there. */
+/**
+ * The stop of a session: over the gateway, the hub and the REST API at once, as far as they are there. One that was
+ * pressed goes on until it is recorded, also when another page is opened meanwhile.
+ */
 export function useStop(room: SessionRoom, watching: Watching | undefined): Stop {
   const { rest } = usePlatform()
   const queries = useQueryClient()
@@ -28,14 +28,7 @@ export function useStop(room: SessionRoom, watching: Watching | undefined): Stop
       })
     }
     const overHub: StopWay = () => parts.current.room.act('emergency_stop')
-    const overRest: StopWay = (signal) =>
-      answerOf(
-        rest.PATCH('/api/sessions/{id}', {
-          params: { path: { id: sessionId } },
-          body: { action: 'emergency_stop' },
-          signal: AbortSignal.any([signal, AbortSignal.timeout(REQUEST_MS)]),
-        }),
-      )
+    const overRest = stopOverRest(rest, sessionId)
     return createStop(
       () => [overGateway, overHub, overRest],
       () => {
@@ -44,6 +37,5 @@ export function useStop(room: SessionRoom, watching: Watching | undefined): Stop
       },
     )
   })
-  useEffect(() => () => stop.close(), [stop])
   return stop
 }

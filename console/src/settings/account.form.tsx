@@ -1,8 +1,7 @@
-import { Button, Group, Stack, TextInput } from '@mantine/core'
+import { Stack, TextInput } from '@mantine/core'
 import { useState } from 'react'
 import { useMe } from '../auth/me.ts'
-import { Saved } from '../ui/saved.tsx'
-import { Problem } from '../ui/states.tsx'
+import { FormFooter } from '../ui/form-footer.tsx'
 import { useProfileChange } from './use-profile-change.ts'
 
 export function AccountForm() {
@@ -27,13 +26,7 @@ export function AccountForm() {
           autoComplete="name"
         />
         <TextInput label="E-mail" description="From your identity provider" value={me.email ?? ''} readOnly />
-        <Problem error={change.error} />
-        <Group>
-          <Button type="submit" loading={change.isPending}>
-            Save
-          </Button>
-          <Saved when={change.isSuccess} />
-        </Group>
+        <FormFooter change={change} />
       </Stack>
     </form>
   )

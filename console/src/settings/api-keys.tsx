@@ -5,6 +5,7 @@ import { answerOf, type Schemas } from '@wheelhouse/sdk'
 import { keys } from '../api/keys.ts'
 import { usePlatform } from '../app/platform.ts'
 import { ConfirmButton } from '../ui/confirm-button.tsx'
+import { DataTable } from '../ui/data-table.tsx'
 import { Empty, QueryView } from '../ui/states.tsx'
 import { Time } from '../ui/time.tsx'
 import { NewApiKey } from './new-api-key.tsx'
@@ -31,26 +32,15 @@ export function ApiKeys() {
         empty={<Empty title="No keys yet" />}
       >
         {({ api_keys }) => (
-          <Table.ScrollContainer minWidth={560} scrollAreaProps={{ viewportProps: { tabIndex: 0 } }}>
-            <Table aria-label="API keys">
-              <Table.Thead>
-                <Table.Tr>
-                  <Table.Th>Name</Table.Th>
-                  <Table.Th>Key</Table.Th>
-                  <Table.Th>Last used</Table.Th>
-                  <Table.Th>Expires</Table.Th>
-                  <Table.Th>
-                    <span>State</span>
-                  </Table.Th>
-                </Table.Tr>
-              </Table.Thead>
-              <Table.Tbody>
-                {api_keys.map((key) => (
-                  <Row key={key.id} apiKey={key} />
-                ))}
-              </Table.Tbody>
-            </Table>
-          </Table.ScrollContainer>
+          <DataTable
+            label="API keys"
+            minWidth={560}
+            columns={['Name', 'Key', 'Last used', 'Expires', 'State']}
+          >
+            {api_keys.map((key) => (
+              <Row key={key.id} apiKey={key} />
+            ))}
+          </DataTable>
         )}
       </QueryView>
     </Stack>

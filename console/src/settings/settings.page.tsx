@@ -1,9 +1,8 @@
-import { Card, Stack, Title } from '@mantine/core'
-import type { ReactNode } from 'react'
 import { useMe } from '../auth/me.ts'
 import { ClientProfileForm } from '../profiles/client-profile.form.tsx'
 import { OperatorProfileForm } from '../profiles/operator-profile.form.tsx'
 import { Page } from '../ui/page.tsx'
+import { Section } from '../ui/section.tsx'
 import { AccountForm } from './account.form.tsx'
 import { ApiKeys } from './api-keys.tsx'
 import { AvatarForm } from './avatar.form.tsx'
@@ -37,12 +36,3 @@ export function SettingsPage() {
     </Page>
   )
 }
-
-const Section = ({ title, children }: { title: string; children: ReactNode }) => (
-  <Card withBorder component="section" aria-label={title}>
-    <Stack>
-      <Title order={2}>{title}</Title>
-      {children}
-    </Stack>
-  </Card>
-)

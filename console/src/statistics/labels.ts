@@ -2,12 +2,6 @@ import type { Schemas } from '@wheelhouse/sdk'
 
 type Stats = Schemas['ClientStats']
 
-/** One bar, one row. */
-export interface ChartRow {
-  readonly label: string
-  readonly value: number
-}
-
 /** In the order in which they are shown. */
 export const robotStatuses: readonly (readonly [keyof Stats['robots_by_status'], string])[] = [
   ['AVAILABLE', 'Online'],

@@ -1,16 +1,14 @@
-import { Card, SimpleGrid, Stack, Text, Title } from '@mantine/core'
+import { SimpleGrid } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import { answerOf, type Schemas } from '@wheelhouse/sdk'
-import { lazy, type ReactNode, Suspense } from 'react'
 import { keys } from '../api/keys.ts'
 import { usePlatform } from '../app/platform.ts'
+import { Chart } from '../ui/chart.tsx'
+import { Fact, Facts } from '../ui/facts.tsx'
 import { dataSize, duration, money } from '../ui/format.ts'
 import { Page } from '../ui/page.tsx'
-import { Loading, QueryView } from '../ui/states.tsx'
-import { Figures } from './figures.tsx'
-import { type ChartRow, monthLabel, robotStatuses, sessionStatuses } from './labels.ts'
-
-const Bars = lazy(() => import('./bars.tsx'))
+import { QueryView } from '../ui/states.tsx'
+import { monthLabel, robotStatuses, sessionStatuses } from './labels.ts'
 
 type Stats = Schemas['ClientStats']
 
@@ -51,27 +49,26 @@ export function StatisticsPage() {
 }
 
 const Headline = ({ stats }: { stats: Stats }) => (
-  <SimpleGrid component="dl" cols={{ base: 2, sm: 3, lg: 6 }} m={0}>
-    <Figure label="Spent this month">{money(stats.spend_this_month_cents)}</Figure>
-    <Figure label="Spent in all">{money(stats.spend_total_cents)}</Figure>
-    <Figure label="Time driven">{duration(stats.minutes)}</Figure>
-    <Figure label="Episodes">{stats.episodes_collected.toLocaleString()}</Figure>
-    <Figure label="Data">{dataSize(stats.data_collected_mb)}</Figure>
-    <Figure label="Your ratings">
+  <Facts cols={{ base: 2, sm: 3, lg: 6 }}>
+    <Fact size="xl" label="Spent this month">
+      {money(stats.spend_this_month_cents)}
+    </Fact>
+    <Fact size="xl" label="Spent in all">
+      {money(stats.spend_total_cents)}
+    </Fact>
+    <Fact size="xl" label="Time driven">
+      {duration(stats.minutes)}
+    </Fact>
+    <Fact size="xl" label="Episodes">
+      {stats.episodes_collected.toLocaleString()}
+    </Fact>
+    <Fact size="xl" label="Data">
+      {dataSize(stats.data_collected_mb)}
+    </Fact>
+    <Fact size="xl" label="Your ratings">
       {stats.average_rating === null ? 'none yet' : `${stats.average_rating} of 5`}
-    </Figure>
-  </SimpleGrid>
-)
-
-const Figure = ({ label, children }: { label: string; children: ReactNode }) => (
-  <div>
-    <Text component="dt" size="sm" c="dimmed">
-      {label}
-    </Text>
-    <Text component="dd" m={0} fw={600} size="xl">
-      {children}
-    </Text>
-  </div>
+    </Fact>
+  </Facts>
 )
 
 const Months = ({ stats: { months } }: { stats: Stats }) => (
@@ -109,21 +106,3 @@ function Counts<S extends string>(props: {
     />
   )
 }
-
-/** A picture of some figures, and the figures themselves, which everybody can read. */
-const Chart = (props: {
-  title: string
-  rows: readonly ChartRow[]
-  unit: string
-  format: (value: number) => string
-}) => (
-  <Card withBorder component="section" aria-label={props.title}>
-    <Stack>
-      <Title order={2}>{props.title}</Title>
-      <Suspense fallback={<Loading />}>
-        <Bars rows={props.rows} unit={props.unit} format={props.format} />
-      </Suspense>
-      <Figures {...props} />
-    </Stack>
-  </Card>
-)

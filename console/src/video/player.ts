@@ -12,9 +12,11 @@ export interface PlayerHooks {
   readonly signal: AbortSignal
 }
 
-/** Whether frames can be told apart, so that their age is known. */
+/** What can be told of the picture: whether frames can be told apart, so that it is known when the last one came. */
 export interface Playing {
   readonly framesKnown: boolean
+  /** How far the picture is behind the newest that there is to be had, in seconds, where the way of it is slow. */
+  readonly behindS?: () => number
 }
 
 /** Plays the video at `url`; settles with the first picture. @throws whatever stood in the way */

@@ -8,6 +8,7 @@ export const playHls: Player = async (url, hooks) => {
   hooks.signal.throwIfAborted()
   const video = videoElement(hooks)
   const broken = Promise.withResolvers<never>()
+  let behindS: (() => number) | undefined
   broken.promise.catch(() => undefined) // after the first frame, `onEnd` tells of it
   if (!Hls.isSupported()) {
     if (video.canPlayType(HLS_TYPE) === '') throw new Error('this browser plays no HLS')
@@ -20,11 +21,12 @@ export const playHls: Player = async (url, hooks) => {
       broken.reject(new Error(details))
       hooks.onEnd(`the video broke off: ${details}`)
     })
+    behindS = () => hls.latency
     hls.loadSource(url)
     hls.attachMedia(video)
   }
   await Promise.race([follow(video, hooks), broken.promise])
-  return { framesKnown: true }
+  return { framesKnown: true, ...(behindS && { behindS }) }
 }
 
 /** A video file that the browser plays by itself. */

@@ -30,17 +30,20 @@ export function VideoView({ url, title }: Props) {
     }
   }, [url, title])
   return (
-    <section className={styles.frame} aria-label={title}>
-      <div ref={host} className={styles.host} />
-      {!url && <Cover text="This robot has no video." />}
-      {watch && <VideoStatus watch={watch} />}
+    <section aria-label={title}>
+      <div className={styles.frame}>
+        <div ref={host} className={styles.host} />
+        {!url && <Cover text="This robot has no video." />}
+        {watch && <VideoStatus watch={watch} />}
+      </div>
+      <div className={styles.caption}>{watch && <FrameAge watch={watch} />}</div>
     </section>
   )
 }
 
 function VideoStatus({ watch }: { watch: VideoWatch }) {
-  const { phase, why, framesKnown } = useStore(watch.state)
-  if (phase === 'showing') return framesKnown ? <FrameAge watch={watch} /> : null
+  const { phase, why, playing } = useStore(watch.state)
+  if (phase === 'showing') return playing.framesKnown ? <Standstill watch={watch} /> : null
   if (phase === 'looking' && why === undefined) return <Cover text="Looking for the video" />
   return (
     <Cover text={`There is no picture: ${why ?? 'it does not answer'}.`}>
@@ -52,18 +55,31 @@ function VideoStatus({ watch }: { watch: VideoWatch }) {
   )
 }
 
-/** How old the picture is; a warning when it stands still. */
-function FrameAge({ watch }: { watch: VideoWatch }) {
+function useSinceLastFrameMs(watch: VideoWatch): number {
   useTicker(AGE_REFRESH_MS)
-  const ageMs = performance.now() - (watch.lastFrameMs() ?? performance.now())
-  const stale = ageMs > STALE_MS
-  return (
-    <div className={stale ? styles.stale : styles.age}>
-      {stale
-        ? `The picture stopped ${(ageMs / 1000).toFixed(0)} s ago`
-        : `Picture ${Math.round(ageMs)} ms old`}
-    </div>
-  )
+  return performance.now() - (watch.lastFrameMs() ?? performance.now())
+}
+
+/** Across the picture: it does not show how things are. */
+function Standstill({ watch }: { watch: VideoWatch }) {
+  const sinceMs = useSinceLastFrameMs(watch)
+  if (sinceMs <= STALE_MS) return null
+  return <div className={styles.standstill}>The picture stopped {(sinceMs / 1000).toFixed(0)} s ago</div>
+}
+
+/** What is known of the picture's age. Below it: what a camera writes into its picture may stand anywhere. */
+function FrameAge({ watch }: { watch: VideoWatch }) {
+  const sinceMs = useSinceLastFrameMs(watch)
+  const { phase, playing } = useStore(watch.state)
+  if (phase !== 'showing') return null
+  if (!playing.framesKnown) return 'This camera does not tell how old its picture is'
+  const behindS = playing.behindS?.()
+  return [
+    sinceMs <= STALE_MS && `Last picture ${Math.round(sinceMs)} ms ago`,
+    behindS !== undefined && `${behindS.toFixed(1)} s or more behind the camera`,
+  ]
+    .filter(Boolean)
+    .join(', ')
 }
 
 const Cover = ({ text, children }: { text: string; children?: React.ReactNode }) => (

@@ -1,6 +1,6 @@
 import { createStore, type Store } from '../ui/store.ts'
 import { playersFor } from './find-player.ts'
-import type { Player } from './player.ts'
+import type { Player, Playing } from './player.ts'
 import { videoUrl } from './video-url.ts'
 
 /** `looking`: finding out what answers; `showing`: there is a picture; `lost`: it will be tried again. */
@@ -10,14 +10,14 @@ export interface VideoState {
   readonly phase: VideoPhase
   /** Why there is no picture; of the last attempt. */
   readonly why: string | undefined
-  /** Whether `lastFrameMs` tells of every frame. */
-  readonly framesKnown: boolean
+  /** What the player tells of the picture that is shown; without one, nothing is known. */
+  readonly playing: Playing
 }
 
 /** One viewer of one video. */
 export interface VideoWatch {
   readonly state: Store<VideoState>
-  /** When the newest frame was shown, by `performance.now()`; undefined before the first. */
+  /** When the last frame was shown, by `performance.now()`; undefined before the first. */
   lastFrameMs(): number | undefined
   /** Tries again at once. */
   retry(): void
@@ -28,10 +28,11 @@ const FIRST_WAIT_MS = 1_000
 const LONGEST_WAIT_MS = 30_000
 /** A picture that stood this long was a good one: its end starts the waits afresh. */
 const STABLE_MS = 10_000
+const NOTHING: Playing = { framesKnown: false }
 
 /** Shows the video at `url` in `host`, and comes back to it as long as it takes. */
 export function watchVideo(url: string, title: string, host: HTMLElement): VideoWatch {
-  const state = createStore<VideoState>({ phase: 'looking', why: undefined, framesKnown: false })
+  const state = createStore<VideoState>({ phase: 'looking', why: undefined, playing: NOTHING })
   let attempt = new AbortController()
   let timer: ReturnType<typeof setTimeout> | undefined
   let lastFrameMs: number | undefined
@@ -41,7 +42,7 @@ export function watchVideo(url: string, title: string, host: HTMLElement): Video
   function lost(mine: AbortController, why: string): void {
     if (mine !== attempt || closed || mine.signal.aborted) return
     mine.abort()
-    state.set({ phase: 'lost', why, framesKnown: false })
+    state.set({ phase: 'lost', why, playing: NOTHING })
     const waitMs = Math.min(LONGEST_WAIT_MS, FIRST_WAIT_MS * 2 ** waits++)
     timer = setTimeout(() => void begin(), waitMs * (0.75 + Math.random() / 2))
   }
@@ -55,9 +56,9 @@ export function watchVideo(url: string, title: string, host: HTMLElement): Video
     try {
       const address = videoUrl(url)
       if (address === undefined) throw new Error('its address is none of the web')
-      const framesKnown = await playFirst(address, await playersFor(address, mine.signal), mine)
+      const playing = await playFirst(address, await playersFor(address, mine.signal), mine)
       const sinceMs = performance.now()
-      state.set({ phase: 'showing', why: undefined, framesKnown })
+      state.set({ phase: 'showing', why: undefined, playing })
       mine.signal.addEventListener('abort', () => {
         if (performance.now() - sinceMs >= STABLE_MS) waits = 0
       })
@@ -80,7 +81,7 @@ export function watchVideo(url: string, title: string, host: HTMLElement): Video
       }
       const onEnd = (why: string) => shown && lost(mine, why)
       try {
-        return (await play(address, { ...hooks, onFrame, onEnd })).framesKnown
+        return await play(address, { ...hooks, onFrame, onEnd })
       } catch (cause) {
         one.abort()
         mine.signal.throwIfAborted()

@@ -1,8 +1,13 @@
 import { BarChart } from '@mantine/charts'
 import '@mantine/charts/styles.css'
-import type { ChartRow } from './labels.ts'
 
-/** Figures as bars, for the eye alone: `Figures` says the same to everybody. */
+/** One bar, one row. */
+export interface ChartRow {
+  readonly label: string
+  readonly value: number
+}
+
+/** Figures as bars, for the eye alone: `Chart` says the same to everybody. */
 export default function Bars(props: {
   rows: readonly ChartRow[]
   unit: string
@@ -15,7 +20,8 @@ export default function Bars(props: {
         data={props.rows.map(({ label, value }) => ({ label, [props.unit]: value }))}
         dataKey="label"
         series={[{ name: props.unit, color: 'blue.8' }]}
-        valueFormatter={props.format}
+        // It is given more than the value.
+        valueFormatter={(value) => props.format(value)}
         barProps={{ isAnimationActive: false }}
         // Nothing to focus in what is hidden from assistive technology.
         barChartProps={{ accessibilityLayer: false }}

@@ -1,0 +1,47 @@
+import { Table, type TableProps } from '@mantine/core'
+import type { ReactNode } from 'react'
+
+type Column = string | { readonly label: string; readonly align: 'right' }
+
+interface Props {
+  /** What it lists; people who do not see it are told so. */
+  readonly label: string
+  readonly columns: readonly Column[]
+  /** In pixels: in less room than this it scrolls by itself. Without it, it always fits. */
+  readonly minWidth?: number
+  readonly verticalSpacing?: TableProps['verticalSpacing']
+  /** Rows: `Table.Tr` of `Table.Td`. */
+  readonly children: ReactNode
+  /** Rows below all others: sums. */
+  readonly foot?: ReactNode
+}
+
+/** A table with named columns. One that is wider than the screen can be scrolled with the keyboard. */
+export function DataTable({ label, columns, minWidth, verticalSpacing, children, foot }: Props) {
+  const table = (
+    <Table aria-label={label} {...(verticalSpacing && { verticalSpacing })}>
+      <Table.Thead>
+        <Table.Tr>
+          {columns.map((column) => {
+            const { label: name, align } =
+              typeof column === 'string' ? { label: column, align: null } : column
+            return (
+              <Table.Th key={name} {...(align && { ta: align })}>
+                {name}
+              </Table.Th>
+            )
+          })}
+        </Table.Tr>
+      </Table.Thead>
+      <Table.Tbody>{children}</Table.Tbody>
+      {foot && <Table.Tfoot>{foot}</Table.Tfoot>}
+    </Table>
+  )
+  if (minWidth === undefined) return table
+  const viewportProps = { tabIndex: 0, role: 'group', 'aria-label': `Table: ${label}` }
+  return (
+    <Table.ScrollContainer minWidth={minWidth} scrollAreaProps={{ viewportProps }}>
+      {table}
+    </Table.ScrollContainer>
+  )
+}
