@@ -45,13 +45,17 @@ export function createAdmission(parts: {
       return undefined
     }
     const caller = await identified(http)
-    const acting = http.method === 'PATCH' && /^\/api\/sessions\/[^/]+$/.test(http.path)
-    if (!unlimited && !(acting && isEmergencyStop(http.request.body))) {
-      await limits.take(http, acting ? 'sessions' : 'default', credentialOf(caller))
-    }
+    const policy = policyFor(http.method, http.path, http.request.body)
+    if (!unlimited && policy) await limits.take(http, policy, credentialOf(caller))
     authorize(caller, access)
     return caller
   }
+}
+
+/** The limit that an authenticated request counts towards, by whatever way it comes; undefined: none. */
+export function policyFor(method: string, path: string, body: unknown): 'default' | 'sessions' | undefined {
+  if (method !== 'PATCH' || !/^\/api\/sessions\/[^/]+$/.test(path)) return 'default'
+  return isEmergencyStop(body) ? undefined : 'sessions'
 }
 
 /** Stops are never too many. */
