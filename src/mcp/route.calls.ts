@@ -42,6 +42,8 @@ export function findRoutes(endpoints: readonly Endpoint[]): FindRoute {
   return (route) => {
     const spec = known.get(route)
     if (!spec) throw new Error(`There is no route ${route}`)
+    if (spec.media || spec.upload)
+      throw new Error(`${route} is more than JSON, so it can only be asked over REST`)
     return spec
   }
 }
@@ -65,7 +67,7 @@ export function createRouteCalls(parts: {
       params: spec.params?.parse(given.params),
       query: spec.query?.parse(given.query ?? {}),
       body: spec.body?.parse(given.body),
-      http,
+      http: unanswered(http),
     }
     const key = keepsAnswers(spec) ? given.idempotencyKey : undefined
     if (key === undefined) return { body: await spec.run(input), replayed: false }
@@ -79,6 +81,9 @@ export function createRouteCalls(parts: {
 
   return { admit, call }
 }
+
+/** The request as a route may look at it. What the route says of its answer over REST, it does not say of ours. */
+const unanswered = (http: Context): Context => Object.create(http, { set: { value: () => {} } })
 
 /** The path as it would be asked for over REST. */
 const pathOf = ({ path }: Endpoint, { params = {} }: RouteInput) =>
