@@ -14,6 +14,7 @@ import { createAdmission, limitLogins } from './http/admission.ts'
 import { createApp } from './http/app.ts'
 import type { Endpoint } from './http/endpoint.ts'
 import { loginRoutes } from './idp/login.routes.ts'
+import { mcpEndpoint } from './mcp/index.ts'
 import { avatarEndpoints } from './media/avatar.routes.ts'
 import { metricsRoute } from './metrics/metrics.http.ts'
 import { robotModelEndpoints } from './models/robot-model.routes.ts'
@@ -88,12 +89,13 @@ export function createApi(
   parts: { gatewayUrl: () => string; isReady: () => boolean; pages: readonly Middleware[] },
 ): RequestListener {
   const { config, log, baseUrl, auth } = platform
+  const endpoints = apiEndpoints(platform, parts.gatewayUrl)
   const app = createApp({
     log,
     corsOrigins: config.corsOrigins,
     trustedProxies: config.trustedProxies,
     https: baseUrl.startsWith('https:'),
-    endpoints: apiEndpoints(platform, parts.gatewayUrl),
+    endpoints,
     authenticate: createAdmission({ ...auth, limits: platform.rateLimits }),
     around: platform.idempotency.around,
     observe: platform.metrics.request,
@@ -106,6 +108,7 @@ export function createApi(
       unsubscribePage(platform),
       docsPage(),
       ...parts.pages,
+      ...mcpEndpoint(platform, endpoints),
       limitLogins(platform.rateLimits, platform.report),
       ...(platform.payments ? [onboardingPage({ auth, payments: platform.payments })] : []),
       loginRoutes({ ...platform, corsOrigins: config.corsOrigins }),
