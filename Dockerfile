@@ -48,6 +48,9 @@ COPY src src
 COPY gateway gateway
 COPY hub hub
 COPY scripts/container-health.mjs scripts/
+# The MCP server hands them to those who ask.
+COPY README.md ./
+COPY docs docs
 RUN install --directory --owner=node --group=node /data
 VOLUME /data
 USER node

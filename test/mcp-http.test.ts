@@ -172,6 +172,11 @@ describe('bodies', () => {
     expect((await post(ping, { Accept: 'text/html' })).status).toBe(406)
   })
 
+  test('that want no answer get none', async () => {
+    const reply = await post({ jsonrpc: '2.0', method: 'notifications/initialized' })
+    expect([reply.status, reply.body, reply.headers.get('Content-Type')]).toEqual([202, '', null])
+  })
+
   test('that ask for what there is not get an error of the protocol', async () => {
     const call = async (method: string, params: object) =>
       messageOf((await post({ jsonrpc: '2.0', id: 1, method, params })).body)

@@ -1,5 +1,7 @@
+import { readFileSync } from 'node:fs'
+import type { Tool } from '@modelcontextprotocol/client'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { openScene } from './support/cast.ts'
+import { tools } from '../src/mcp/tools/index.ts'
 import { connectMcp, type Era } from './support/mcp.ts'
 import type { Person } from './support/person.ts'
 import { createWorld, type World } from './support/world.ts'
@@ -59,22 +61,69 @@ describe.each<Era>(['2025', '2026'])('a client of %s', (era) => {
   )
 })
 
-test('every tool is described by its route', async () => {
-  const { operator } = await openScene(world)
-  await using mcp = await connectMcp(world.baseUrl, operator.token)
-  const { tools } = await mcp.client.listTools()
-  console.log(
-    JSON.stringify(tools).length,
-    JSON.stringify(tools.map(({ outputSchema, ...rest }) => rest)).length,
-    JSON.stringify(
-      tools.find((t) => t.name === 'schedule_session'),
-      null,
-      1,
-    ),
-    JSON.stringify(
-      tools.find((t) => t.name === 'end_session'),
-      null,
-      1,
-    ),
-  )
+describe('the list of tools', () => {
+  test('is in docs/mcp.md as it is', async () => {
+    const rows = (await listed()).map(({ tool, who }) => {
+      const { readOnlyHint, destructiveHint, title } = tool.annotations ?? {}
+      const effect = readOnlyHint ? 'reads' : destructiveHint ? '**takes away**' : 'does'
+      return `| \`${tool.name}\` | ${title} | ${who} | ${effect} |`
+    })
+    const table = ['| Tool | | Who | |', '|---|---|---|---|', ...rows].join('\n')
+    expect(readFileSync(new URL('../docs/mcp.md', import.meta.url), 'utf8')).toContain(`\n${table}\n\n`)
+  })
+
+  test('is made for models: described, small, without references or ids to be taken for real', async () => {
+    for (const { tool } of await listed()) {
+      expect(tool.description, tool.name).toMatch(/^[A-Z].{15,}\.$/s)
+      const { inputSchema, outputSchema } = tool
+      expect([inputSchema.type, outputSchema?.type]).toEqual(['object', 'object'])
+      expect(Object.keys(outputSchema?.properties ?? outputSchema ?? {}).length, tool.name).toBeGreaterThan(0)
+      const text = JSON.stringify(tool)
+      expect(text).not.toContain('$ref')
+      expect(text).not.toMatch(/[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}/)
+      expect(JSON.stringify(inputSchema).length, tool.name).toBeLessThan(2_000)
+    }
+  })
+
+  test('says what is needed, what is usual and what is possible', async () => {
+    const schemaOf = async (name: string) =>
+      (await listed()).find(({ tool }) => tool.name === name)?.tool.inputSchema
+    expect(await schemaOf('schedule_session')).toMatchObject({
+      properties: { robotId: { format: 'uuid' }, scheduledFor: { format: 'date-time' } },
+      required: ['robotId', 'scheduledFor'],
+      additionalProperties: false,
+    })
+    expect((await schemaOf('start_session'))?.properties).not.toHaveProperty('scheduledFor')
+    expect(await schemaOf('list_sessions')).toMatchObject({
+      properties: { limit: { type: 'integer', minimum: 1, maximum: 100, default: 10 } },
+    })
+    expect(await schemaOf('end_session')).toMatchObject({
+      properties: { sessionId: {}, reason: {} },
+      required: ['sessionId'],
+    })
+    expect((await schemaOf('end_session'))?.properties).not.toHaveProperty('action')
+  })
+
+  /** Every tool, with whose roles are shown it. */
+  async function listed() {
+    const people = {
+      client: await world.client(),
+      operator: await world.operator(),
+      admin: await world.admin(),
+      everybody: await world.somebody(),
+    }
+    const seen = new Map<string, { tool: Tool; by: string[] }>()
+    for (const [role, { token }] of Object.entries(people)) {
+      await using mcp = await connectMcp(world.baseUrl, token)
+      for (const tool of (await mcp.client.listTools()).tools) {
+        const { by } = seen.get(tool.name) ?? { by: [] }
+        seen.set(tool.name, { tool, by: [...by, role] })
+      }
+    }
+    return tools.map(({ name }) => {
+      const { tool, by } = seen.get(name) ?? {}
+      if (!tool || !by) throw new Error(`Nobody is shown ${name}`)
+      return { tool, who: by.includes('everybody') ? 'everybody' : by.join(', ') }
+    })
+  }
 })

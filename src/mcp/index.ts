@@ -1,6 +1,8 @@
 import type { Middleware } from 'koa'
 import type { Platform } from '../deps.ts'
 import type { Endpoint } from '../http/endpoint.ts'
+import { packageVersion } from '../openapi/document.ts'
+import { docsPages } from './docs.ts'
 import { protectedResources } from './mcp.metadata.ts'
 import { mcpRoutes } from './mcp.routes.ts'
 import { createRouteCalls, findRoutes } from './route.calls.ts'
@@ -16,6 +18,7 @@ export function mcpEndpoint(platform: Platform, endpoints: readonly Endpoint[]):
     mcpRoutes({
       ...{ auth, baseUrl, corsOrigins: config.corsOrigins, limits: rateLimits },
       ...{ log: platform.log, report: platform.report, used: metrics.toolCalled },
+      ...{ version: packageVersion(), docs: docsPages() },
       toolbox: createToolbox({ specs: tools, find, baseUrl }),
       routes: createRouteCalls({ find, authorize: auth.authorize, once: idempotency.once }),
     }),

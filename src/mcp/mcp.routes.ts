@@ -29,7 +29,7 @@ interface Parts extends McpParts {
  * as everywhere, with `{"error"}`; once it is known as JSON-RPC, so is what is wrong with it.
  */
 export function mcpRoutes(parts: Parts): Middleware {
-  const { auth, limits, log } = parts
+  const { auth, limits, log, report } = parts
   const guard = createMcpGuard(parts)
   const identify = challenging(countingFailures(bearerOnly(auth), limits), metadataUrl(parts.baseUrl))
   const askings = new WeakMap<Request, Asking>()
@@ -37,18 +37,23 @@ export function mcpRoutes(parts: Parts): Middleware {
     ({ requestInfo }) => {
       const asking = requestInfo && askings.get(requestInfo)
       if (!asking) throw new Error('A request that nobody has asked')
-      return createMcpServer(parts, asking)
+      try {
+        return createMcpServer(parts, asking)
+      } catch (cause) {
+        report(cause) // the handler only says that something failed
+        throw cause
+      }
     },
-    { maxSubscriptions: 1, onerror: (err) => log.debug({ err }, 'MCP request refused') },
+    { onerror: (err) => log.debug({ err }, 'MCP request refused') },
   )
 
   async function answer(http: Context, asking: Asking, message: unknown): Promise<void> {
+    const policy = policyOf(parts, message)
+    if (policy) await limits.take(http, policy, credentialOf(asking.caller))
     if (Array.isArray(message))
       return sendError(http, 400, invalidRequest('Batches are not supported'), message)
     // There is nothing to subscribe to: lists and logs are read again, with `after`.
     if (methodOf(message) === 'subscriptions/listen') return sendError(http, 404, methodNotFound(), message)
-    const policy = policyOf(parts, message)
-    if (policy) await limits.take(http, policy, credentialOf(asking.caller))
     const gone = new AbortController()
     http.res.once('close', () => gone.abort())
     const request = webRequest(http, gone.signal)
@@ -135,7 +140,8 @@ function webRequest(http: Context, signal: AbortSignal): Request {
 /** Hands on what the handler answers: one JSON text, or a short stream of events. */
 function send(http: Context, response: Response): void {
   http.status = response.status
-  if (response.body) http.body = Readable.fromWeb(response.body as ReadableStream)
+  http.body = response.body ? Readable.fromWeb(response.body as ReadableStream) : ''
+  http.remove('Content-Type') // what Koa takes it for
   for (const name of ['content-type', 'allow', 'x-accel-buffering', 'mcp-protocol-version']) {
     const value = response.headers.get(name)
     if (value !== null) http.set(name, value)

@@ -1,5 +1,5 @@
 import { McpServer, ProtocolError, ProtocolErrorCode } from '@modelcontextprotocol/server'
-import { packageVersion } from '../openapi/document.ts'
+import type { DocsPage } from './docs.ts'
 import { createIds } from './ids.ts'
 import { addPrompts } from './prompts.ts'
 import { addResources } from './resources.ts'
@@ -21,6 +21,10 @@ const INSTRUCTIONS = [
 const constant = { resources: { listChanged: false }, prompts: { listChanged: false } }
 
 export interface McpParts {
+  /** Of the platform. */
+  readonly version: string
+  /** The pages that are handed out. */
+  readonly docs: readonly DocsPage[]
   readonly toolbox: Toolbox
   readonly routes: RouteCalls
   /** Told of what failed on our side. */
@@ -32,7 +36,7 @@ export interface McpParts {
 /** The server that one request of one caller speaks to. It knows its caller, keeps nothing and is gone after it. */
 export function createMcpServer(parts: McpParts, asking: Asking): McpServer {
   const mcp = new McpServer(
-    { name: 'wheelhouse', title: 'Wheelhouse', version: version() },
+    { name: 'wheelhouse', title: 'Wheelhouse', version: parts.version },
     { instructions: INSTRUCTIONS, capabilities: { ...constant, completions: {} } },
   )
   const ids = createIds(parts.routes, asking)
@@ -40,12 +44,6 @@ export function createMcpServer(parts: McpParts, asking: Asking): McpServer {
   addResources(mcp, { ...parts, ids }, asking)
   addPrompts(mcp, { ...parts, ids }, asking.caller)
   return mcp
-}
-
-let known: string | undefined
-const version = (): string => {
-  known ??= packageVersion()
-  return known
 }
 
 function addTools({ server }: McpServer, parts: McpParts, asking: Asking): void {

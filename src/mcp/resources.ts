@@ -1,11 +1,12 @@
 import { type McpServer, type ReadResourceResult, ResourceTemplate } from '@modelcontextprotocol/server'
-import { docsPages, readDocs } from './docs.ts'
+import { type DocsPage, readDocs } from './docs.ts'
 import { type Ids, type Known, matching } from './ids.ts'
 import { refusing } from './refusals.ts'
 import type { Asking, RouteCalls, RouteInput } from './route.calls.ts'
 import type { Route } from './tool.ts'
 
 interface Parts {
+  readonly docs: readonly DocsPage[]
   readonly routes: RouteCalls
   readonly ids: Ids
   readonly report: (cause: unknown) => void
@@ -15,13 +16,13 @@ const JSON_TYPE = 'application/json'
 
 /** Robots, sessions and the documentation, under addresses of their own. Reading obeys the same rules as REST. */
 export function addResources(mcp: McpServer, parts: Parts, asking: Asking): void {
-  addDocs(mcp, parts.report)
+  addDocs(mcp, parts)
   addLists(mcp, parts, asking)
   addThings(mcp, parts, asking)
 }
 
-function addDocs(mcp: McpServer, report: Parts['report']): void {
-  for (const page of docsPages()) {
+function addDocs(mcp: McpServer, { docs, report }: Parts): void {
+  for (const page of docs) {
     const { name, title, description } = page
     const uri = `wheelhouse://docs/${name}`
     const config = { title, description, mimeType: 'text/markdown' }
