@@ -10,8 +10,7 @@ const root = fileURLToPath(new URL('..', import.meta.url))
 const allowed: Record<string, readonly string[]> = {
   protocol: [],
   sdk: ['protocol'],
-  // Speak to the platform over the wire alone.
-  cli: ['protocol', 'sdk'],
+  // Speaks to the platform over the wire alone.
   console: ['protocol', 'sdk'],
   src: ['protocol'],
   gateway: ['src', 'protocol'],
@@ -38,7 +37,7 @@ const allowed: Record<string, readonly string[]> = {
     'console',
   ],
 }
-const product = ['src', 'gateway', 'hub', 'protocol', 'sdk', 'cli', 'console']
+const product = ['src', 'gateway', 'hub', 'protocol', 'sdk', 'console']
 
 /** The composition root knows every role; the demonstration plays robots and people with the SDK. */
 function isException(file: string, target: string): boolean {
@@ -163,7 +162,7 @@ describe('imports', () => {
       .filter((file) => product.includes(partOf(file)) && !file.endsWith('.config.ts'))
       .flatMap((file) => {
         const part = partOf(file)
-        const dependencies = declared(['protocol', 'sdk', 'cli', 'console'].includes(part) ? `${part}/` : '')
+        const dependencies = declared(['protocol', 'sdk', 'console'].includes(part) ? `${part}/` : '')
         return importsOf(file)
           .filter((specifier) => !specifier.startsWith('.') && !isBuiltIn(specifier))
           .map((specifier) => packageOf(specifier))
