@@ -324,7 +324,8 @@ describe('every answer', () => {
     const list = (name: string) => asked.headers.get(name)?.split(/, ?/).sort()
     expect(list('Access-Control-Allow-Methods')).toEqual(['DELETE', 'GET', 'HEAD', 'PATCH', 'POST'])
     expect(list('Access-Control-Allow-Headers')).toEqual([
-      ...['Authorization', 'Content-Type', 'Idempotency-Key', 'X-Request-Id'],
+      ...['Authorization', 'Content-Type', 'Idempotency-Key', 'Last-Event-ID', 'Mcp-Method', 'Mcp-Name'],
+      ...['Mcp-Protocol-Version', 'Mcp-Session-Id', 'X-Request-Id'],
     ])
     expect(asked.headers.get('Access-Control-Allow-Origin')).toBe('https://console.example')
     expect(asked.headers.get('Access-Control-Allow-Credentials')).toBe('true')
@@ -343,7 +344,8 @@ describe('every answer', () => {
       const answer = await ask(path, { headers: { Origin: 'https://console.example' } })
       const exposed = answer.headers.get('Access-Control-Expose-Headers')?.split(',') ?? []
       expect(exposed.sort()).toEqual([
-        ...['Idempotent-Replayed', 'RateLimit', 'RateLimit-Policy', 'Retry-After', 'X-Request-Id'],
+        ...['Idempotent-Replayed', 'RateLimit', 'RateLimit-Policy', 'Retry-After', 'WWW-Authenticate'],
+        'X-Request-Id',
       ])
     }
   })
