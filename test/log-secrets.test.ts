@@ -43,6 +43,21 @@ async function misuse({ baseUrl, gatewayUrl }: Serving, robotId: string, seen: S
     await ask(`${baseUrl}/auth/callback?code=${text}&state=${text}`)
     await ask(`${baseUrl}/auth/login?return_to=/${text}`)
     await ask(`${baseUrl}/metrics`, { token: secret })
+    const call = {
+      jsonrpc: '2.0',
+      id: 1,
+      method: 'tools/call',
+      params: { name: secret, arguments: { secret } },
+    }
+    for (const [token, version] of [
+      [`${secret}x`, '2025-11-25'],
+      [secret, secret],
+      [secret, '2025-11-25'],
+    ] as const) {
+      const headers = { Accept: 'application/json, text/event-stream', 'Mcp-Protocol-Version': version }
+      await ask(`${baseUrl}/api/mcp`, { method: 'POST', token, headers, body: call })
+      await ask(`${baseUrl}/api/mcp`, { method: 'POST', token, headers, body: { ...call, method: secret } })
+    }
     await ask(`${gatewayUrl.replace('ws:', 'http:')}/metrics?token=${text}`)
     const stranger = new TestRobot(`${gatewayUrl}/robots/${robotId}/control`, `${secret}x`)
     await stranger.closed

@@ -85,9 +85,7 @@ export function createIdempotency(parts: Parts) {
    */
   async function once(request: Repeatable, work: Work): Promise<Answered> {
     const { scope, key, fingerprint } = request
-    if (!PRINTABLE.test(key)) {
-      throw badRequest('Idempotency-Key: must be 1 to 255 printable ASCII characters')
-    }
+    if (!PRINTABLE.test(key)) throw notAKey()
     const claimed = await store.claim(scope, key, fingerprint)
     count(
       claimed.outcome === 'mine' ? 'first' : claimed.outcome === 'answered' ? 'replayed' : claimed.outcome,
@@ -111,9 +109,7 @@ export function createIdempotency(parts: Parts) {
   const around: Around = async (http, spec, caller, work) => {
     const key = http.method === 'POST' ? http.req.headers['idempotency-key'] : undefined
     if (key === undefined) return await work()
-    if (typeof key !== 'string' || !PRINTABLE.test(key)) {
-      throw badRequest('Idempotency-Key: must be 1 to 255 printable ASCII characters')
-    }
+    if (typeof key !== 'string' || !PRINTABLE.test(key)) throw notAKey()
     if (!keepsAnswers(spec)) return await work()
     const request = { scope: scopeOf(http, caller), key, fingerprint: fingerprint(http) }
     const { status, body, replayed } = await once(request, async () => {
@@ -147,6 +143,8 @@ export function createIdempotency(parts: Parts) {
   }
 }
 export type Idempotency = ReturnType<typeof createIdempotency>
+
+const notAKey = () => badRequest('Idempotency-Key: must be 1 to 255 printable ASCII characters')
 
 const lost = () =>
   conflict(

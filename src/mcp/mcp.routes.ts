@@ -44,7 +44,8 @@ export function mcpRoutes(parts: Parts): Middleware {
         throw cause
       }
     },
-    { onerror: (err) => log.debug({ err }, 'MCP request refused') },
+    // Its words repeat what was sent, which may be anything.
+    { onerror: ({ name }) => log.debug({ error: name }, 'MCP request refused') },
   )
 
   async function answer(http: Context, asking: Asking, message: unknown): Promise<void> {
@@ -58,7 +59,9 @@ export function mcpRoutes(parts: Parts): Middleware {
     http.res.once('close', () => gone.abort())
     const request = webRequest(http, gone.signal)
     askings.set(request, asking)
-    send(http, await handler.fetch(request, { parsedBody: message }))
+    const response = await handler.fetch(request, { parsedBody: message })
+    if (response.status >= 500) report(new Error(`The MCP handler answered ${response.status}`))
+    send(http, response)
   }
 
   return async (http, next) => {

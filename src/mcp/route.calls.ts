@@ -1,8 +1,6 @@
 import type { Context } from 'koa'
-import type { Caller, Endpoint } from '../http/endpoint.ts'
-import { keepsAnswers } from '../http/endpoint.ts'
-import type { Idempotency } from '../http/idempotency.ts'
-import { postFingerprint } from '../http/idempotency.ts'
+import { type Caller, type Endpoint, keepsAnswers } from '../http/endpoint.ts'
+import { type Idempotency, postFingerprint } from '../http/idempotency.ts'
 import type { Route } from './tool.ts'
 
 /** Who asks, and the request over HTTP that they ask in. */

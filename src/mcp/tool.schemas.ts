@@ -1,5 +1,4 @@
-import type { Endpoint } from '../http/endpoint.ts'
-import { keepsAnswers } from '../http/endpoint.ts'
+import { type Endpoint, keepsAnswers } from '../http/endpoint.ts'
 import type { OpenApiDocument } from '../openapi/document.ts'
 import { fieldsOf, inlined, type Schema, target, withFields } from './json-schema.ts'
 import type { ToolSpec } from './tool.ts'
