@@ -10,7 +10,8 @@ const root = fileURLToPath(new URL('..', import.meta.url))
 const allowed: Record<string, readonly string[]> = {
   protocol: [],
   sdk: ['protocol'],
-  // Speaks to the platform over the wire alone.
+  // Speak to the platform over the wire alone.
+  cli: ['protocol', 'sdk'],
   console: ['protocol', 'sdk'],
   src: ['protocol'],
   gateway: ['src', 'protocol'],
@@ -37,7 +38,7 @@ const allowed: Record<string, readonly string[]> = {
     'console',
   ],
 }
-const product = ['src', 'gateway', 'hub', 'protocol', 'sdk', 'console']
+const product = ['src', 'gateway', 'hub', 'protocol', 'sdk', 'cli', 'console']
 
 /** The composition root knows every role; the demonstration plays robots and people with the SDK. */
 function isException(file: string, target: string): boolean {
@@ -162,7 +163,7 @@ describe('imports', () => {
       .filter((file) => product.includes(partOf(file)) && !file.endsWith('.config.ts'))
       .flatMap((file) => {
         const part = partOf(file)
-        const dependencies = declared(['protocol', 'sdk', 'console'].includes(part) ? `${part}/` : '')
+        const dependencies = declared(['protocol', 'sdk', 'cli', 'console'].includes(part) ? `${part}/` : '')
         return importsOf(file)
           .filter((specifier) => !specifier.startsWith('.') && !isBuiltIn(specifier))
           .map((specifier) => packageOf(specifier))
