@@ -1,6 +1,8 @@
 import { chmod, readFile, stat, writeFile } from 'node:fs/promises'
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
-import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest'
+import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
 import { createBrowser } from './support/browser.ts'
 import {
   type CliUser,
@@ -12,6 +14,9 @@ import {
   startCli,
 } from './support/terminal.ts'
 import { createWorld, type World } from './support/world.ts'
+
+// Every step is a process of its own, which takes its time on a busy machine.
+vi.setConfig({ testTimeout: 60_000 })
 
 let world: World
 beforeAll(async () => {
@@ -26,11 +31,12 @@ const store = (user: CliUser, file: unknown) => writeFile(pathOf(user), JSON.str
 
 /** Somebody signed in by an API key. */
 async function withKey() {
-  const user = await createCliUser({})
-  const { key, id } = await (await world.client()).key()
+  const user = await createCliUser()
+  const owner = await world.client()
+  const { key, id } = await owner.key()
   const { code, stderr } = await cli(user, ['login', world.baseUrl, '--api-key'], `${key}\n`)
   expect(code, stderr).toBe(0)
-  return { user, key, id }
+  return { user, key, revoke: () => owner.delete(`/api/auth/api-keys/${id}`) }
 }
 
 /** The value of a hidden field on a page. */
@@ -54,7 +60,7 @@ async function signInUnderWay(user: CliUser) {
 
 /** Somebody signed in through the provider's pages. */
 async function inBrowser(email: string) {
-  const user = await createCliUser({})
+  const user = await createCliUser()
   const { program, browser, answer } = await signInUnderWay(user)
   const done = await browser.submit(await answer({ confirm: 'yes' }), { email })
   expect(done.text).toContain('is signed in')
@@ -65,12 +71,12 @@ async function inBrowser(email: string) {
 
 describe.concurrent('signing in', () => {
   test('in the browser: the code is confirmed there, and the command line is that person from then on', async () => {
-    const user = await createCliUser({})
+    const user = await createCliUser()
     const { program, browser, confirmation, code, answer } = await signInUnderWay(user)
     expect(confirmation.text).toContain(code)
     expect(confirmation.text).toContain('Is this your command line?')
     const signIn = await answer({ confirm: 'yes' })
-    expect(signIn.text).toContain('the e-mail address'.slice(4, 10))
+    expect(signIn.text).toContain('Any other e-mail address')
     const done = await browser.submit(signIn, { email: 'ada@example.com' })
     expect(done.text).toContain('The command line is signed in')
 
@@ -88,7 +94,7 @@ describe.concurrent('signing in', () => {
   })
 
   test('refused in the browser: told, nothing is stored', async () => {
-    const user = await createCliUser({})
+    const user = await createCliUser()
     const { program, answer } = await signInUnderWay(user)
     expect((await answer({ abort: 'yes' })).text).toContain('refused')
     const { code, stderr } = await program.ended
@@ -101,7 +107,7 @@ describe.concurrent('signing in', () => {
   })
 
   test('Ctrl-C gives up', async () => {
-    const user = await createCliUser({})
+    const user = await createCliUser()
     const program = startCli(user, ['login', world.baseUrl])
     await program.says('Ctrl-C', 'stderr')
     program.signal('SIGINT')
@@ -168,7 +174,7 @@ describe.concurrent('an API key', () => {
   })
 
   test('is typed without showing', async () => {
-    const user = await createCliUser({})
+    const user = await createCliUser()
     const { key } = await (await world.client()).key()
     const screen = openTerminal(user, ['login', world.baseUrl, '--api-key'])
     await screen.shows('API key: ')
@@ -179,7 +185,7 @@ describe.concurrent('an API key', () => {
   })
 
   test('is not asked for any more after Ctrl-C', async () => {
-    const screen = openTerminal(await createCliUser({}), ['login', world.baseUrl, '--api-key'])
+    const screen = openTerminal(await createCliUser(), ['login', world.baseUrl, '--api-key'])
     await screen.shows('API key: ')
     screen.type(`svc_live_half${CTRL_C}`)
     expect((await screen.ended).code).toBe(130)
@@ -187,19 +193,15 @@ describe.concurrent('an API key', () => {
   })
 
   test('that the platform does not know is not stored', async () => {
-    const user = await createCliUser({})
+    const user = await createCliUser()
     const { code, stderr } = await cli(user, ['login', world.baseUrl, '--api-key'], 'svc_live_invented')
     expect({ code, stderr }).toMatchObject({ code: 3, stderr: expect.stringContaining('does not know') })
     await expect(stat(pathOf(user))).rejects.toThrow('ENOENT')
   })
 
   test('that was revoked: signing in again is what helps', async () => {
-    const { user, id, key } = await withKey()
-    const owner = await fetch(`${world.baseUrl}/api/auth/profile`, {
-      headers: { Authorization: `Bearer ${key}` },
-    })
-    expect(owner.status).toBe(200)
-    await world.database.query(`update api_keys set revoked_at = now() where id = '${id}'`)
+    const { user, revoke } = await withKey()
+    expect((await revoke()).status).toBe(204)
     const { code, stderr } = await cli(user, ['whoami'])
     expect(code).toBe(3)
     expect(stderr).toContain(`wheelhouse login ${world.baseUrl}`)
@@ -230,7 +232,7 @@ describe.concurrent('the stored file', () => {
 
   test('keeps several sign-ins, each for its platform alone', async () => {
     const { user } = await withKey()
-    const other = await createOtherPlatform()
+    await using other = await createOtherPlatform()
     const login = await cli(user, ['login', other.url, '--profile', 'other', '--api-key'], 'svc_live_other')
     expect(login.code, login.stderr).toBe(0)
     expect((await cli(user, ['profiles', 'list', '--json'])).json).toEqual([
@@ -249,7 +251,6 @@ describe.concurrent('the stored file', () => {
 
 /** Something that answers as a platform does, and remembers what it was shown. */
 async function createOtherPlatform() {
-  const { createServer } = await import('node:http')
   const credentials: (string | undefined)[] = []
   const server = createServer((request, response) => {
     credentials.push(request.headers.authorization)
@@ -257,10 +258,13 @@ async function createOtherPlatform() {
     response.end(JSON.stringify({ id: 'x', email: null, display_name: 'Other', roles: [] }))
   })
   await new Promise<void>((done) => server.listen(0, '127.0.0.1', done))
-  onTestFinished(async () => {
-    server.closeAllConnections()
-    await new Promise((done) => server.close(done))
-  })
-  const address = server.address()
-  return { url: `http://127.0.0.1:${typeof address === 'object' ? address?.port : ''}`, credentials }
+  const { port } = server.address() as AddressInfo
+  return {
+    url: `http://127.0.0.1:${port}`,
+    credentials,
+    async [Symbol.asyncDispose]() {
+      server.closeAllConnections()
+      await new Promise((done) => server.close(done))
+    },
+  }
 }

@@ -103,7 +103,10 @@ function features(): NonNullable<Configuration['features']> {
     dPoP: { enabled: false },
     deviceFlow: { enabled: true, ...devicePages },
     // Signing out at the command line ends its refresh token.
-    revocation: { enabled: true },
+    revocation: {
+      enabled: true,
+      allowedPolicy: (_http, client, token) => token.clientId === client.clientId,
+    },
     resourceIndicators: {
       enabled: true,
       defaultResource: () => DEV_AUDIENCE,
