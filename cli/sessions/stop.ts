@@ -1,6 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import { ApiError, answerOf, type Schemas } from '@wheelhouse/sdk'
 import type { Context } from '../context.ts'
+import { explained } from '../errors.ts'
 import { Failure } from '../failure.ts'
 import { openSessions, sessionId } from '../ids.ts'
 import { painted } from '../text.ts'
@@ -66,11 +67,10 @@ async function insisting<T>(cli: Context, until: AbortSignal, work: () => Promis
     } catch (cause) {
       if (!mayHelpToRepeat(cause)) throw cause
       if (until.aborted) throw notKnown(cli)
-      if (!told)
-        cli.out.note(
-          painted('red', 'The stop is not recorded yet.'),
-          ' Trying again. Press the real one, too.',
-        )
+      if (!told) {
+        const why = explained(cause, cli.server).message
+        cli.out.tell(painted('red', 'The stop is not recorded yet'), `, trying again. ${why}`)
+      }
       told = true
     }
     await delay(RETRY_MS, undefined, { signal: until }).catch(() => {
