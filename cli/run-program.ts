@@ -33,7 +33,8 @@ export async function runProgram(parts: { argv: readonly string[]; env: Env; pro
     if (cause instanceof CommanderError) {
       if (cause.exitCode === 0) return EXIT.done
       // Whoever names no command gets the help instead of a message.
-      if (cause.code !== 'commander.help') report('usage', cause.message.replace(/^error: /, ''))
+      if (cause.code !== 'commander.help')
+        report('usage', cause.message.replace(/^error: /, '').replaceAll('\n', ' '))
       return EXIT.usage
     }
     if (end.signal.aborted) {
@@ -51,7 +52,7 @@ export async function runProgram(parts: { argv: readonly string[]; env: Env; pro
   function report(outcome: Outcome, message: string): void {
     const text = argv.includes('--json')
       ? JSON.stringify({ error: message, code: outcome })
-      : `wheelhouse: ${message.split('\n').map(escaped).join('\n')}`
+      : `wheelhouse: ${escaped(message)}`
     stderr.write(`${text}\n`)
   }
 }

@@ -146,6 +146,46 @@ describe.concurrent('the command line', () => {
     expect(keys[0]).toMatch(/^[0-9a-f-]{36}$/)
   })
 
+  const session = '00000000-0000-4000-8000-000000000002'
+  const stopped = { id: session, robot_name: 'Arm', status: 'PAUSED', control: { stop: { reason: 'x' } } }
+
+  test('a stop is pressed until it is recorded', async () => {
+    const answers: RequestListener[] = [
+      (request) => request.socket.destroy(),
+      (_, response) =>
+        response.writeHead(503, { 'Content-Type': 'application/json' }).end('{"error":"Away"}'),
+      (_, response) => response.writeHead(502, { 'Content-Type': 'text/html' }).end('<html>'),
+      () => {}, // no answer at all
+      (_, response) => response.setHeader('Content-Type', 'application/json').end(JSON.stringify(stopped)),
+    ]
+    const pressed: unknown[] = []
+    await using shaky = await listening(async (request, response) => {
+      const answer = answers[pressed.length] as RequestListener
+      pressed.push(await new Response(request as never).json())
+      answer(request, response)
+    })
+    const { code, stdout, stderr } = await cli(shaky.user, ['stop', session, '--reason', 'Halt'])
+    expect({ code, stdout }).toEqual({ code: 0, stdout: expect.stringContaining('Stopped Arm') })
+    expect(stderr.match(/not recorded yet/g)).toHaveLength(1)
+    expect(pressed).toEqual(answers.map(() => ({ action: 'emergency_stop', reason: 'Halt' })))
+  })
+
+  test('a stop that is not recorded in time says that the robot may move', async () => {
+    await using away = await answering(503, 'application/json', '{"error":"Away"}')
+    const { code, stderr } = await cli(away.user, ['stop', session, '--within', '1', '--json'])
+    expect(code).toBe(6)
+    expect(stderr).toContain('do not trust that the robot stands')
+  })
+
+  test('Ctrl-C during a stop says so too', async () => {
+    await using away = await answering(503, 'application/json', '{"error":"Away"}')
+    const screen = openTerminal(away.user, ['stop', session])
+    await screen.shows('not recorded yet')
+    screen.type(CTRL_C)
+    expect((await screen.ended).code).toBe(130)
+    expect(screen.shown()).toContain('do not trust that the robot stands')
+  })
+
   test('Ctrl-C ends what waits for an answer', async () => {
     let asked = () => {}
     const arrived = new Promise<void>((done) => {
