@@ -130,7 +130,7 @@ describe.concurrent('robots', () => {
 })
 
 describe.concurrent('sessions', () => {
-  test('run from their start to their rating', async () => {
+  test('are found, paused and resumed', async () => {
     const { user, sessionId, robot } = await openSession()
     const short = sessionId.slice(0, 8)
     expect(await json(user, 'sessions', 'list', '--status', 'ACTIVE')).toMatchObject([{ id: sessionId }])
@@ -140,7 +140,10 @@ describe.concurrent('sessions', () => {
       ...{ status: 'PAUSED', pause_reason: 'Lunch' },
     })
     expect(await json(user, 'sessions', 'resume', short)).toMatchObject({ status: 'ACTIVE' })
+  })
 
+  test('are extended, ended and rated, and all of it is in their log', async () => {
+    const { user, sessionId } = await openSession()
     expect((await cli(users.owner, ['sessions', 'extend', sessionId, '15'])).stdout).toContain('15')
     expect(await json(user, 'sessions', 'accept', sessionId)).toMatchObject({
       planned_minutes: expect.any(Number),
