@@ -1,0 +1,46 @@
+import type { Command, Help } from 'commander'
+
+const BEGIN = '<!-- commands: written by `npm run cli:docs` -->'
+const END = '<!-- end of commands -->'
+
+/** All commands of the program with their arguments and options, as Markdown. */
+export function reference(program: Command): string {
+  const help = program.createHelp()
+  return program.commands
+    .filter((command) => command.name() !== 'help')
+    .flatMap((command) => leaves(command))
+    .map((command) => section(command, help))
+    .join('\n')
+}
+
+/** The page with the reference of this program in the place that it keeps for it. @throws Error where it keeps none */
+export function withReference(page: string, program: Command): string {
+  const [before, rest] = page.split(BEGIN)
+  const after = rest?.split(END)[1]
+  if (before === undefined || after === undefined) throw new Error(`the page has no ${BEGIN} and ${END}`)
+  return `${before}${BEGIN}\n\n${reference(program)}\n${END}${after}`
+}
+
+const leaves = (command: Command): Command[] =>
+  command.commands.length === 0 ? [command] : command.commands.flatMap(leaves)
+
+function section(command: Command, help: Help): string {
+  const path: string[] = []
+  for (let at: Command | null = command; at; at = at.parent) path.unshift(at.name())
+  const usage = command.registeredArguments.map((one) => help.argumentTerm(one))
+  const words = command.registeredArguments.map((one, index) => {
+    const shown = one.required ? `<${usage[index]}>` : `[${usage[index]}]`
+    return { shown, description: help.argumentDescription(one) }
+  })
+  const options = help
+    .visibleOptions(command)
+    .filter(({ long }) => long !== '--help')
+    .map((option) => ({ shown: help.optionTerm(option), description: help.optionDescription(option) }))
+  const title = [...path, ...words.map(({ shown }) => shown)].join(' ')
+  const rows = [...words, ...options].map(({ shown, description }) =>
+    description ? `* \`${shown}\`: ${description}` : `* \`${shown}\``,
+  )
+  return `### \`${title}\`\n\n${sentence(command.description())}\n${rows.length > 0 ? `\n${rows.join('\n')}\n` : ''}`
+}
+
+const sentence = (text: string) => `${text.charAt(0).toUpperCase()}${text.slice(1)}.`

@@ -1,0 +1,94 @@
+import { randomUUID } from 'node:crypto'
+import { setTimeout as delay } from 'node:timers/promises'
+import type { Identity } from './credentials/identity.ts'
+import { Failure } from './failure.ts'
+import { version } from './version.ts'
+
+/** Nothing that the platform does takes longer, but for downloads, whose headers come at once. */
+const ANSWER_LIMIT_MS = 30_000
+const AGAIN_AFTER_MS = 500
+
+export type Requests = ReturnType<typeof createRequests>
+
+/** Sends requests to the platform, and makes sure that it is the platform that answers. */
+export function createRequests({ server, signal }: { server: string; signal: AbortSignal }) {
+  async function send(request: Request, token?: string): Promise<Response> {
+    const headers = new Headers(request.headers)
+    headers.set('User-Agent', `wheelhouse/${version}`)
+    if (token !== undefined) headers.set('Authorization', `Bearer ${token}`)
+    const limit = new AbortController()
+    const timer = setTimeout(
+      () => limit.abort(new DOMException('no answer in time', 'TimeoutError')),
+      ANSWER_LIMIT_MS,
+    )
+    try {
+      const ends = AbortSignal.any([signal, request.signal, limit.signal])
+      // Followed blindly, a redirection would turn a POST into a GET and lose the credential.
+      const response = await fetch(new Request(request, { headers, redirect: 'manual', signal: ends }))
+      checkPlatform(response, server)
+      return response
+    } finally {
+      clearTimeout(timer)
+    }
+  }
+
+  /**
+   * Once more when the connection breaks in the middle, as it does where a platform is restarted. A POST carries a key
+   * by which the platform knows it again, and does its work once.
+   */
+  async function sendSurely(request: Request, token: string): Promise<Response> {
+    const repeatable = request.method === 'GET' || request.method === 'POST'
+    if (request.method === 'POST') request.headers.set('Idempotency-Key', randomUUID())
+    const again = repeatable ? request.clone() : undefined
+    try {
+      return await send(request, token)
+    } catch (cause) {
+      if (again === undefined || !brokeOff(cause) || signal.aborted) throw cause
+      await delay(AGAIN_AFTER_MS, undefined, { signal })
+      return await send(again, token)
+    }
+  }
+
+  return {
+    send,
+    /** As somebody. A session token that is refused is renewed once: this machine's clock may be wrong. */
+    async sendAs(identity: Identity, request: Request): Promise<Response> {
+      const token = await identity.token()
+      const again = request.clone()
+      const response = await sendSurely(request, token)
+      if (response.status !== 401) return response
+      const renewed = await identity.renewed(token)
+      if (renewed === undefined) return response
+      await response.body?.cancel()
+      return await sendSurely(again, renewed)
+    },
+  }
+}
+
+/** The request may have arrived, and its answer was lost. */
+function brokeOff(cause: unknown): boolean {
+  for (let at = cause; at instanceof Error; at = at.cause) {
+    if ('code' in at && /^(ECONNRESET|EPIPE|UND_ERR_SOCKET)$/.test(String(at.code))) return true
+  }
+  return false
+}
+
+/** @throws Failure when something else than the platform has answered */
+function checkPlatform(response: Response, server: string): void {
+  const { status, headers } = response
+  if (status >= 300 && status < 400 && status !== 304) {
+    const to = headers.get('Location')
+    const target = to === null ? 'elsewhere' : (URL.parse(to, server)?.origin ?? 'elsewhere')
+    const next = 'If that is the platform, give its address with --server.'
+    throw new Failure('unreachable', `${server} sends to ${target}. ${next}`)
+  }
+  if (!/^text\/html/i.test(headers.get('Content-Type') ?? '')) return
+  if (status >= 500) {
+    throw new Failure(
+      'unreachable',
+      `${server} answers ${status} with a web page: is the platform behind it up?`,
+    )
+  }
+  const next = 'Is that its address? Another one: --server, or WHEELHOUSE_URL.'
+  throw new Failure('unreachable', `${server} answers with a web page, not as a platform does. ${next}`)
+}
