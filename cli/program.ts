@@ -1,8 +1,11 @@
 import { Command } from 'commander'
+import { addChat } from './chat/command.ts'
 import { createRunning } from './commands.ts'
+import { addExport } from './export/command.ts'
 import { addRobots } from './robots/command.ts'
 import type { Terminal } from './terminal.ts'
 import { version } from './version.ts'
+import { addWatch } from './watch/command.ts'
 
 const MORE = `
 Exit codes: 0 done, 1 refused, 2 wrong usage, 3 not signed in, 4 not found, 5 conflict, 6 platform unreachable,
@@ -29,5 +32,8 @@ export function createProgram(terminal: Terminal): Command {
     .addHelpText('after', MORE)
   const running = createRunning(terminal)
   addRobots(program, running)
+  addWatch(program, running)
+  addChat(program, running)
+  addExport(program, running)
   return program
 }

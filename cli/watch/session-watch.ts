@@ -1,11 +1,12 @@
 import type { SessionLogEvent, WatchedSession } from '@wheelhouse/protocol'
-import { HubClient, ticketsOf, WatcherLink } from '@wheelhouse/sdk'
+import { type HubClient, type HubClientOptions, ticketsOf, WatcherLink } from '@wheelhouse/sdk'
 import { isOpen, isOver, type WatchEvent } from './watch-event.ts'
 
 export interface SessionWatchOptions {
   /** Origin of the REST API. */
   readonly baseUrl: string
-  readonly hubUrl: string
+  /** Makes a client of the hub. */
+  readonly hub: (options: Partial<HubClientOptions>) => HubClient
   /** Gets a working credential before every request and connection. */
   readonly token: () => Promise<string>
   readonly sessionId: string
@@ -28,9 +29,7 @@ export class SessionWatch {
 
   constructor(options: SessionWatchOptions) {
     this.#options = options
-    this.#hub = new HubClient({
-      url: options.hubUrl,
-      token: options.token,
+    this.#hub = options.hub({
       onConnected: () => this.#tell({ type: 'hub', state: 'connected' }),
       onDisconnected: (reason) => this.#tell({ type: 'hub', state: 'disconnected', reason }),
       onError: (cause) => this.#problem(cause),
