@@ -1,7 +1,9 @@
 import { Command } from 'commander'
 import { addChat } from './chat/command.ts'
 import { createRunning } from './commands.ts'
+import { addDrive } from './drive/command.ts'
 import { addExport } from './export/command.ts'
+import { addMcp } from './mcp/command.ts'
 import { addRobots } from './robots/command.ts'
 import type { Terminal } from './terminal.ts'
 import { version } from './version.ts'
@@ -35,5 +37,7 @@ export function createProgram(terminal: Terminal): Command {
   addWatch(program, running)
   addChat(program, running)
   addExport(program, running)
+  addDrive(program, running)
+  addMcp(program, running)
   return program
 }
