@@ -5,6 +5,7 @@ import { addDrive } from './drive/command.ts'
 import { addExport } from './export/command.ts'
 import { addMcp } from './mcp/command.ts'
 import { addRobots } from './robots/command.ts'
+import { addSimulate } from './simulate/command.ts'
 import type { Terminal } from './terminal.ts'
 import { version } from './version.ts'
 import { addWatch } from './watch/command.ts'
@@ -39,5 +40,6 @@ export function createProgram(terminal: Terminal): Command {
   addExport(program, running)
   addDrive(program, running)
   addMcp(program, running)
+  addSimulate(program, running)
   return program
 }

@@ -1,5 +1,11 @@
 import type { SessionLogEvent, WatchedSession } from '@wheelhouse/protocol'
-import { type HubClient, type HubClientOptions, ticketsOf, WatcherLink } from '@wheelhouse/sdk'
+import {
+  type HubClient,
+  type HubClientOptions,
+  isFinalRefusal,
+  ticketsOf,
+  WatcherLink,
+} from '@wheelhouse/sdk'
 import { isOpen, isOver, type WatchEvent } from './watch-event.ts'
 
 export interface SessionWatchOptions {
@@ -52,6 +58,8 @@ export class SessionWatch {
         onSession: (session) => this.#onSession(session),
         onEvent: (event) => this.#onEvent(event),
         onTyping: ({ display_name: name }) => this.#tell({ type: 'typing', name }),
+        // A refusal ends the watching, and is told then.
+        onError: (cause) => isFinalRefusal(cause) || this.#problem(cause),
         onReset: () => this.#problem('the log of the session starts over'),
       },
       { after },
