@@ -3,6 +3,7 @@ import { addChat } from './chat/command.ts'
 import { createRunning } from './commands.ts'
 import { addDrive } from './drive/command.ts'
 import { addExport } from './export/command.ts'
+import { addLogin } from './login/command.ts'
 import { addMcp } from './mcp/command.ts'
 import { addRobots } from './robots/command.ts'
 import { addSimulate } from './simulate/command.ts'
@@ -34,6 +35,7 @@ export function createProgram(terminal: Terminal): Command {
     .option('--no-color', 'no colours')
     .addHelpText('after', MORE)
   const running = createRunning(terminal)
+  addLogin(program, running)
   addRobots(program, running)
   addWatch(program, running)
   addChat(program, running)
