@@ -15,6 +15,7 @@ import { createApp } from './http/app.ts'
 import type { Endpoint } from './http/endpoint.ts'
 import { cliLoginEndpoint } from './idp/cli-login.routes.ts'
 import { loginRoutes } from './idp/login.routes.ts'
+import { mcpEndpoint } from './mcp/index.ts'
 import { avatarEndpoints } from './media/avatar.routes.ts'
 import { metricsRoute } from './metrics/metrics.http.ts'
 import { robotModelEndpoints } from './models/robot-model.routes.ts'
@@ -90,12 +91,13 @@ export function createApi(
   parts: { gatewayUrl: () => string; isReady: () => boolean; pages: readonly Middleware[] },
 ): RequestListener {
   const { config, log, baseUrl, auth } = platform
+  const endpoints = apiEndpoints(platform, parts.gatewayUrl)
   const app = createApp({
     log,
     corsOrigins: config.corsOrigins,
     trustedProxies: config.trustedProxies,
     https: baseUrl.startsWith('https:'),
-    endpoints: apiEndpoints(platform, parts.gatewayUrl),
+    endpoints,
     authenticate: createAdmission({ ...auth, limits: platform.rateLimits }),
     around: platform.idempotency.around,
     observe: platform.metrics.request,
@@ -108,6 +110,7 @@ export function createApi(
       unsubscribePage(platform),
       docsPage(),
       ...parts.pages,
+      ...mcpEndpoint(platform, endpoints),
       limitLogins(platform.rateLimits, platform.report),
       ...(platform.payments ? [onboardingPage({ auth, payments: platform.payments })] : []),
       loginRoutes({ ...platform, corsOrigins: config.corsOrigins }),

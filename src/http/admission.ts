@@ -8,16 +8,14 @@ import type { RateLimits } from './rate-limits.ts'
 /** Asked by machines in their own rhythm; who limits them breaks them. */
 const UNLIMITED = new Set(['/api/health', '/api/payments/webhook'])
 
-/** Lets a request in to a route: who is it, is it too much, may they. */
-export function createAdmission(parts: {
-  identify: (http: Context) => Promise<Caller>
-  authorize: (caller: Caller, access: Exclude<Access, 'public'>) => void
-  limits: RateLimits
-}): Authenticate {
-  const { identify, authorize, limits } = parts
+export type Identify = (http: Context) => Promise<Caller>
 
-  /** Good credentials always pass: nobody can lock out a neighbour behind the same address with bad ones. */
-  async function identified(http: Context): Promise<Caller> {
+/**
+ * Counts those who come with bad credentials. Good ones always pass: nobody can lock out a neighbour behind the same
+ * address with bad ones.
+ */
+export function countingFailures(identify: Identify, limits: RateLimits): Identify {
+  return async (http) => {
     try {
       return await identify(http)
     } catch (cause) {
@@ -27,6 +25,17 @@ export function createAdmission(parts: {
       throw cause
     }
   }
+}
+
+/** Lets a request in to a route: who is it, is it too much, may they. */
+export function createAdmission(parts: {
+  identify: Identify
+  authorize: (caller: Caller, access: Exclude<Access, 'public'>) => void
+  limits: RateLimits
+}): Authenticate {
+  const { identify, authorize, limits } = parts
+
+  const identified = countingFailures(identify, limits)
 
   return async (http, access) => {
     const unlimited = UNLIMITED.has(http.path)
@@ -36,13 +45,17 @@ export function createAdmission(parts: {
       return undefined
     }
     const caller = await identified(http)
-    const acting = http.method === 'PATCH' && /^\/api\/sessions\/[^/]+$/.test(http.path)
-    if (!unlimited && !(acting && isEmergencyStop(http.request.body))) {
-      await limits.take(http, acting ? 'sessions' : 'default', credentialOf(caller))
-    }
+    const policy = policyFor(http.method, http.path, http.request.body)
+    if (!unlimited && policy) await limits.take(http, policy, credentialOf(caller))
     authorize(caller, access)
     return caller
   }
+}
+
+/** The limit that an authenticated request counts towards, by whatever way it comes; undefined: none. */
+export function policyFor(method: string, path: string, body: unknown): 'default' | 'sessions' | undefined {
+  if (method !== 'PATCH' || !/^\/api\/sessions\/[^/]+$/.test(path)) return 'default'
+  return isEmergencyStop(body) ? undefined : 'sessions'
 }
 
 /** Stops are never too many. */
@@ -51,7 +64,7 @@ function isEmergencyStop(body: unknown): boolean {
 }
 
 /** A person's sessions count together: a new token must not be a new allowance. */
-const credentialOf = ({ userId, credential }: Caller) =>
+export const credentialOf = ({ userId, credential }: Caller) =>
   credential.kind === 'api_key' ? `key:${credential.id}` : `user:${userId}`
 
 /** Limits signing in, and what it asks of the built-in identity provider. */

@@ -9,7 +9,8 @@ import { checkedAnswers } from './answer-check.ts'
 import { type Around, type Authenticate, type Endpoint, mount } from './endpoint.ts'
 import { AppError, badRequest, notAllowed, notFound, toAppError } from './errors.ts'
 
-const REQUEST_BODY_LIMIT = '256kb'
+/** Largest JSON body, after it was unpacked. */
+export const REQUEST_BODY_LIMIT = '256kb'
 
 export interface AppParts {
   readonly log: Log
@@ -55,8 +56,14 @@ const crossOrigin = {
   credentials: true,
   keepHeadersOnError: true,
   allowMethods: ['GET', 'HEAD', 'POST', 'PATCH', 'DELETE'],
-  allowHeaders: ['Authorization', 'Content-Type', 'Idempotency-Key', 'X-Request-Id'],
-  exposeHeaders: ['X-Request-Id', 'Idempotent-Replayed', 'RateLimit', 'RateLimit-Policy', 'Retry-After'],
+  allowHeaders: [
+    ...['Authorization', 'Content-Type', 'Idempotency-Key', 'X-Request-Id'],
+    ...['Mcp-Protocol-Version', 'Mcp-Session-Id', 'Mcp-Method', 'Mcp-Name', 'Last-Event-ID'], // MCP clients in a page
+  ],
+  exposeHeaders: [
+    ...['X-Request-Id', 'Idempotent-Replayed', 'RateLimit', 'RateLimit-Policy', 'Retry-After'],
+    'WWW-Authenticate',
+  ],
   maxAge: 600,
 }
 
@@ -130,7 +137,10 @@ function discardBody(request: IncomingMessage): void {
   request.resume()
 }
 
-const FIXED_ROUTES = new Set(['/', '/livez', '/readyz', '/metrics', '/unsubscribe'])
+const FIXED_ROUTES = new Set([
+  ...['/', '/livez', '/readyz', '/metrics', '/unsubscribe', '/api/mcp'],
+  ...['/.well-known/oauth-protected-resource', '/.well-known/oauth-protected-resource/api/mcp'],
+])
 
 /** The declared pattern of what was asked for, so that there are only so many. */
 function routeOf(ctx: Koa.Context): string {

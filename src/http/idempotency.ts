@@ -16,6 +16,20 @@ const MAX_ANSWER_BYTES = 256 * 1024
 
 export type IdempotencyOutcome = 'first' | 'replayed' | 'running' | 'lost' | 'other'
 
+/** A request that may come again: whose it is, the key they gave it, and what tells it from any other. */
+interface Repeatable {
+  readonly scope: string
+  readonly key: string
+  readonly fingerprint: string
+}
+/** What a request was answered; `replayed` when it was carried out before. */
+interface Answered {
+  readonly status: number
+  readonly body?: unknown
+  readonly replayed?: boolean
+}
+type Work = () => Promise<Answered>
+
 interface Parts {
   readonly db: Db
   readonly secrets: Secrets
@@ -36,51 +50,53 @@ export function createIdempotency(parts: Parts) {
   const current = new AsyncLocalStorage<{ claim: Claim; over: boolean }>()
   const place = ({ scope, key }: Pick<Claim, 'scope' | 'key'>) => JSON.stringify([scope, key])
 
-  async function carryOut(http: Context, claim: Claim, work: () => Promise<void>): Promise<void> {
+  async function carryOut(claim: Claim, work: Work): Promise<Answered> {
     const request = { claim, over: false }
+    let answered: Answered
     try {
-      await current.run(request, work)
+      answered = await current.run(request, work)
     } catch (cause) {
       request.over = true
       await store.release(claim).catch(report) // the key comes free by itself when its lease is over
       throw cause
     }
     request.over = true
-    await keep(http, claim).catch(report) // the work is done and gets its answer, kept or not
+    await keep(claim, answered).catch(report) // the work is done and gets its answer, kept or not
+    return answered
   }
 
-  async function keep(http: Context, claim: Claim): Promise<void> {
-    if (http.status < 200 || http.status > 299) return await store.release(claim)
-    const text = http.body === undefined ? '' : JSON.stringify(http.body)
+  async function keep(claim: Claim, { status, body }: Answered): Promise<void> {
+    if (status < 200 || status > 299) return await store.release(claim)
+    const text = body === undefined ? '' : JSON.stringify(body)
     if (Buffer.byteLength(text) > MAX_ANSWER_BYTES) return await store.forgo(claim)
-    await store.keep(claim, http.status, secrets.seal(PURPOSE, text, place(claim)))
+    await store.keep(claim, status, secrets.seal(PURPOSE, text, place(claim)))
   }
 
-  function replay(http: Context, scope: string, key: string, status: number, sealed: string | null): void {
+  function kept({ scope, key }: Repeatable, status: number, sealed: string | null): Answered {
     const text = sealed === null ? undefined : secrets.open(PURPOSE, sealed, place({ scope, key }))
     if (text === undefined) throw lost() // sealed under another SECRET_KEY
-    http.set('Idempotent-Replayed', 'true')
-    if (text !== '') http.body = JSON.parse(text)
-    http.status = status
+    return { status, body: text === '' ? undefined : JSON.parse(text), replayed: true }
   }
 
-  const around: Around = async (http, spec, caller, work) => {
-    const key = http.method === 'POST' ? http.req.headers['idempotency-key'] : undefined
-    if (key === undefined) return await work()
-    if (typeof key !== 'string' || !PRINTABLE.test(key)) {
+  /**
+   * Carries out a request unless the one that came first with its key was.
+   * @throws 400 for a key that is none, 409 while the first request is under way or its answer is not known any
+   * more, 422 when the key belongs to another request.
+   */
+  async function once(request: Repeatable, work: Work): Promise<Answered> {
+    const { scope, key, fingerprint } = request
+    if (!PRINTABLE.test(key)) {
       throw badRequest('Idempotency-Key: must be 1 to 255 printable ASCII characters')
     }
-    if (!keepsAnswers(spec)) return await work()
-    const scope = scopeOf(http, caller)
-    const claimed = await store.claim(scope, key, fingerprint(http))
+    const claimed = await store.claim(scope, key, fingerprint)
     count(
       claimed.outcome === 'mine' ? 'first' : claimed.outcome === 'answered' ? 'replayed' : claimed.outcome,
     )
     switch (claimed.outcome) {
       case 'mine':
-        return await carryOut(http, claimed.claim, work)
+        return await carryOut(claimed.claim, work)
       case 'answered':
-        return replay(http, scope, key, claimed.status, claimed.body)
+        return kept(request, claimed.status, claimed.body)
       case 'other':
         throw new AppError(422, 'This Idempotency-Key was used for another request')
       case 'running':
@@ -92,8 +108,27 @@ export function createIdempotency(parts: Parts) {
     }
   }
 
+  const around: Around = async (http, spec, caller, work) => {
+    const key = http.method === 'POST' ? http.req.headers['idempotency-key'] : undefined
+    if (key === undefined) return await work()
+    if (typeof key !== 'string' || !PRINTABLE.test(key)) {
+      throw badRequest('Idempotency-Key: must be 1 to 255 printable ASCII characters')
+    }
+    if (!keepsAnswers(spec)) return await work()
+    const request = { scope: scopeOf(http, caller), key, fingerprint: fingerprint(http) }
+    const { status, body, replayed } = await once(request, async () => {
+      await work()
+      return { status: http.status, body: http.body }
+    })
+    if (!replayed) return
+    http.set('Idempotent-Replayed', 'true')
+    if (body !== undefined) http.body = body
+    http.status = status
+  }
+
   return {
     around,
+    once,
 
     /**
      * Called at the end of every transaction: notes, in the same transaction, that the request of this key has
@@ -126,9 +161,15 @@ function fingerprint(http: Context): string {
   if (rawBody === undefined && hasBody(http)) {
     throw new AppError(415, 'With an Idempotency-Key the Content-Type must be application/json')
   }
-  const request = [http.method, http.path, http.search, rawBody ? canonical(body, rawBody) : '']
-  return createHash('sha256').update(JSON.stringify(request)).digest('base64url')
+  return fingerprintOf(http.method, http.path, http.search, rawBody ? canonical(body, rawBody) : '')
 }
+
+const fingerprintOf = (...parts: [method: string, path: string, search: string, body: string]) =>
+  createHash('sha256').update(JSON.stringify(parts)).digest('base64url')
+
+/** The fingerprint of a POST whose parts are known by themselves: the same as when it comes over HTTP. */
+export const postFingerprint = (path: string, body: unknown): string =>
+  fingerprintOf('POST', path, '', body === undefined ? '' : canonical(body, ''))
 
 function canonical(body: unknown, raw: string): string {
   try {

@@ -37,6 +37,14 @@ export function createMetrics() {
     help: 'Events of the payment provider, by what became of them',
     labelNames: ['outcome'],
   })
+  const toolCalls = new Counter({
+    ...{
+      registers,
+      name: 'wheelhouse_mcp_tool_calls_total',
+      help: 'Uses of MCP tools, by what became of them',
+    },
+    labelNames: ['tool', 'outcome'],
+  })
   const runs = new Counter({
     ...{ registers, name: 'wheelhouse_job_runs_total', help: 'Runs of worker jobs' },
     labelNames: ['job', 'outcome'],
@@ -68,6 +76,9 @@ export function createMetrics() {
     idempotency: (outcome: string): void => repetitions.inc({ outcome }),
 
     providerEvent: (outcome: string): void => providerEvents.inc({ outcome }),
+
+    /** Counts the use of an MCP tool. */
+    toolCalled: (tool: string, outcome: 'done' | 'refused'): void => toolCalls.inc({ tool, outcome }),
 
     /** Counts a run of a worker job. */
     job(name: string, run: { ok: boolean; ms: number }): void {

@@ -41,7 +41,8 @@ export function describeApi(parts: { endpoints: readonly Endpoint[]; baseUrl: st
   return described
 }
 
-function packageVersion(): string {
+/** The version of the platform. */
+export function packageVersion(): string {
   return JSON.parse(readFileSync(new URL('../../package.json', import.meta.url), 'utf8')).version
 }
 

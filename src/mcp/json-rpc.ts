@@ -1,0 +1,25 @@
+import type { Context } from 'koa'
+
+interface RpcError {
+  readonly code: number
+  readonly message: string
+}
+
+export const parseError = (): RpcError => ({
+  code: -32_700,
+  message: 'Parse error: the body is not valid JSON',
+})
+export const invalidRequest = (why: string): RpcError => ({ code: -32_600, message: why })
+export const methodNotFound = (): RpcError => ({ code: -32_601, message: 'Method not found' })
+
+/** The id of a request, to be repeated in its answer; null when there is none to be read. */
+export function idOf(message: unknown): string | number | null {
+  const id: unknown = Reflect.get(Object(message), 'id')
+  return typeof id === 'string' || typeof id === 'number' ? id : null
+}
+
+/** Answers a message with an error in the form of JSON-RPC. */
+export function sendError(http: Context, status: number, error: RpcError, message: unknown): void {
+  http.status = status
+  http.body = { jsonrpc: '2.0', error, id: idOf(message) }
+}

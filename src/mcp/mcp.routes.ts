@@ -1,0 +1,144 @@
+import { Readable } from 'node:stream'
+import type { ReadableStream } from 'node:stream/web'
+import { bodyParser } from '@koa/bodyparser'
+import { createMcpHandler } from '@modelcontextprotocol/server'
+import type { Context, Middleware } from 'koa'
+import type { Auth } from '../accounts/auth.ts'
+import { countingFailures, credentialOf, policyFor } from '../http/admission.ts'
+import { REQUEST_BODY_LIMIT } from '../http/app.ts'
+import { AppError, notAllowed, toAppError, unauthorized } from '../http/errors.ts'
+import type { RateLimits } from '../http/rate-limits.ts'
+import type { Log } from '../log.ts'
+import { invalidRequest, methodNotFound, parseError, sendError } from './json-rpc.ts'
+import { createMcpGuard } from './mcp.guard.ts'
+import { MCP_PATH, metadataUrl } from './mcp.metadata.ts'
+import { createMcpServer, type McpParts } from './mcp.server.ts'
+import type { Asking } from './route.calls.ts'
+
+interface Parts extends McpParts {
+  readonly auth: Auth
+  readonly limits: RateLimits
+  readonly baseUrl: string
+  readonly corsOrigins: readonly string[]
+  readonly log: Log
+}
+
+/**
+ * The MCP endpoint. Every request stands alone: it brings its credential, gets a server of its own, and leaves
+ * nothing behind, so it does not matter which process answers it. What is wrong with a request as HTTP is answered
+ * as everywhere, with `{"error"}`; once it is known as JSON-RPC, so is what is wrong with it.
+ */
+export function mcpRoutes(parts: Parts): Middleware {
+  const { auth, limits, log } = parts
+  const guard = createMcpGuard(parts)
+  const identify = challenging(countingFailures(bearerOnly(auth), limits), metadataUrl(parts.baseUrl))
+  const askings = new WeakMap<Request, Asking>()
+  const handler = createMcpHandler(
+    ({ requestInfo }) => {
+      const asking = requestInfo && askings.get(requestInfo)
+      if (!asking) throw new Error('A request that nobody has asked')
+      return createMcpServer(parts, asking)
+    },
+    { maxSubscriptions: 1, onerror: (err) => log.debug({ err }, 'MCP request refused') },
+  )
+
+  async function answer(http: Context, asking: Asking, message: unknown): Promise<void> {
+    if (Array.isArray(message))
+      return sendError(http, 400, invalidRequest('Batches are not supported'), message)
+    // There is nothing to subscribe to: lists and logs are read again, with `after`.
+    if (methodOf(message) === 'subscriptions/listen') return sendError(http, 404, methodNotFound(), message)
+    const policy = policyOf(parts, message)
+    if (policy) await limits.take(http, policy, credentialOf(asking.caller))
+    const gone = new AbortController()
+    http.res.once('close', () => gone.abort())
+    const request = webRequest(http, gone.signal)
+    askings.set(request, asking)
+    send(http, await handler.fetch(request, { parsedBody: message }))
+  }
+
+  return async (http, next) => {
+    if (http.path !== MCP_PATH) return await next()
+    guard(http)
+    const caller = await identify(http)
+    if (http.method !== 'POST') throw notAllowed(http.method, ['POST'])
+    const message = await readMessage(http)
+    if (message === undefined) return sendError(http, 400, parseError(), undefined)
+    try {
+      await answer(http, { caller, http }, message)
+    } catch (cause) {
+      const { status, headers, message: why } = toAppError(cause)
+      if (status >= 500) throw cause
+      http.set(headers)
+      sendError(http, status, { code: -32_000, message: why }, message)
+    }
+  }
+}
+
+/** A cookie comes along unasked with whatever a page makes the browser send, so it proves nothing here. */
+const bearerOnly = (auth: Auth) => async (http: Context) => {
+  if (http.req.headers.authorization === undefined) throw unauthorized('Send an Authorization: Bearer header')
+  return await auth.identify(http)
+}
+
+/** Tells who is refused for want of a good credential where good ones come from (RFC 9728, RFC 6750). */
+function challenging(identify: ReturnType<typeof countingFailures>, metadata: string): typeof identify {
+  return async (http) => {
+    try {
+      return await identify(http)
+    } catch (cause) {
+      if (!(cause instanceof AppError) || cause.status !== 401) throw cause
+      const bad = http.req.headers.authorization === undefined ? '' : 'error="invalid_token", '
+      throw new AppError(401, cause.message, {
+        cause,
+        headers: { 'WWW-Authenticate': `Bearer ${bad}resource_metadata="${metadata}"` },
+      })
+    }
+  }
+}
+
+const readBody = bodyParser({ enableTypes: ['json'], jsonLimit: REQUEST_BODY_LIMIT, encoding: 'utf-8' })
+
+/** The parsed body; undefined when it is no JSON. @throws 413, 415 */
+async function readMessage(http: Context): Promise<unknown> {
+  if (!http.request.is('json')) throw new AppError(415, 'Content-Type must be application/json')
+  try {
+    await readBody(http, async () => {})
+    return http.request.body
+  } catch (cause) {
+    if (toAppError(cause).status === 400) return undefined
+    throw cause
+  }
+}
+
+/** The limit a message counts towards: a tool counts as the route that it stands for. */
+function policyOf({ toolbox }: Parts, message: unknown) {
+  const name = methodOf(message) === 'tools/call' ? Reflect.get(Object(paramsOf(message)), 'name') : undefined
+  const tool = typeof name === 'string' ? toolbox.named(name)?.spec : undefined
+  if (!tool) return 'default'
+  const [method, path] = tool.route.split(' ') as [string, string]
+  return policyFor(method, path, tool.fixed)
+}
+
+const methodOf = (message: unknown): unknown => Reflect.get(Object(message), 'method')
+const paramsOf = (message: unknown): unknown => Reflect.get(Object(message), 'params')
+
+/** The request as the handler wants it, without its credentials: those have done their work. */
+function webRequest(http: Context, signal: AbortSignal): Request {
+  const headers = new Headers()
+  for (const [name, value] of Object.entries(http.req.headers)) {
+    if (value === undefined || name === 'authorization' || name === 'cookie') continue
+    headers.set(name, Array.isArray(value) ? value.join(', ') : value)
+  }
+  return new Request(new URL(http.path, 'http://localhost'), { method: 'POST', headers, signal })
+}
+
+/** Hands on what the handler answers: one JSON text, or a short stream of events. */
+function send(http: Context, response: Response): void {
+  http.status = response.status
+  if (response.body) http.body = Readable.fromWeb(response.body as ReadableStream)
+  for (const name of ['content-type', 'allow', 'x-accel-buffering', 'mcp-protocol-version']) {
+    const value = response.headers.get(name)
+    if (value !== null) http.set(name, value)
+  }
+  http.set('Cache-Control', 'no-store')
+}

@@ -1,0 +1,121 @@
+import type { Endpoint } from '../http/endpoint.ts'
+import { keepsAnswers } from '../http/endpoint.ts'
+import type { OpenApiDocument } from '../openapi/document.ts'
+import { fieldsOf, inlined, type Schema, target, withFields } from './json-schema.ts'
+import type { ToolSpec } from './tool.ts'
+
+/** Entries of a page that is cut from a whole list. */
+export const PAGE = { usual: 10, most: 50 }
+
+/** Where in a request over REST an argument belongs. */
+export type Place = 'path' | 'query' | 'body' | 'page' | 'key'
+
+/** A tool's arguments and answer, as JSON Schema, and where each argument goes. */
+export interface ToolShape {
+  readonly inputSchema: Schema & { type: 'object' }
+  readonly outputSchema: Schema & { type: 'object' }
+  readonly places: ReadonlyMap<string, { readonly place: Place; readonly field: string }>
+}
+
+interface Argument {
+  readonly name: string
+  readonly place: Place
+  readonly field: string
+  readonly schema: Schema
+  readonly required: boolean
+}
+
+/** The shape of a tool, from the description of its route. */
+export function shapeOf(tool: ToolSpec, spec: Endpoint, document: OpenApiDocument): ToolShape {
+  const taken = [...argumentsOf(tool, spec, document), ...pageArguments(tool), ...keyArgument(spec)]
+  const inputSchema = {
+    type: 'object' as const,
+    properties: Object.fromEntries(taken.map(({ name, schema }) => [name, schema])),
+    required: taken.filter(({ required }) => required).map(({ name }) => name),
+    additionalProperties: false,
+  }
+  const places = new Map(taken.map(({ name, place, field }) => [name, { place, field }]))
+  return { inputSchema, outputSchema: outputOf(tool, spec, document), places }
+}
+
+function argumentsOf(tool: ToolSpec, spec: Endpoint, document: OpenApiDocument): Argument[] {
+  const operation = document.paths?.[spec.path]?.[spec.method]
+  const parameters = (operation?.parameters ?? []).flatMap((parameter): Argument[] => {
+    if (!('in' in parameter) || (parameter.in !== 'path' && parameter.in !== 'query')) return []
+    const { in: place, name: field, required = false } = parameter
+    const name = place === 'path' && field === 'id' ? (tool.id ?? 'id') : field
+    return [{ name, place, field, schema: inlined(document, parameter.schema), required }]
+  })
+  const body = inlined(document, jsonOf(operation?.requestBody))
+  const fields = Object.entries(fieldsOf(body)).map(([field, schema]): Argument => {
+    const required = body.required?.includes(field) ?? false
+    return { name: field, place: 'body', field, schema, required }
+  })
+  const left = new Set([...Object.keys(tool.fixed ?? {}), ...(tool.without ?? [])])
+  return [...parameters, ...fields]
+    .filter(({ name }) => !left.has(name))
+    .map((one) => (one.field === 'limit' && tool.limit ? withUsual(one, tool.limit) : one))
+    .map((one) => ({ ...one, required: one.required || (tool.required?.includes(one.name) ?? false) }))
+}
+
+const withUsual = (argument: Argument, usual: number): Argument => ({
+  ...argument,
+  schema: { ...argument.schema, default: usual },
+})
+
+const jsonOf = (content: unknown): unknown =>
+  (content as { content?: Record<string, { schema?: unknown }> } | undefined)?.content?.['application/json']
+    ?.schema ?? {}
+
+function pageArguments({ pages }: ToolSpec): Argument[] {
+  if (!pages) return []
+  const whole = (name: string, schema: object): Argument => ({
+    ...{ name, place: 'page', field: name, required: false },
+    schema: { type: 'integer', ...schema },
+  })
+  return [
+    whole('limit', { minimum: 1, maximum: PAGE.most, default: PAGE.usual }),
+    whole('offset', { minimum: 0, maximum: 10_000, default: 0 }),
+  ]
+}
+
+function keyArgument(spec: Endpoint): Argument[] {
+  if (!keepsAnswers(spec)) return []
+  const description =
+    'Any text of your own that is new for each intent. Repeat a call whose answer got lost with the same text, and it is not done twice.'
+  const schema = { type: 'string', minLength: 1, maxLength: 255, description }
+  return [{ name: 'idempotencyKey', place: 'key', field: 'idempotencyKey', schema, required: false }]
+}
+
+function outputOf(tool: ToolSpec, spec: Endpoint, document: OpenApiDocument): Schema & { type: 'object' } {
+  const responses = document.paths?.[spec.path]?.[spec.method]?.responses ?? {}
+  const found: unknown = responses[String(spec.answer[0])]
+  const response =
+    found && typeof found === 'object' && '$ref' in found ? target(document, String(found.$ref)) : found
+  const answer = inlined(document, jsonOf(response), { brief: true })
+  return { ...pageOf(tool, handedOn(tool, answer)), type: 'object' }
+}
+
+/** What is left of an answer, in its schema; `handOn` does the same to the answer itself. */
+function handedOn(tool: ToolSpec, schema: Schema): Schema {
+  if (tool.pages) return schema
+  return withFields(schema, (name) => isHandedOn(tool, name))
+}
+
+/** Whether a field of an answer, or of the entries of a list that comes in pages, is handed on. */
+export const isHandedOn = ({ hidden = [], picked }: ToolSpec, name: string): boolean =>
+  !hidden.includes(name) && (picked?.includes(name) ?? true)
+
+/** A list that came as a whole, as one page of it. */
+function pageOf(tool: ToolSpec, schema: Schema): Schema {
+  if (!tool.pages) return schema
+  const list = (schema.type === 'array' ? schema : schema.properties?.[tool.pages]) ?? {}
+  const items = withFields(list.items as Schema, (name) => isHandedOn(tool, name))
+  return {
+    properties: {
+      [tool.pages]: { ...list, items },
+      total: { type: 'integer', description: 'How many there are in all.' },
+    },
+    required: [tool.pages, 'total'],
+  }
+}

@@ -1,0 +1,64 @@
+import type { ToolSpec } from '../tool.ts'
+
+/** What robots have recorded, what sessions cost, what there is to know. */
+export const recordTools: readonly ToolSpec[] = [
+  { name: 'list_datasets', title: 'List datasets', route: 'GET /api/client/datasets', pages: 'datasets' },
+  {
+    name: 'list_episodes',
+    title: 'List episodes of a dataset',
+    route: 'GET /api/client/datasets/{id}/episodes',
+    id: 'datasetId',
+    limit: 10,
+  },
+  { name: 'list_invoices', title: 'List invoices', route: 'GET /api/client/invoices', pages: 'invoices' },
+  {
+    name: 'get_invoice',
+    title: 'Read an invoice',
+    route: 'GET /api/client/invoices/{id}',
+    id: 'invoiceId',
+    limit: 20,
+  },
+  { name: 'get_pricing', title: 'Read prices', route: 'GET /api/public/pricing' },
+  { name: 'get_client_statistics', title: 'Statistics for owners', route: 'GET /api/client/stats' },
+  { name: 'get_operator_statistics', title: 'Statistics for operators', route: 'GET /api/operator/stats' },
+  { name: 'get_platform_statistics', title: 'Statistics of the platform', route: 'GET /api/stats' },
+  { name: 'get_overview', title: 'What goes on now, for admins', route: 'GET /api/admin/overview' },
+]
+
+/** An operator's week and papers. */
+export const operatorTools: readonly ToolSpec[] = [
+  { name: 'get_schedule', title: 'Read your schedule', route: 'GET /api/operator/schedule' },
+  {
+    name: 'replace_schedule',
+    title: 'Replace your schedule',
+    route: 'POST /api/operator/schedule',
+    description:
+      'Replaces your weekly schedule as a whole: slots that are not named are gone. Read it with get_schedule before.',
+    hints: { destructive: true, idempotent: true },
+  },
+  { name: 'get_availability', title: 'Could you work now?', route: 'GET /api/operator/availability' },
+  {
+    name: 'list_certifications',
+    title: 'List your certifications',
+    route: 'GET /api/operator/certifications',
+    pages: 'certifications',
+  },
+  {
+    name: 'request_certification',
+    title: 'Apply for a certification',
+    route: 'POST /api/operator/certifications',
+    hints: { openWorld: true },
+  },
+]
+
+/** Who one is, and what one should know. */
+export const personTools: readonly ToolSpec[] = [
+  { name: 'get_profile', title: 'Read your profile', route: 'GET /api/auth/profile' },
+  { name: 'list_notifications', title: 'List notifications', route: 'GET /api/notifications', limit: 10 },
+  {
+    name: 'mark_notifications_read',
+    title: 'Mark notifications as read',
+    route: 'POST /api/notifications/read',
+    hints: { idempotent: true },
+  },
+]

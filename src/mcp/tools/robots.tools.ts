@@ -1,0 +1,34 @@
+import type { ToolSpec } from '../tool.ts'
+
+/** Robots: one's own, and those that wait to be driven. */
+export const robotTools: readonly ToolSpec[] = [
+  {
+    name: 'list_robots',
+    title: 'List your robots',
+    route: 'GET /api/client/robots',
+    pages: 'robots',
+    hidden: ['control_url', 'notes'],
+  },
+  { name: 'get_robot', title: 'Read a robot', route: 'GET /api/client/robots/{id}', id: 'robotId' },
+  {
+    name: 'register_robot',
+    title: 'Register a robot',
+    route: 'POST /api/client/robots',
+    description:
+      'Registers a robot of yours. Its token is not shown here, as transcripts are no place for it: ' +
+      'let your user create one for the new robot in the console.',
+    hidden: ['robot_token'],
+  },
+  {
+    name: 'list_available_robots',
+    title: 'List robots you may drive',
+    route: 'GET /api/operator/available-robots',
+    pages: 'robots',
+  },
+  {
+    name: 'list_robot_models',
+    title: 'List supported robot models',
+    route: 'GET /api/robots',
+    pages: 'models',
+  },
+]
