@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, onTestFinished, test, vi } from 'vitest'
 import { atCommandLine } from './support/cli-world.ts'
 import { parseCsv } from './support/csv.ts'
-import { episodeFrame } from './support/episodes.ts'
+import { datasetsOf, episodeFrame } from './support/episodes.ts'
 import type { Person } from './support/person.ts'
 import { type CliUser, cli, createCliUser, openTerminal, startCli } from './support/terminal.ts'
 import { createWorld, type World } from './support/world.ts'
@@ -26,7 +26,7 @@ const at = (person: Person) => atCommandLine(world, person)
 async function cast() {
   const [owner, operator] = [await world.client(), await world.operator()]
   const robot = await world.robot(owner, { name: '=Arm, "big"' })
-  const link = await world.connect(robot)
+  const link = (await world.connect(robot)).beat()
   const start = async () =>
     (await operator.post('/api/sessions', { robotId: robot.id })).body.sessionId as string
   const over = await start()
@@ -82,11 +82,12 @@ describe('wheelhouse export', () => {
 
   test('writes datasets and their episodes, page by page', async () => {
     const { owner, robot, link } = await cast()
-    for (let number = 0; number < 101; number++) link.send(episodeFrame({ episode_id: `run-${number}` }))
-    await vi.waitFor(async () => {
-      const { datasets } = (await owner.get('/api/client/datasets')).body
-      expect(datasets[0]?.episode_count).toBe(101)
-    }, patience)
+    const counted = (count: number) =>
+      vi.waitFor(async () => expect((await datasetsOf(owner))[0]?.episode_count).toBe(count), patience)
+    for (let number = 0; number < 60; number++) link.send(episodeFrame())
+    await counted(60)
+    for (let number = 60; number < 101; number++) link.send(episodeFrame())
+    await counted(101)
     const user = await at(owner)
     const [datasets, episodes, table] = await Promise.all([
       cli(user, ['export', 'datasets', '-f', 'json']),

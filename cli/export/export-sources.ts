@@ -1,4 +1,5 @@
 import { answerOf, type RestClient, type Schemas } from '@wheelhouse/sdk'
+import { Failure } from '../failure.ts'
 import { csvLine } from './csv.ts'
 
 export type ExportFormat = 'csv' | 'json'
@@ -41,7 +42,7 @@ export async function datasetSource(
   })
 }
 
-/** The episodes of one dataset, or of all, those that began last first within each. @throws ApiError */
+/** The episodes of one dataset, or of all, those that began last first within each. @throws ApiError, Failure */
 export async function episodeSource(
   rest: RestClient,
   format: ExportFormat,
@@ -50,18 +51,14 @@ export async function episodeSource(
 ): Promise<ExportSource> {
   const { datasets } = await answerOf(rest.GET('/api/client/datasets', { signal }))
   const wanted = datasetId === undefined ? datasets : datasets.filter(({ id }) => id === datasetId)
-  if (datasetId !== undefined && wanted.length === 0) throw new UnknownDatasetError(datasetId)
+  if (datasetId !== undefined && wanted.length === 0) {
+    const next = 'Those there are: wheelhouse export datasets'
+    throw new Failure('not_found', `There is no dataset ${datasetId} of yours. ${next}`)
+  }
   const total = wanted.reduce((sum, { episode_count }) => sum + episode_count, 0)
   return records('episodes', format, episodeColumns, total, async function* () {
     for (const dataset of wanted) yield* episodePages(rest, dataset, signal)
   })
-}
-
-/** None of the caller's datasets has this id. */
-export class UnknownDatasetError extends Error {
-  constructor(id: string) {
-    super(`There is no dataset ${id} of yours`)
-  }
 }
 
 const PAGE = 100

@@ -9,7 +9,6 @@ import {
   type ExportSource,
   episodeSource,
   sessionSource,
-  UnknownDatasetError,
 } from './export-sources.ts'
 import { createProgress, type Progress } from './progress.ts'
 import { writeWhole } from './whole-file.ts'
@@ -80,7 +79,6 @@ async function* counted(source: ExportSource, progress: Progress) {
 
 /** What went wrong: the disk, the platform, or the way between. */
 function failureOf(cause: unknown, path: string): unknown {
-  if (cause instanceof UnknownDatasetError) return new Failure('not_found', cause.message, { cause })
   const { code, syscall, name } = cause as NodeJS.ErrnoException
   if (syscall !== undefined && ['open', 'write', 'rename', 'fsync'].includes(syscall)) {
     return new Failure('refused', `${path} cannot be written (${code})`, { cause })

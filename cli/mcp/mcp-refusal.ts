@@ -6,6 +6,7 @@ import {
   SdkHttpError,
   UnauthorizedError,
 } from '@modelcontextprotocol/client'
+import { Failure } from '../failure.ts'
 
 /** JSON-RPC leaves -32000 to -32099 to servers; this one says that the platform gave no answer of its own. */
 export const NO_ANSWER = -32000
@@ -37,6 +38,8 @@ function answerIn(cause: unknown): JSONRPCErrorResponse | undefined {
 
 /** What went wrong between here and the platform, in words for people. */
 export function explain(cause: unknown, platform: string): string {
+  // Of the credential: it says what to do itself.
+  if (cause instanceof Failure) return cause.message
   const status = statusOf(cause)
   if (status === 401) return `${platform} refused the credential. Sign in again: wheelhouse login`
   if (status === 0) return `${platform} cannot be reached: ${reasonOf(cause)}. Try again later`
