@@ -1,3 +1,4 @@
+import { once } from 'node:events'
 import { mkdir, writeFile } from 'node:fs/promises'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
@@ -62,12 +63,10 @@ describe('wheelhouse mcp', () => {
           method: 'elicitation/create',
           params: { message: 'Sure?', requestedSchema: {} },
         })
-        platform.received.push = function (message) {
-          const length = Array.prototype.push.call(this, message)
-          if (message.body?.id === 'q-1')
-            stream.send({ id: body.id, result: { content: [], told: message.body.result } })
-          return length
-        }
+        const reply = platform.heard((message) => message.body?.id === 'q-1')
+        void reply.then((told) =>
+          stream.send({ id: body.id, result: { content: [], told: told.body.result } }),
+        )
       },
     })
     const mcp = byHand(await userOf(platform.url))
@@ -162,13 +161,10 @@ describe('wheelhouse mcp', () => {
     mcp.send(initialize)
     await mcp.answerTo(1)
     mcp.send(callOf(2, 'hang'))
-    const hanging = () => platform.received.find(({ body }) => body?.method === 'tools/call')
-    await vi.waitFor(() => expect(hanging()).toBeDefined(), patience)
+    const hanging = await platform.heard(({ body }) => body?.method === 'tools/call')
     mcp.send({ method: 'notifications/cancelled', params: { requestId: 2 } })
-    await hanging()?.gone
-    await vi.waitFor(() => {
-      expect(platform.received.map(({ body }) => body?.method)).toContain('notifications/cancelled')
-    }, patience)
+    await platform.heard(({ body }) => body?.method === 'notifications/cancelled')
+    await hanging.gone
     mcp.send({ id: 3, method: 'tools/list' })
     await mcp.answerTo(3)
     expect(mcp.answers().map(({ id }) => id)).toEqual([1, 3])
@@ -215,6 +211,7 @@ describe('wheelhouse mcp', () => {
       response.writeHead(200, { 'Content-Type': 'application/json' }).end(JSON.stringify(tokens))
     }).listen(0, '127.0.0.1')
     onTestFinished(() => void provider.close())
+    await once(provider, 'listening')
     const token_endpoint = `http://127.0.0.1:${(provider.address() as AddressInfo).port}/token`
     const user = await signedIn(platform.url, 'spent', { refresh_token: 'first', token_endpoint })
     const mcp = byHand(user)
@@ -282,7 +279,7 @@ describe('wheelhouse mcp with the platform', () => {
     ['2026', 'API key'],
     ['2025', 'signed-in token'],
     ['2026', 'signed-in token'],
-  ] as const)('a client of %s lists, starts, watches and ends a session with an %s', async (era, kind) => {
+  ] as const)('a client of %s lists, starts, watches and ends a session (%s)', async (era, kind) => {
     const { owner, operator, robot, link } = await stage()
     const user =
       kind === 'API key'

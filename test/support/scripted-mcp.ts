@@ -27,6 +27,7 @@ export async function createScriptedMcp(
   >,
 ) {
   const received: Received[] = []
+  const waiting = new Map<(message: Received) => boolean, (message: Received) => void>()
   const accepted = new Set(['good'])
   let feed: ReturnType<typeof eventStream> | undefined
 
@@ -37,6 +38,7 @@ export async function createScriptedMcp(
     const { method = '', headers } = request
     const message = { method, headers, body, gone: once(response, 'close') }
     received.push(message)
+    for (const [fits, tell] of waiting) if (fits(message)) tell(message)
     if (!accepted.has(headers.authorization?.replace('Bearer ', '') ?? '')) {
       return response.writeHead(401, { 'Content-Type': 'application/json' }).end('{"error":"Unknown key"}')
     }
@@ -77,6 +79,11 @@ export async function createScriptedMcp(
     /** Credentials that are good. */
     accepted,
     sessionId: SESSION_ID,
+    /** Settles with the first message that fits, once it has arrived. */
+    heard(fits: (message: Received) => boolean): Promise<Received> {
+      const known = received.find(fits)
+      return known ? Promise.resolve(known) : new Promise((tell) => waiting.set(fits, tell))
+    },
     /** The stream of what the server says unasked; undefined while nobody listens. */
     feed: () => feed,
     async [Symbol.asyncDispose]() {
