@@ -58,13 +58,23 @@ async function fakePlatform(send: (response: ServerResponse) => void): Promise<C
 
 describe('wheelhouse export', () => {
   test('writes sessions to a file or to standard output, as the platform writes them, and filters', async () => {
-    const { owner, over, open } = await cast()
+    const { owner, over, open, robot } = await cast()
     const user = await at(owner)
     const file = join(await folderOf(user), 'sessions.csv')
     const [written, printed, filtered, none, told] = await Promise.all([
       cli(user, ['export', '--output', file]),
       cli(user, ['export', 'sessions', '--format', 'json']),
-      cli(user, ['export', '-f', 'json', '--status', 'ACTIVE', '--from', '2026-01-01']),
+      cli(user, [
+        'export',
+        '-f',
+        'json',
+        '--status',
+        'ACTIVE',
+        '--from',
+        '2026-01-01',
+        '--robot',
+        robot.id.slice(0, 8),
+      ]),
       cli(user, ['export', '-f', 'json', '--to', '2026-01-01T00:00:00Z']),
       cli(user, ['export', '--json', '-o', `${file}.2`]),
     ])
@@ -185,7 +195,7 @@ describe('wheelhouse export', () => {
       cli(user, ['export', '-o', '/nowhere/at/all.csv']),
       cli(await at(await world.operator()), ['export', 'datasets']),
     ])
-    expect(results.map(({ code }) => code)).toEqual([2, 2, 2, 2, 4, 1, 1, 7])
+    expect(results.map(({ code }) => code)).toEqual([2, 2, 2, 2, 4, 4, 1, 7])
     for (const { stdout, stderr } of results) {
       expect(stdout).toBe('')
       expect(stderr).toMatch(/^wheelhouse: /)

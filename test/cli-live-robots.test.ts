@@ -267,7 +267,7 @@ describe('wheelhouse drive', () => {
       cli({ ...user, env: { ...user.env, WHEELHOUSE_URL: 'http://127.0.0.1:1' } }, ['drive']),
       cli(await at(await world.client()), ['drive']),
     ])
-    expect(results.map(({ code }) => code)).toEqual([1, 4, 6, 7])
+    expect(results.map(({ code }) => code)).toEqual([4, 4, 6, 7])
     for (const { stderr } of results) expect(stderr).not.toContain('    at ')
   })
 })

@@ -57,7 +57,7 @@ describe('wheelhouse watch', () => {
     const { owner, sessionId, end, say } = await stage()
     await say('one')
     await end()
-    const whole = await cli(await at(owner), ['watch', sessionId, '--lines'])
+    const whole = await cli(await at(owner), ['watch', sessionId.slice(0, 8), '--lines'])
     expect(whole.code).toBe(0)
     expect(whole.stdout).toMatch(/session started\n.*\(operator\): one\n.*session ended\n.*is COMPLETED\n$/)
     const rest = await cli(await at(owner), ['watch', sessionId, '--after', '2', '--json'])

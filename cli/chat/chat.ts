@@ -2,6 +2,7 @@ import { CHAT_BODY_MAX, ChatBody } from '@wheelhouse/protocol'
 import { HubClosedError, NotConnectedError, UnacknowledgedError } from '@wheelhouse/sdk'
 import type { Context } from '../context.ts'
 import { Failure } from '../failure.ts'
+import { sessionId } from '../ids.ts'
 
 export interface ChatOptions {
   readonly messageId?: string
@@ -11,22 +12,17 @@ export interface ChatOptions {
 }
 
 /** Sends one message, or talks line by line. A message counts as sent only once the platform has confirmed it. */
-export async function run(
-  cli: Context,
-  session: string,
-  words: string[],
-  options: ChatOptions,
-): Promise<void> {
+export async function run(cli: Context, given: string, words: string[], options: ChatOptions): Promise<void> {
   cli.identity.required()
   if (words.length === 0) {
     if (!cli.ask.present || cli.out.json) {
       throw new Failure('usage', 'Give a message, or - to read it from standard input')
     }
     const { converse } = await import('./conversation.ts')
-    return converse(cli, session, options)
+    return converse(cli, await sessionId(cli, given), options)
   }
   const body = words.length === 1 && words[0] === '-' ? await fromStdin(cli) : words.join(' ')
-  await sendOne(cli, session, checked(body), options)
+  await sendOne(cli, await sessionId(cli, given), checked(body), options)
 }
 
 async function sendOne(cli: Context, session: string, body: string, options: ChatOptions): Promise<void> {

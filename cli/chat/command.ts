@@ -1,6 +1,7 @@
 import { ClientMessageId } from '@wheelhouse/protocol'
 import { type Command, InvalidArgumentError } from 'commander'
 import type { Running } from '../commands.ts'
+import { integer } from '../values.ts'
 
 const MAX_WAIT_S = 600
 
@@ -9,11 +10,11 @@ export function addChat(program: Command, running: Running): void {
   program
     .command('chat')
     .description('chat in a session: one message, or line by line at a terminal')
-    .argument('<session>', 'id of the session')
+    .argument('<session>', 'its id, or the beginning of that')
     .argument('[text...]', 'the message; - reads it from standard input')
     .option('--message-id <id>', 'makes a repetition safe: the same id is sent once', messageId)
     .option('--wait <seconds>', 'how long to try until the platform has it', waitS, 30)
-    .option('--history <messages>', 'how many earlier messages to show first', count, 20)
+    .option('--history <messages>', 'how many earlier messages to show first', integer(0, 10_000), 20)
     .action(running(() => import('./chat.ts')))
 }
 
@@ -29,9 +30,4 @@ function waitS(text: string): number {
     throw new InvalidArgumentError(`Give a number of seconds up to ${MAX_WAIT_S}.`)
   }
   return seconds
-}
-
-function count(text: string): number {
-  if (!/^\d{1,4}$/.test(text)) throw new InvalidArgumentError('Give a whole number up to 9999.')
-  return Number(text)
 }

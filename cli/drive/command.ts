@@ -7,8 +7,8 @@ export function addDrive(program: Command, running: Running): void {
     .command('drive')
     .description('drive a robot with the keyboard; Ctrl-C stops it and gives it back')
     .argument(
-      '[id]',
-      'of a robot or of your session (default: your open session, or any robot that is available)',
+      '[which]',
+      'a robot or your session: id, the beginning of that, or name (default: your open session, or any available robot)',
     )
     .action(running(() => import('./drive.ts')))
 }

@@ -1,6 +1,7 @@
 import { ApiError, answerOf } from '@wheelhouse/sdk'
 import type { Context } from '../context.ts'
 import { Failure } from '../failure.ts'
+import { availableRobotId, sessionId } from '../ids.ts'
 
 export interface Driving {
   readonly sessionId: string
@@ -12,7 +13,8 @@ export interface Driving {
  * The session to drive in: the one that is named, or the open one, or a new one on the robot that is named or on any.
  * @throws ApiError when the platform refuses; Failure when there is nothing to drive
  */
-export async function setUp(cli: Context, given: string | undefined): Promise<Driving> {
+export async function setUp(cli: Context, named: string | undefined): Promise<Driving> {
+  const given = named === undefined ? undefined : await idOf(cli, named)
   if (given !== undefined && (await isSession(cli, given))) return { sessionId: given, startedHere: false }
   const { open_session_id: open } = await answerOf(cli.rest.GET('/api/operator/availability'))
   if (open !== null && (given === undefined || (await robotOf(cli, open)) === given)) {
@@ -21,6 +23,22 @@ export async function setUp(cli: Context, given: string | undefined): Promise<Dr
   const robotId = given ?? (await anyRobot(cli))
   const { sessionId } = await answerOf(cli.rest.POST('/api/sessions', { body: { robotId } }))
   return { sessionId, startedHere: true }
+}
+
+/** The id that is meant by an id, the beginning of one, or a robot's name; a robot's before a session's. */
+async function idOf(cli: Context, named: string): Promise<string> {
+  try {
+    return await availableRobotId(cli, named)
+  } catch (cause) {
+    if (!(cause instanceof Failure) || cause.outcome !== 'not_found') throw cause
+  }
+  return sessionId(cli, named).catch((cause) => {
+    if (!(cause instanceof Failure) || cause.outcome !== 'not_found') throw cause
+    throw new Failure(
+      'not_found',
+      `There is no robot that you may take now, and no session of yours, "${named}"`,
+    )
+  })
 }
 
 async function isSession(cli: Context, id: string): Promise<boolean> {

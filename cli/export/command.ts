@@ -1,6 +1,7 @@
 import { SessionStatus } from '@wheelhouse/protocol'
-import { type Command, InvalidArgumentError, Option } from 'commander'
+import { type Command, Option } from 'commander'
 import type { Running } from '../commands.ts'
+import { moment } from '../values.ts'
 
 /** `wheelhouse export`: sessions, datasets and episodes as a file. */
 export function addExport(program: Command, running: Running): void {
@@ -20,18 +21,9 @@ export function addExport(program: Command, running: Running): void {
       '-',
     )
     .addOption(new Option('--status <status>', 'only sessions that stand so').choices(SessionStatus.options))
-    .option('--robot <id>', 'only sessions on this robot')
-    .option('--from <time>', 'only sessions made at this time or later', time)
-    .option('--to <time>', 'only sessions made before this time', time)
+    .option('--robot <robot>', 'only sessions on this robot: its id, the beginning of that, or its name')
+    .option('--from <time>', 'only sessions made at this time or later', moment)
+    .option('--to <time>', 'only sessions made before this time', moment)
     .option('--dataset <id>', 'only episodes of this dataset')
   command.action(running(() => import('./export.ts')))
-}
-
-/** A moment as the platform takes it; a date alone is its beginning in UTC. */
-function time(text: string): string {
-  const date = new Date(text)
-  if (!/^\d{4}-\d\d-\d\d/.test(text) || Number.isNaN(date.getTime())) {
-    throw new InvalidArgumentError('Give a date such as 2026-11-01, or a time such as 2026-11-01T09:30:00Z.')
-  }
-  return date.toISOString()
 }

@@ -3,6 +3,7 @@ import { pipeline } from 'node:stream/promises'
 import type { Schemas } from '@wheelhouse/sdk'
 import type { Context } from '../context.ts'
 import { Failure } from '../failure.ts'
+import { robotId } from '../ids.ts'
 import {
   datasetSource,
   type ExportFormat,
@@ -58,12 +59,12 @@ function checkOptions(what: What, options: ExportOptions): void {
 }
 
 async function open(cli: Context, what: What, options: ExportOptions): Promise<ExportSource> {
-  const { format, status, robot: robotId, from, to, dataset } = options
+  const { format, status, robot, from, to, dataset } = options
   if (what === 'datasets') return datasetSource(cli.rest, format, cli.signal)
   if (what === 'episodes') return episodeSource(cli.rest, format, dataset, cli.signal)
   const filter = {
     ...(status !== undefined && { status }),
-    ...(robotId !== undefined && { robotId }),
+    ...(robot !== undefined && { robotId: await robotId(cli, robot) }),
     ...(from !== undefined && { from }),
     ...(to !== undefined && { to }),
   }

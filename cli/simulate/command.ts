@@ -1,5 +1,6 @@
-import { type Command, InvalidArgumentError } from 'commander'
+import type { Command } from 'commander'
 import type { Running } from '../commands.ts'
+import { integer } from '../values.ts'
 
 /** Each is a room with physics, fifty steps a second: more of them belong into several processes. */
 export const MAX_ROBOTS = 100
@@ -9,18 +10,14 @@ export function addSimulate(program: Command, running: Running): void {
   program
     .command('simulate')
     .description('let simulated robots connect as yours, until Ctrl-C; those of earlier calls come back')
-    .argument('[count]', `how many, up to ${MAX_ROBOTS} (default: 1, or all of --token-file)`, count)
+    .argument(
+      '[count]',
+      `how many, up to ${MAX_ROBOTS} (default: 1, or all of --token-file)`,
+      integer(1, MAX_ROBOTS),
+    )
     .option('--type <type>', 'robot type of new ones', 'diffdrive-demo')
     .option('--name <name>', 'name of new ones, before their number', 'Simulated')
     .option('--token-file <file>', 'robots as their registration showed them, instead of your own')
     .option('--lines', 'line by line, also on a terminal')
     .action(running(() => import('./simulate.ts')))
-}
-
-function count(text: string): number {
-  const value = Number(text)
-  if (!/^\d+$/.test(text) || value < 1 || value > MAX_ROBOTS) {
-    throw new InvalidArgumentError(`Give a whole number from 1 to ${MAX_ROBOTS}.`)
-  }
-  return value
 }

@@ -1,18 +1,14 @@
-import { answerOf } from '@wheelhouse/sdk'
 import type { Context } from '../context.ts'
 import { Failure } from '../failure.ts'
+import { openSessions, sessionId } from '../ids.ts'
 
 /**
- * The session that is meant where none is named: the caller's only open one.
+ * The id of the session that is meant: the one that is named, or the caller's only open one.
  * @throws Failure when there is none, or more than one
  */
-export async function onlyOpenSession(cli: Context): Promise<string> {
-  const pages = await Promise.all(
-    (['ACTIVE', 'PAUSED'] as const).map((status) =>
-      answerOf(cli.rest.GET('/api/sessions', { params: { query: { status, limit: 3 } } })),
-    ),
-  )
-  const open = pages.flatMap(({ sessions }) => sessions)
+export async function chosenSession(cli: Context, given: string | undefined): Promise<string> {
+  if (given !== undefined) return sessionId(cli, given)
+  const open = await openSessions(cli)
   const [only, ...others] = open
   if (!only) throw new Failure('not_found', 'You have no open session. Others: wheelhouse sessions list')
   if (others.length === 0) return only.id

@@ -2,7 +2,7 @@ import type { Context } from '../context.ts'
 import { Failure } from '../failure.ts'
 import { openKeys } from '../screen/keys.ts'
 import { canDraw, openLiveScreen } from '../screen/live-screen.ts'
-import { onlyOpenSession } from './chosen-session.ts'
+import { chosenSession } from './chosen-session.ts'
 import { SessionWatch } from './session-watch.ts'
 import { WatchKeys } from './watch-keys.ts'
 import { watchLines } from './watch-lines.ts'
@@ -23,7 +23,7 @@ export async function run(cli: Context, given: string | undefined, options: Watc
     const { watchRobots } = await import('./watch-robots.ts')
     return watchRobots(cli, options)
   }
-  const sessionId = given ?? (await onlyOpenSession(cli))
+  const sessionId = await chosenSession(cli, given)
   if (canDraw(cli) && !options.lines) await onScreen(cli, sessionId, options)
   else await inLines(cli, sessionId, options)
   // Gone through in order, Ctrl-C is still what ended it.
