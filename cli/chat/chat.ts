@@ -1,15 +1,9 @@
-import { CHAT_BODY_MAX, ChatBody } from '@wheelhouse/protocol'
-import { HubClosedError, NotConnectedError, UnacknowledgedError } from '@wheelhouse/sdk'
+import { CHAT_BODY_MAX } from '@wheelhouse/protocol'
+import { NotConnectedError, UnacknowledgedError } from '@wheelhouse/sdk'
 import type { Context } from '../context.ts'
 import { Failure } from '../failure.ts'
 import { sessionId } from '../ids.ts'
-
-export interface ChatOptions {
-  readonly messageId?: string
-  /** Seconds. */
-  readonly wait: number
-  readonly history: number
-}
+import { type ChatOptions, checked } from './message.ts'
 
 /** Sends one message, or talks line by line. A message counts as sent only once the platform has confirmed it. */
 export async function run(cli: Context, given: string, words: string[], options: ChatOptions): Promise<void> {
@@ -57,14 +51,6 @@ function notConfirmed({ wait, messageId }: ChatOptions, cause: Error): Failure {
   })
 }
 
-/** The text without the line break at its end. @throws Failure for what is no message */
-export function checked(text: string): string {
-  const body = ChatBody.safeParse(text.replace(/\r?\n$/, ''))
-  if (body.success) return body.data
-  const limit = `a message has 1 to ${CHAT_BODY_MAX} characters, and not only spaces`
-  throw new Failure('usage', `This cannot be sent: ${limit}`)
-}
-
 /** All of standard input, which must not be more than a message. */
 async function fromStdin({ terminal, signal }: Context): Promise<string> {
   const decoder = new TextDecoder('utf-8', { fatal: true })
@@ -83,13 +69,4 @@ async function fromStdin({ terminal, signal }: Context): Promise<string> {
   } finally {
     signal.removeEventListener('abort', leave)
   }
-}
-
-/** What went wrong with one message of a conversation, in a few words. */
-export function whyNot(cause: unknown): string {
-  if (cause instanceof UnacknowledgedError || cause instanceof NotConnectedError) {
-    return 'not confirmed: it may or may not be there'
-  }
-  if (cause instanceof HubClosedError) return 'the connection is closed'
-  return cause instanceof Error ? cause.message : String(cause)
 }

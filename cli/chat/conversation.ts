@@ -5,7 +5,7 @@ import type { Context } from '../context.ts'
 import { painted } from '../text.ts'
 import { clockOf, wordsOf } from '../watch/event-words.ts'
 import { isOver } from '../watch/watch-event.ts'
-import { type ChatOptions, checked, whyNot } from './chat.ts'
+import { type ChatOptions, checked, whyNot } from './message.ts'
 
 /** Talks at a terminal: a line is a message, what others say appears above it. Ends with Ctrl-D or the session. */
 export async function converse(cli: Context, session: string, options: ChatOptions): Promise<void> {

@@ -1,9 +1,7 @@
 import type { Command } from 'commander'
 import type { Running } from '../commands.ts'
 import { integer } from '../values.ts'
-
-/** Each is a room with physics, fifty steps a second: more of them belong into several processes. */
-export const MAX_ROBOTS = 100
+import { MAX_ROBOTS } from './max-robots.ts'
 
 /** `wheelhouse simulate`: robots without robots. */
 export function addSimulate(program: Command, running: Running): void {

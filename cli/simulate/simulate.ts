@@ -4,10 +4,10 @@ import { openKeys } from '../screen/keys.ts'
 import { canDraw, openLiveScreen } from '../screen/live-screen.ts'
 import { painted } from '../text.ts'
 import { clockOf } from '../watch/event-words.ts'
-import { MAX_ROBOTS } from './command.ts'
 import { type Enlisted, enlist, enlistFrom } from './enlisted.ts'
 import { Fleet, type Told } from './fleet.ts'
 import { fleetScreen } from './fleet-screen.ts'
+import { MAX_ROBOTS } from './max-robots.ts'
 
 export interface SimulateOptions {
   readonly type: string

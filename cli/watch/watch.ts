@@ -1,4 +1,5 @@
 import type { Context } from '../context.ts'
+import { EXIT } from '../exit-codes.ts'
 import { Failure } from '../failure.ts'
 import { openKeys } from '../screen/keys.ts'
 import { canDraw, openLiveScreen } from '../screen/live-screen.ts'
@@ -77,7 +78,10 @@ async function onScreen(cli: Context, sessionId: string, options: WatchOptions):
     closeKeys()
     screen.close()
   }
-  cli.out.note(`${view.note || 'left'}: session ${sessionId}`)
+  if (!view.stopPending) return cli.out.note(`${view.note || 'left'}: session ${sessionId}`)
+  // Nobody may go away in the belief that the robot stands.
+  cli.out.tell(`The stop was not confirmed, the robot may move. Press it again: wheelhouse stop ${sessionId}`)
+  process.exitCode = EXIT.unreachable
 }
 
 const parts = (cli: Context, sessionId: string, { after }: WatchOptions) => ({

@@ -9,7 +9,7 @@ import { z } from 'zod'
 // somebody else says so with WHEELHOUSE_API_KEY.
 
 const PROGRAM = fileURLToPath(new URL('../../cli/main.ts', import.meta.url))
-const { env } = process
+const env = process.env
 
 /** The demo's own platform is meant with the demo's key: it is shown to no other. */
 function demoOperator(): Record<string, string> {
