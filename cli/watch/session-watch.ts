@@ -160,7 +160,7 @@ export class SessionWatch {
       onTelemetry: (data) => this.#tell({ type: 'telemetry', data }),
       onLatency: ({ operator_ms, robot_ms }) =>
         this.#tell({ type: 'latency', operator_ms, robot_ms, own_ms: this.ownLatencyMs }),
-      onError: (cause) => this.#problem(cause),
+      onError: (cause) => this.#problem(`gateway: ${wordsOf(cause)}`),
       onClosed: ({ reason }) => this.#tell({ type: 'link', state: 'closed', reason }),
     })
     this.#link = link

@@ -47,12 +47,17 @@ function robotPiece({ robotConnected }: WatchView): Piece {
   return robotConnected ? 'connected' : painted('yellow', 'away')
 }
 
-function stopPiece({ stop, stopPending }: WatchView): Piece {
-  const pending = stopPending ? ' PRESSED, not confirmed yet' : ''
-  if (!stop) return pending ? painted(['red', 'bold'], pending.trim()) : stop === null ? 'none' : '–'
-  if (!stop.latched) return `${stop.reason} (until the operator drives)${pending}`
-  const recorded = stop.recorded ? '' : ' (not recorded yet)'
-  return painted(['red', 'bold'], `LATCHED: ${stop.reason}${recorded}${pending}`)
+function stopPiece({ stop, pressed }: WatchView): Piece {
+  const own = pressed === 'pressed' ? 'PRESSED, not confirmed yet' : pressed ? 'the stop is recorded' : ''
+  const known = stopText(stop)
+  if (own === '' && !stop?.latched) return known
+  return painted(['red', 'bold'], stop ? `${known} ${own}`.trimEnd() : own)
+}
+
+function stopText(stop: WatchView['stop']): string {
+  if (!stop) return stop === null ? 'none' : '–'
+  if (!stop.latched) return `${stop.reason} (until the operator drives)`
+  return `LATCHED: ${stop.reason}${stop.recorded ? '' : ' (not recorded yet)'}`
 }
 
 function telemetryPieces({ telemetry }: WatchView, nowMs: number): Piece[] {

@@ -13,8 +13,8 @@ export interface WatchView {
   readonly robotConnected: boolean | null
   /** As the gateway last told; undefined while it has not. */
   readonly stop: DriveStop | null | undefined
-  /** The stop was pressed here and is not known to be recorded yet. */
-  readonly stopPending: boolean
+  /** How far a stop that was pressed here has come; null once the gateway or the log has told of it. */
+  readonly pressed: 'pressed' | 'recorded' | null
   readonly telemetry: { readonly data: unknown; readonly atMs: number } | null
   readonly latency: Extract<WatchEvent, { type: 'latency' }> | null
   readonly typing: { readonly name: string; readonly untilMs: number } | null
@@ -31,7 +31,7 @@ const ALARMS: ReadonlySet<string> = new Set(['session.stopped', 'robot.lost'])
 export function emptyView(sessionId: string): WatchView {
   return {
     ...{ sessionId, robotName: '', operatorName: '', status: '', hub: 'connecting', link: '–' },
-    ...{ robotConnected: null, stop: undefined, stopPending: false, telemetry: null, latency: null },
+    ...{ robotConnected: null, stop: undefined, pressed: null, telemetry: null, latency: null },
     ...{ typing: null, log: [], note: '' },
   }
 }
@@ -49,6 +49,7 @@ export function seen(view: WatchView, event: WatchEvent, nowMs: number): WatchVi
       return {
         ...view,
         ...{ status: event.status, robotConnected: event.robot_connected, stop: event.stop },
+        pressed: unlessRecorded(view),
       }
     case 'telemetry':
       return { ...view, telemetry: { data: event.data, atMs: nowMs } }
@@ -57,11 +58,7 @@ export function seen(view: WatchView, event: WatchEvent, nowMs: number): WatchVi
     case 'typing':
       return { ...view, typing: { name: event.name, untilMs: nowMs + TYPING_MS } }
     case 'stop':
-      return {
-        ...view,
-        stopPending: event.state === 'pressed',
-        note: event.state === 'pressed' ? '' : 'the stop is recorded',
-      }
+      return { ...view, pressed: event.state }
     case 'problem':
       return { ...view, note: event.message }
     case 'end':
@@ -78,9 +75,13 @@ function logged(view: WatchView, event: Extract<WatchEvent, { type: 'event' }>):
     ...view,
     ...(typeof status === 'string' && { status }),
     ...(event.event === 'chat.message' && { typing: null }),
+    ...(event.event === 'session.stop_cleared' && { pressed: unlessRecorded(view) }),
     log: [...view.log.slice(-(MAX_LOG - 1)), line],
   }
 }
+
+/** What is recorded is over with the next word about stops; what is not is still owed. */
+const unlessRecorded = ({ pressed }: WatchView) => (pressed === 'recorded' ? null : pressed)
 
 function namesOf(session: Readonly<Record<string, unknown>>) {
   const text = (value: unknown) => (typeof value === 'string' ? value : '')

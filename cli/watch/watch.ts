@@ -78,7 +78,7 @@ async function onScreen(cli: Context, sessionId: string, options: WatchOptions):
     closeKeys()
     screen.close()
   }
-  if (!view.stopPending) return cli.out.note(`${view.note || 'left'}: session ${sessionId}`)
+  if (view.pressed !== 'pressed') return cli.out.note(`${view.note || 'left'}: session ${sessionId}`)
   // Nobody may go away in the belief that the robot stands.
   cli.out.tell(`The stop was not confirmed, the robot may move. Press it again: wheelhouse stop ${sessionId}`)
   process.exitCode = EXIT.unreachable
