@@ -1,13 +1,19 @@
 import { Command } from 'commander'
 import { addAdmin } from './admin/command.ts'
+import { addChat } from './chat/command.ts'
 import { createRunning } from './commands.ts'
+import { addDrive } from './drive/command.ts'
+import { addExport } from './export/command.ts'
 import { addKeys } from './keys/command.ts'
 import { addLogin } from './login/command.ts'
+import { addMcp } from './mcp/command.ts'
 import { addPlatform } from './platform/command.ts'
 import { addRobots } from './robots/command.ts'
 import { addSessions } from './sessions/command.ts'
+import { addSimulate } from './simulate/command.ts'
 import type { Terminal } from './terminal.ts'
 import { version } from './version.ts'
+import { addWatch } from './watch/command.ts'
 
 const MORE = `
 Exit codes: 0 done, 1 refused, 2 wrong usage, 3 not signed in, 4 not found, 5 conflict, 6 platform unreachable,
@@ -36,8 +42,14 @@ export function createProgram(terminal: Terminal): Command {
   addLogin(program, running)
   addRobots(program, running)
   addSessions(program, running)
+  addWatch(program, running)
+  addChat(program, running)
+  addDrive(program, running)
+  addSimulate(program, running)
+  addExport(program, running)
   addKeys(program, running)
   addPlatform(program, running)
+  addMcp(program, running)
   addAdmin(program, running)
   return program
 }

@@ -1,5 +1,5 @@
 import type { DriveLatency, DriveState } from '@wheelhouse/protocol'
-import { z } from 'zod'
+import { poseWords } from '../watch/telemetry-words.ts'
 import type { DriveCommand } from './drive-keys.ts'
 
 /** What the terminal shows. */
@@ -9,6 +9,8 @@ export interface DriveView {
   readonly latency: DriveLatency | null
   readonly command: DriveCommand
   readonly telemetry: unknown
+  /** By a monotonic clock. */
+  readonly telemetryAtMs: number
   readonly sent: number
   readonly obeyed: number
   readonly dropped: number
@@ -16,31 +18,36 @@ export interface DriveView {
   readonly note: string
 }
 
-const Sample = z.looseObject({
-  pose: z.looseObject({ x_m: z.number(), y_m: z.number(), heading_rad: z.number() }),
-})
-const DEGREES = 180 / Math.PI
+export const emptyDriveView: DriveView = {
+  ...{ connection: 'connecting', state: null, latency: null, telemetry: null, telemetryAtMs: 0 },
+  ...{ command: { linear_mps: 0, angular_radps: 0 }, sent: 0, obeyed: 0, dropped: 0, lastDrop: '', note: '' },
+}
 
-/** The lines of the screen, without anything a robot or a person sent that could steer a terminal. */
-export function screen(view: DriveView): string[] {
+/** A sample older than this is no picture of now. */
+const STALE_MS = 2_000
+
+/** The lines of the screen; not escaped. */
+export function screen(view: DriveView, nowMs: number): string[] {
   const { state, latency, command } = view
   const ms = (value: number | null | undefined) => (value == null ? '–' : `${value.toFixed(1)} ms`)
-  const pose = Sample.safeParse(view.telemetry).data?.pose
-  const lines = [
+  return [
     `${view.connection}, session ${state?.status ?? '–'}, robot ${state?.robot_connected ? 'connected' : 'away'}`,
     `stop       ${stopText(state)}`,
     `you        ${command.linear_mps.toFixed(2)} m/s, ${command.angular_radps.toFixed(2)} rad/s`,
-    `robot      ${pose ? poseText(pose) : '–'}`,
+    `robot      ${robotText(view, nowMs)}`,
     `latency    you ${ms(latency?.operator_ms)}, robot ${ms(latency?.robot_ms)} (round trips)`,
     `commands   ${view.sent} sent, ${view.obeyed} obeyed, ${view.dropped} dropped${view.lastDrop && ` (${view.lastDrop})`}`,
     view.note,
-    'arrows or WASD drive · space stands · x STOP · c clear · r resume · q quit',
+    'arrows or WASD drive (held, or pressed again and again) · space stands · x STOP · c clear · r resume · q quit',
   ]
-  return lines.map((line) => line.replaceAll(/\p{Cc}/gu, '·'))
 }
 
-function poseText({ x_m: x, y_m: y, heading_rad: heading }: z.infer<typeof Sample>['pose']): string {
-  return `x ${x.toFixed(2)} m, y ${y.toFixed(2)} m, ${(heading * DEGREES).toFixed(0)}°`
+function robotText({ telemetry, telemetryAtMs }: DriveView, nowMs: number): string {
+  const pose =
+    typeof telemetry === 'object' && telemetry !== null && 'pose' in telemetry ? telemetry.pose : null
+  const ageMs = nowMs - telemetryAtMs
+  const age = ageMs > STALE_MS ? `  OLD, ${(ageMs / 1_000).toFixed(1)} s ago` : ''
+  return (poseWords(pose) ?? '–') + (telemetry === null ? '' : age)
 }
 
 function stopText(state: DriveState | null): string {

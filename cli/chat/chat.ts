@@ -1,0 +1,72 @@
+import { CHAT_BODY_MAX } from '@wheelhouse/protocol'
+import { NotConnectedError, UnacknowledgedError } from '@wheelhouse/sdk'
+import type { Context } from '../context.ts'
+import { Failure } from '../failure.ts'
+import { sessionId } from '../ids.ts'
+import { type ChatOptions, checked } from './message.ts'
+
+/** Sends one message, or talks line by line. A message counts as sent only once the platform has confirmed it. */
+export async function run(cli: Context, given: string, words: string[], options: ChatOptions): Promise<void> {
+  cli.identity.required()
+  if (words.length === 0) {
+    if (!cli.ask.present || cli.out.json) {
+      throw new Failure('usage', 'Give a message, or - to read it from standard input')
+    }
+    const { converse } = await import('./conversation.ts')
+    return converse(cli, await sessionId(cli, given), options)
+  }
+  const body = words.length === 1 && words[0] === '-' ? await fromStdin(cli) : words.join(' ')
+  await sendOne(cli, await sessionId(cli, given), checked(body), options)
+}
+
+async function sendOne(cli: Context, session: string, body: string, options: ChatOptions): Promise<void> {
+  const ended = Promise.withResolvers<never>()
+  ended.promise.catch(() => {})
+  const leave = () => ended.reject(cli.signal.reason)
+  cli.signal.addEventListener('abort', leave, { once: true })
+  const hub = cli.hub({ onClosed: (reason) => ended.reject(reason.cause ?? reason) })
+  try {
+    cli.signal.throwIfAborted()
+    hub.connect().catch(() => {}) // onClosed tells
+    const sent = hub.sendChat(session, body, options.messageId, { timeoutMs: options.wait * 1_000 })
+    const message = await Promise.race([sent, ended.promise])
+    cli.out.result(message, () => cli.out.note(`sent, number ${message.seq} in the log`))
+  } catch (cause) {
+    throw cause instanceof UnacknowledgedError || cause instanceof NotConnectedError
+      ? notConfirmed(options, cause)
+      : cause
+  } finally {
+    cli.signal.removeEventListener('abort', leave)
+    hub.close()
+  }
+}
+
+/** What to tell when no word came in time. */
+function notConfirmed({ wait, messageId }: ChatOptions, cause: Error): Failure {
+  const again = messageId
+    ? 'Try again with the same --message-id: it will be there once.'
+    : 'It may or may not be there. With --message-id a repetition would be safe.'
+  return new Failure('unreachable', `The platform has not confirmed the message within ${wait} s. ${again}`, {
+    cause,
+  })
+}
+
+/** All of standard input, which must not be more than a message. */
+async function fromStdin({ terminal, signal }: Context): Promise<string> {
+  const decoder = new TextDecoder('utf-8', { fatal: true })
+  let text = ''
+  const leave = () => terminal.stdin.destroy()
+  signal.addEventListener('abort', leave, { once: true })
+  try {
+    for await (const chunk of terminal.stdin) {
+      text += decoder.decode(chunk as Buffer, { stream: true })
+      if (text.length > CHAT_BODY_MAX * 2) break
+    }
+    return text + decoder.decode()
+  } catch (cause) {
+    signal.throwIfAborted()
+    throw new Failure('usage', 'Standard input is no text in UTF-8', { cause })
+  } finally {
+    signal.removeEventListener('abort', leave)
+  }
+}

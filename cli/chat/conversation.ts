@@ -1,0 +1,85 @@
+import { createInterface } from 'node:readline'
+import { ChatMessage, type SessionLogEvent } from '@wheelhouse/protocol'
+import { answerOf, type HubClient } from '@wheelhouse/sdk'
+import type { Context } from '../context.ts'
+import { painted } from '../text.ts'
+import { clockOf, wordsOf } from '../watch/event-words.ts'
+import { isOver } from '../watch/watch-event.ts'
+import { type ChatOptions, checked, whyNot } from './message.ts'
+
+/** Talks at a terminal: a line is a message, what others say appears above it. Ends with Ctrl-D or the session. */
+export async function converse(cli: Context, session: string, options: ChatOptions): Promise<void> {
+  const { out, terminal, signal } = cli
+  const after = await startOf(cli, session, options.history)
+  const ended = Promise.withResolvers<void>()
+  ended.promise.catch(() => {})
+  const hub = cli.hub({
+    onConnected: () => above(() => out.note(painted('dim', 'connected'))),
+    onDisconnected: () => above(() => out.note(painted('dim', 'connection lost, coming back …'))),
+    onClosed: (reason) => ended.reject(reason.cause ?? reason),
+  })
+  const lines = createInterface({ input: terminal.stdin, output: terminal.stdout, prompt: '> ' })
+  /** Writes in the place of the line that is being typed, and puts that below again. */
+  const above = (write: () => void) => {
+    out.raw('\r\u001b[K')
+    write()
+    lines.prompt(true)
+  }
+  lines.on('line', (text) => say(text))
+  lines.on('close', () => ended.resolve())
+  // In raw mode Ctrl-C comes as a key.
+  lines.on('SIGINT', () => process.kill(process.pid, 'SIGINT'))
+  const leave = () => ended.resolve()
+  signal.addEventListener('abort', leave, { once: true })
+
+  const say = (text: string) => {
+    if (text.trim() === '') return lines.prompt()
+    send(hub, session, text, options).then(
+      (seq) => above(() => out.note(painted('dim', `✓ sent, number ${seq}`))),
+      (cause) => above(() => out.tell(painted('red', `✗ ${whyNot(cause)}: ${text}`))),
+    )
+  }
+  const onEvent = (event: SessionLogEvent) => {
+    above(() => out.line(painted('dim', `${clockOf(event.at)}  `), textOf(event)))
+    if (event.type !== 'chat.message' && isOver(event.data.status)) ended.resolve()
+  }
+  try {
+    hub.watch(session, { onEvent }, { after }).catch((cause) => ended.reject(cause))
+    hub.connect().catch(() => {}) // onClosed tells
+    lines.prompt()
+    await ended.promise
+  } finally {
+    signal.removeEventListener('abort', leave)
+    lines.close()
+    hub.close()
+    out.raw('\n')
+  }
+  signal.throwIfAborted()
+}
+
+async function send(hub: HubClient, session: string, text: string, { wait }: ChatOptions): Promise<number> {
+  const timeoutMs = wait * 1_000
+  const { seq } = await hub.sendChat(session, checked(text), undefined, { timeoutMs })
+  return seq
+}
+
+/** Behind which entry of the log the last `history` messages begin. @throws ApiError when the session is not seen */
+async function startOf(cli: Context, session: string, history: number): Promise<number> {
+  const path = { id: session }
+  let after = 0
+  const seqs: number[] = []
+  while (true) {
+    const query = { after, limit: 100 }
+    const page = await answerOf(cli.rest.GET('/api/sessions/{id}/messages', { params: { path, query } }))
+    seqs.push(...page.messages.map(({ seq }) => seq))
+    if (page.messages.length < query.limit) break
+    after = page.messages.at(-1)?.seq ?? after
+  }
+  const first = history === 0 ? undefined : (seqs.at(-history) ?? seqs[0])
+  return first === undefined ? (seqs.at(-1) ?? 0) : first - 1
+}
+
+function textOf({ type, data }: SessionLogEvent): string {
+  const message = type === 'chat.message' ? ChatMessage.safeParse(data).data : undefined
+  return message ? `${message.sender_name}: ${message.body}` : `· ${wordsOf({ event: type, data })}`
+}

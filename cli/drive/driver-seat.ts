@@ -1,0 +1,92 @@
+import { OperatorLink, ticketsOf } from '@wheelhouse/sdk'
+import type { Context } from '../context.ts'
+import type { Desk } from './drive-desk.ts'
+import { type DriveAct, DriveKeys } from './drive-keys.ts'
+import { type DriveView, emptyDriveView } from './drive-screen.ts'
+
+const COMMANDS_PER_SECOND = 20
+
+/** An operator at the keys: what they type goes to the robot, what comes back is to be seen. */
+export class DriverSeat {
+  readonly #desk: Desk
+  readonly #link: OperatorLink
+  readonly #keys = new DriveKeys()
+  readonly #ended = Promise.withResolvers<string>()
+  readonly #onChange: () => void
+  #view: DriveView = emptyDriveView
+  #timer: NodeJS.Timeout | undefined
+
+  constructor(cli: Context, parts: { sessionId: string; desk: Desk; onChange: () => void }) {
+    const { sessionId, desk, onChange } = parts
+    this.#desk = desk
+    this.#onChange = onChange
+    this.#link = new OperatorLink({
+      getTicket: ticketsOf({ baseUrl: cli.server, token: () => cli.token(), sessionId, part: 'control' }),
+      onConnection: (connection) => this.#change({ connection }),
+      onState: (state) => this.#change({ state }),
+      onLatency: (latency) => this.#change({ latency }),
+      onTelemetry: (telemetry) => this.#change({ telemetry, telemetryAtMs: performance.now() }),
+      onAck: () => this.#change({ obeyed: this.#view.obeyed + 1 }),
+      onDropped: (_seq, why) => this.#change({ dropped: this.#view.dropped + 1, lastDrop: why }),
+      onError: (cause) => this.#note(cause instanceof Error ? cause.message : String(cause)),
+      onClosed: ({ reason }) => this.leave(reason),
+    })
+  }
+
+  get view(): DriveView {
+    return this.#view
+  }
+
+  /** Drives until somebody leaves or the link ends for good; answers why. The robot has been told to stand then. */
+  async run(): Promise<string> {
+    this.#timer = setInterval(() => this.#steer(), 1_000 / COMMANDS_PER_SECOND)
+    this.#link.connect().catch(() => {}) // onClosed tells
+    try {
+      return await this.#ended.promise
+    } finally {
+      clearInterval(this.#timer)
+      // The robot is told to stand, and that nobody drives it any more.
+      if (this.#view.state?.status === 'ACTIVE') this.#link.control({ linear_mps: 0, angular_radps: 0 })
+      await this.#link.close()
+    }
+  }
+
+  leave(why: string): void {
+    this.#ended.resolve(why)
+  }
+
+  typed(text: string): void {
+    for (const asked of this.#keys.typed(text, performance.now())) this.#do(asked)
+  }
+
+  #do(act: DriveAct): void {
+    if (act === 'stop') this.#tell(this.#link.stop('stopped at the keyboard'), 'the stop is recorded')
+    else if (act === 'clear') this.#tell(this.#desk.act('clear_stop'), 'the stop is cleared')
+    else if (act === 'resume') this.#tell(this.#desk.act('resume'), 'resumed')
+    else if (act === 'quit') this.leave('you quit')
+  }
+
+  #steer(): void {
+    const command = this.#keys.command(performance.now())
+    const { state, sent } = this.#view
+    const mayDrive = state?.status === 'ACTIVE' && !state.stop?.latched
+    const passed = mayDrive && this.#link.control(command) !== null
+    this.#change({ command, ...(passed && { sent: sent + 1 }) })
+  }
+
+  #tell(doing: Promise<unknown>, done: string): void {
+    doing.then(
+      () => this.#note(done),
+      (cause: Error) => this.#note(cause.message),
+    )
+  }
+
+  #note(note: string): void {
+    this.#change({ note })
+  }
+
+  #change(part: Partial<DriveView>): void {
+    this.#view = { ...this.#view, ...part }
+    this.#onChange()
+  }
+}

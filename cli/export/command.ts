@@ -1,0 +1,29 @@
+import { SessionStatus } from '@wheelhouse/protocol'
+import { type Command, Option } from 'commander'
+import type { Running } from '../commands.ts'
+import { moment } from '../values.ts'
+
+/** `wheelhouse export`: sessions, datasets and episodes as a file. */
+export function addExport(program: Command, running: Running): void {
+  const command = program
+    .command('export')
+    .description('write your sessions, datasets or episodes to a file or to standard output')
+    .addArgument(
+      program
+        .createArgument('[what]', 'what to write')
+        .choices(['sessions', 'datasets', 'episodes'])
+        .default('sessions'),
+    )
+    .addOption(new Option('-f, --format <format>', 'how').choices(['csv', 'json']).default('csv'))
+    .option(
+      '-o, --output <file>',
+      'into this file, which appears once it is complete; - is standard output',
+      '-',
+    )
+    .addOption(new Option('--status <status>', 'only sessions that stand so').choices(SessionStatus.options))
+    .option('--robot <robot>', 'only sessions on this robot: its id, the beginning of that, or its name')
+    .option('--from <time>', 'only sessions made at this time or later', moment)
+    .option('--to <time>', 'only sessions made before this time', moment)
+    .option('--dataset <id>', 'only episodes of this dataset')
+  command.action(running(() => import('./export.ts')))
+}

@@ -1,0 +1,114 @@
+import { answerOf, type RestClient, type Schemas } from '@wheelhouse/sdk'
+import { Failure } from '../failure.ts'
+import { csvLine } from './csv.ts'
+
+export type ExportFormat = 'csv' | 'json'
+
+/** What is written, and how much of it there will be. */
+export interface ExportSource {
+  readonly chunks: AsyncIterable<Uint8Array | string>
+  /** Records in all, where the platform says; then `written` counts them. */
+  readonly total?: number
+  readonly written?: () => number
+}
+
+export interface SessionFilter {
+  readonly status?: Schemas['SessionStatus']
+  readonly robotId?: string
+  readonly from?: string
+  readonly to?: string
+}
+
+/** The caller's sessions as the platform writes them. @throws ApiError when it refuses */
+export async function sessionSource(
+  rest: RestClient,
+  format: ExportFormat,
+  filter: SessionFilter,
+  signal: AbortSignal,
+): Promise<ExportSource> {
+  const asked = rest.POST('/api/sessions/export', { body: { format, ...filter }, parseAs: 'stream', signal })
+  return { chunks: (await answerOf(asked)) as unknown as AsyncIterable<Uint8Array> }
+}
+
+/** The datasets of the caller's robots. @throws ApiError */
+export async function datasetSource(
+  rest: RestClient,
+  format: ExportFormat,
+  signal: AbortSignal,
+): Promise<ExportSource> {
+  const { datasets } = await answerOf(rest.GET('/api/client/datasets', { signal }))
+  return records('datasets', format, datasetColumns, datasets.length, async function* () {
+    yield datasets
+  })
+}
+
+/** The episodes of one dataset, or of all, those that began last first within each. @throws ApiError, Failure */
+export async function episodeSource(
+  rest: RestClient,
+  format: ExportFormat,
+  datasetId: string | undefined,
+  signal: AbortSignal,
+): Promise<ExportSource> {
+  const { datasets } = await answerOf(rest.GET('/api/client/datasets', { signal }))
+  const wanted = datasetId === undefined ? datasets : datasets.filter(({ id }) => id === datasetId)
+  if (datasetId !== undefined && wanted.length === 0) {
+    const next = 'Those there are: wheelhouse export datasets'
+    throw new Failure('not_found', `There is no dataset ${datasetId} of yours. ${next}`)
+  }
+  const total = wanted.reduce((sum, { episode_count }) => sum + episode_count, 0)
+  return records('episodes', format, episodeColumns, total, async function* () {
+    for (const dataset of wanted) yield* episodePages(rest, dataset, signal)
+  })
+}
+
+const PAGE = 100
+const datasetColumns = [
+  ...['id', 'robot_id', 'robot_name', 'robot_type'],
+  ...['episode_count', 'size_mb', 'updated_at'],
+]
+const episodeColumns = [
+  ...['id', 'episode_id', 'dataset_id', 'robot_id', 'robot_name', 'session_id', 'started_at', 'ended_at'],
+  ...['size_mb', 'success', 'uri', 'created_at'],
+]
+
+async function* episodePages(rest: RestClient, dataset: Schemas['Dataset'], signal: AbortSignal) {
+  const whose = { dataset_id: dataset.id, robot_id: dataset.robot_id, robot_name: dataset.robot_name }
+  let before: string | undefined
+  while (true) {
+    const query = { limit: PAGE, ...(before !== undefined && { before }) }
+    const page = rest.GET('/api/client/datasets/{id}/episodes', {
+      params: { path: { id: dataset.id }, query },
+      signal,
+    })
+    const { episodes } = await answerOf(page)
+    yield episodes.map((episode) => ({ ...episode, ...whose }))
+    if (episodes.length < PAGE) return
+    before = episodes.at(-1)?.id
+  }
+}
+
+type Row = Readonly<Record<string, unknown>>
+
+/** Pages of records as one document: a table, or `{"<name>":[…]}`. */
+function records(
+  name: string,
+  format: ExportFormat,
+  columns: readonly string[],
+  total: number,
+  pages: () => AsyncIterable<readonly Row[]>,
+): ExportSource {
+  let written = 0
+  async function* chunks() {
+    yield format === 'csv' ? csvLine(columns) : `{${JSON.stringify(name)}:[`
+    for await (const page of pages()) {
+      const rows = page.map((row) =>
+        format === 'csv' ? csvLine(columns.map((column) => row[column])) : JSON.stringify(row),
+      )
+      const isFirst = written === 0
+      written += rows.length
+      if (rows.length > 0) yield format === 'csv' ? rows.join('') : `${isFirst ? '' : ','}${rows.join(',')}`
+    }
+    if (format === 'json') yield ']}'
+  }
+  return { chunks: chunks(), total, written: () => written }
+}

@@ -1,0 +1,93 @@
+import { isAbsolute, resolve } from 'node:path'
+import { pipeline } from 'node:stream/promises'
+import type { Schemas } from '@wheelhouse/sdk'
+import type { Context } from '../context.ts'
+import { Failure } from '../failure.ts'
+import { robotId } from '../ids.ts'
+import {
+  datasetSource,
+  type ExportFormat,
+  type ExportSource,
+  episodeSource,
+  sessionSource,
+} from './export-sources.ts'
+import { createProgress, type Progress } from './progress.ts'
+import { writeWhole } from './whole-file.ts'
+
+export interface ExportOptions {
+  readonly format: ExportFormat
+  readonly output: string
+  readonly status?: Schemas['SessionStatus']
+  readonly robot?: string
+  readonly from?: string
+  readonly to?: string
+  readonly dataset?: string
+}
+
+type What = 'sessions' | 'datasets' | 'episodes'
+
+/** Writes what is asked for, whole or not at all where it goes into a file. */
+export async function run(cli: Context, what: What, options: ExportOptions): Promise<void> {
+  checkOptions(what, options)
+  const source = await open(cli, what, options)
+  const toFile = options.output !== '-'
+  // A bar beside the records themselves would be in the way on a terminal.
+  const progress = createProgress(cli, what, source, toFile || !cli.out.terminal)
+  const path = isAbsolute(options.output) ? options.output : resolve(options.output)
+  try {
+    if (toFile) await writeWhole(path, counted(source, progress))
+    else await pipeline(counted(source, progress), cli.terminal.stdout, { end: false })
+  } catch (cause) {
+    cli.signal.throwIfAborted()
+    throw failureOf(cause, path)
+  } finally {
+    progress.close()
+  }
+  const { bytes } = progress
+  if (cli.out.json && toFile) cli.out.document({ what, format: options.format, path, bytes })
+  else if (toFile) cli.out.note(`${what} written to ${path}, ${bytes} bytes`)
+}
+
+/** Options that say nothing about what is asked for would be silently without effect. */
+function checkOptions(what: What, options: ExportOptions): void {
+  const { status, robot, from, to, dataset } = options
+  const ofSessions = [status, robot, from, to].some((option) => option !== undefined)
+  if (what !== 'sessions' && ofSessions) {
+    throw new Failure('usage', '--status, --robot, --from and --to are for sessions')
+  }
+  if (what !== 'episodes' && dataset !== undefined) throw new Failure('usage', '--dataset is for episodes')
+}
+
+async function open(cli: Context, what: What, options: ExportOptions): Promise<ExportSource> {
+  const { format, status, robot, from, to, dataset } = options
+  if (what === 'datasets') return datasetSource(cli.rest, format, cli.signal)
+  if (what === 'episodes') return episodeSource(cli.rest, format, dataset, cli.signal)
+  const filter = {
+    ...(status !== undefined && { status }),
+    ...(robot !== undefined && { robotId: await robotId(cli, robot) }),
+    ...(from !== undefined && { from }),
+    ...(to !== undefined && { to }),
+  }
+  return sessionSource(cli.rest, format, filter, cli.signal)
+}
+
+async function* counted(source: ExportSource, progress: Progress) {
+  for await (const chunk of source.chunks) {
+    yield chunk
+    progress.passed(typeof chunk === 'string' ? Buffer.byteLength(chunk) : chunk.byteLength)
+  }
+}
+
+/** What went wrong: the disk, the platform, or the way between. */
+function failureOf(cause: unknown, path: string): unknown {
+  const { code, syscall, name } = cause as NodeJS.ErrnoException
+  if (syscall !== undefined && ['open', 'write', 'rename', 'fsync'].includes(syscall)) {
+    return new Failure('refused', `${path} cannot be written (${code})`, { cause })
+  }
+  // What the platform breaks off is never taken for the whole.
+  if (cause instanceof TypeError || name === 'AbortError') {
+    const next = 'Nothing of it was kept. Try again.'
+    return new Failure('unreachable', `The download broke off before it was complete. ${next}`, { cause })
+  }
+  return cause
+}

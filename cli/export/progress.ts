@@ -1,0 +1,55 @@
+import { SingleBar } from 'cli-progress'
+import type { Context } from '../context.ts'
+import type { ExportSource } from './export-sources.ts'
+
+export interface Progress {
+  /** Bytes written so far. */
+  readonly bytes: number
+  passed(bytes: number): void
+  close(): void
+}
+
+const KIB = 1024
+
+/** Shows on standard error how far it is, if that is a terminal: a bar where the end is known, else how much came. */
+export function createProgress(
+  { out, terminal }: Context,
+  what: string,
+  { total, written }: ExportSource,
+  wanted: boolean,
+): Progress {
+  let bytes = 0
+  const shown = wanted && terminal.stderr.isTTY === true && !out.json && !out.quiet
+  const known = total !== undefined && total > 0
+  const bar = new SingleBar({
+    stream: terminal.stderr,
+    format: known ? `${what} {bar} {value}/{total}  {size}` : `${what}  {size}  {duration_formatted}`,
+    hideCursor: true,
+    clearOnComplete: true,
+    linewrap: null,
+    fps: 10,
+  })
+  if (shown) bar.start(total ?? 1, 0, { size: sizeText(0) })
+  // However the program ends, the cursor must be seen behind it.
+  const stop = () => bar.stop()
+  if (shown) process.on('exit', stop)
+  return {
+    get bytes() {
+      return bytes
+    },
+    passed(more) {
+      bytes += more
+      if (shown) bar.update(Math.min(written?.() ?? 0, total ?? 1), { size: sizeText(bytes) })
+    },
+    close() {
+      process.off('exit', stop)
+      if (shown) stop()
+    },
+  }
+}
+
+function sizeText(bytes: number): string {
+  if (bytes < KIB) return `${bytes} B`
+  if (bytes < KIB * KIB) return `${(bytes / KIB).toFixed(0)} KiB`
+  return `${(bytes / KIB / KIB).toFixed(1)} MiB`
+}

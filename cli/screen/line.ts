@@ -1,0 +1,17 @@
+import { fitted, type Piece, widthOf } from '../text.ts'
+
+/** As much of a line as there is room for. */
+export function fittedLine(pieces: readonly Piece[], columns: number): Piece[] {
+  const kept: Piece[] = []
+  let left = columns
+  for (const piece of pieces) {
+    const width = widthOf(piece)
+    if (width > left) {
+      if (left > 0) kept.push(fitted(piece, left))
+      return kept
+    }
+    kept.push(piece)
+    left -= width
+  }
+  return kept
+}

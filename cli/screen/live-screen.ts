@@ -1,0 +1,82 @@
+import type { WriteStream } from 'node:tty'
+import type { Context } from '../context.ts'
+import { type Piece, rendered } from '../text.ts'
+import { fittedLine } from './line.ts'
+
+export interface ScreenSize {
+  readonly columns: number
+  readonly rows: number
+}
+
+/** Lines from the top; what does not fit is cut. */
+export type Draw = (size: ScreenSize) => readonly (readonly Piece[])[]
+
+export interface LiveScreen {
+  /** Something to be shown has changed; it is drawn soon. */
+  changed(): void
+  /** Gives the terminal back as it was. */
+  close(): void
+}
+
+const FRAME_MS = 100
+/** Ages grow without anything changing. */
+const IDLE_FRAME_MS = 1_000
+
+const OPEN = '\u001b[?1049h\u001b[?25l'
+const CLOSE = '\u001b[?25h\u001b[?1049l'
+const HOME = '\u001b[H'
+const CLEAR_LINE = '\u001b[K'
+const CLEAR_BELOW = '\u001b[J'
+
+/** Whether there is a terminal that a screen can be drawn on, with somebody at its keys. */
+export function canDraw({ out, terminal, env }: Context): boolean {
+  return out.terminal && terminal.stdin.isTTY === true && env.TERM !== 'dumb' && !out.json
+}
+
+/** Takes the whole terminal for a view that is drawn again when something changes, ten times a second at most. */
+export function openLiveScreen({ out, terminal }: Context, draw: Draw): LiveScreen {
+  const stdout = terminal.stdout as typeof terminal.stdout & Partial<WriteStream>
+  let timer: NodeJS.Timeout | undefined
+  let lastMs = 0
+  let soon = false
+  let closed = false
+
+  const frame = () => {
+    soon = false
+    lastMs = performance.now()
+    // A terminal that does not keep up gets the newest picture later, not all of them.
+    if (!stdout.writableNeedDrain) out.raw(picture())
+    plan(IDLE_FRAME_MS)
+  }
+  const picture = () => {
+    const size = { columns: stdout.columns ?? 80, rows: stdout.rows ?? 24 }
+    const lines = draw(size)
+      .slice(0, size.rows)
+      .map((pieces) => rendered(fittedLine(pieces, size.columns), out.coloured) + CLEAR_LINE)
+    return HOME + lines.join('\r\n') + CLEAR_BELOW
+  }
+  const plan = (delayMs: number) => {
+    clearTimeout(timer)
+    timer = setTimeout(frame, delayMs)
+  }
+  const changed = () => {
+    if (closed || soon) return
+    soon = true
+    plan(Math.max(0, FRAME_MS - (performance.now() - lastMs)))
+  }
+  const close = () => {
+    if (closed) return
+    closed = true
+    clearTimeout(timer)
+    process.off('exit', close)
+    stdout.off('resize', changed)
+    out.raw(CLOSE)
+  }
+
+  // However the program ends, the terminal must be usable behind it.
+  process.on('exit', close)
+  stdout.on('resize', changed)
+  out.raw(OPEN)
+  frame()
+  return { changed, close }
+}

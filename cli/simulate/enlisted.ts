@@ -1,0 +1,125 @@
+import { randomUUID } from 'node:crypto'
+import { readFile } from 'node:fs/promises'
+import { setTimeout as delay } from 'node:timers/promises'
+import { ApiError, answerOf, type Schemas } from '@wheelhouse/sdk'
+import { z } from 'zod'
+import type { Context } from '../context.ts'
+import { Failure } from '../failure.ts'
+import { createKeptRobots, type KeptRobots } from './kept-robots.ts'
+
+/** What a simulated robot connects as. */
+export interface Enlisted {
+  readonly id: string
+  readonly name: string
+  readonly controlUrl: string
+  readonly token: string
+  /** Forgets a token that is no longer good, so that the next call registers another robot. */
+  readonly forget?: () => Promise<void>
+}
+
+/** A robot as its registration showed it. */
+const Registered = z.looseObject({
+  control_url: z.url({ protocol: /^wss?$/ }),
+  robot_token: z.string().min(1),
+  id: z.string().optional(),
+  name: z.string().optional(),
+})
+
+/**
+ * Robots of the caller's: those of earlier calls that nobody uses now, and new ones for what is missing.
+ * @throws ApiError when the platform refuses
+ */
+export async function enlist(
+  cli: Context,
+  wanted: { count: number; type: string; name: string },
+): Promise<Enlisted[]> {
+  const { id: ownerId } = await answerOf(cli.rest.GET('/api/auth/profile'))
+  const kept = createKeptRobots(cli)
+  const known = await kept.of(ownerId)
+  const robots: Enlisted[] = []
+  for (const { id, robot_token: token } of known) {
+    if (robots.length === wanted.count) break
+    const robot = await lookedUp(cli, id)
+    if (!robot) await kept.forget(id)
+    // Another process drives it, or did so a moment ago.
+    else if (robot.status !== 'OFFLINE') cli.out.note(`${robot.name} is in use elsewhere`)
+    else
+      robots.push({
+        id,
+        name: robot.name,
+        controlUrl: robot.control_url,
+        token,
+        forget: () => kept.forget(id),
+      })
+  }
+  let number = known.length
+  while (robots.length < wanted.count) {
+    number += 1
+    const name = `${wanted.name} ${number}`
+    robots.push(await registered(cli, kept, { ownerId, name, type: wanted.type }))
+  }
+  return robots
+}
+
+/** The robots of a file: a JSON array, or JSON Lines. @throws Failure for a file that holds none */
+export async function enlistFrom(path: string, count: number | undefined): Promise<Enlisted[]> {
+  const text = await readFile(path, 'utf8').catch((cause: NodeJS.ErrnoException) => {
+    throw new Failure('usage', `${path} cannot be read (${cause.code})`, { cause })
+  })
+  let robots: z.infer<typeof Registered>[]
+  try {
+    robots = Registered.array().min(1).parse(documentsIn(text))
+  } catch (cause) {
+    const shape = 'a JSON array, or lines of JSON, with control_url and robot_token of each robot'
+    throw new Failure('usage', `${path} is not a list of robots: ${shape}`, { cause })
+  }
+  if (count !== undefined && count > robots.length) {
+    throw new Failure('usage', `${path} has only ${robots.length} robots`)
+  }
+  return robots.slice(0, count).map(({ control_url: controlUrl, robot_token: token, id, name }, index) => ({
+    ...{ controlUrl, token },
+    id: id ?? controlUrl.split('/').at(-2) ?? '',
+    name: name ?? `robot ${index + 1}`,
+  }))
+}
+
+function documentsIn(text: string): unknown {
+  if (text.trimStart().startsWith('[')) return JSON.parse(text)
+  const lines = text.split('\n').filter((line) => line.trim() !== '')
+  return lines.map((line): unknown => JSON.parse(line))
+}
+
+async function lookedUp(cli: Context, id: string): Promise<Schemas['RobotDetail'] | undefined> {
+  try {
+    const asked = () => cli.rest.GET('/api/client/robots/{id}', { params: { path: { id } } })
+    return await patiently(cli, () => answerOf(asked()))
+  } catch (cause) {
+    if (cause instanceof ApiError && cause.status === 404) return undefined
+    throw cause
+  }
+}
+
+async function registered(
+  cli: Context,
+  kept: KeptRobots,
+  { ownerId, name, type }: { ownerId: string; name: string; type: string },
+): Promise<Enlisted> {
+  const body = { name, robot_type: type, hardware_id: `simulated-${randomUUID()}`, tags: ['simulated'] }
+  const robot = await patiently(cli, () => answerOf(cli.rest.POST('/api/client/robots', { body })))
+  const { id, robot_token, control_url: controlUrl } = robot
+  await kept.keep({ server: cli.server, owner_id: ownerId, id, name, robot_token })
+  return { id, name, controlUrl, token: robot_token, forget: () => kept.forget(id) }
+}
+
+/** Many robots are many requests: one too many waits for as long as the platform says. */
+async function patiently<T>({ out, signal }: Context, ask: () => Promise<T>): Promise<T> {
+  while (true) {
+    try {
+      return await ask()
+    } catch (cause) {
+      if (!(cause instanceof ApiError) || cause.status !== 429 || cause.retryAfterS === undefined) throw cause
+      out.note(`the platform asks for ${cause.retryAfterS} s of patience …`)
+      await delay(cause.retryAfterS * 1_000, undefined, { signal })
+    }
+  }
+}

@@ -1,0 +1,97 @@
+import { setTimeout as delay } from 'node:timers/promises'
+import { type LinkEnd, SimulatedRobot } from '@wheelhouse/sdk'
+import type { Enlisted } from './enlisted.ts'
+
+/** How one robot stands. */
+export interface Member {
+  readonly id: string
+  readonly name: string
+  readonly robot: SimulatedRobot
+  readonly link: 'waiting' | 'connecting' | 'online' | 'offline' | 'closed'
+  /** Why it went offline or ended. */
+  readonly reason: string
+  /** The session it is in. */
+  readonly session: { readonly id: string; readonly status: string } | null
+}
+
+export type Told = Pick<Member, 'id' | 'name' | 'link' | 'reason' | 'session'>
+
+/** All at once would be a burst that no real fleet makes. */
+const STAGGER_MS = 50
+/** How the gateway says that a token is no longer good: at the upgrade, and later. */
+const REFUSED_STATUS = 401
+const REFUSED_CODE = 4401
+/** Sessions are looked at, since a robot does not announce them. */
+const LOOK_MS = 200
+
+/** Simulated robots that connect one after the other and stay until `close`. */
+export class Fleet {
+  readonly #members: Member[]
+  readonly #onChange: (member: Told) => void
+  readonly #ended = Promise.withResolvers<void>()
+  readonly #leaving = new AbortController()
+  readonly #timer: NodeJS.Timeout
+
+  constructor(robots: readonly Enlisted[], onChange: (member: Told) => void) {
+    this.#onChange = onChange
+    this.#members = robots.map((enlisted, index) => this.#member(enlisted, index))
+    this.#timer = setInterval(() => this.#look(), LOOK_MS)
+  }
+
+  get members(): readonly Member[] {
+    return this.#members
+  }
+
+  /** Lets them connect; resolves when every one has ended for good, which `close` brings about. */
+  async run(): Promise<void> {
+    for (const { robot } of this.#members) {
+      if (this.#leaving.signal.aborted) break
+      robot.start().catch(() => {}) // onClosed tells
+      await delay(STAGGER_MS, undefined, { signal: this.#leaving.signal }).catch(() => {})
+    }
+    await this.#ended.promise
+  }
+
+  /** Ends all of them: none is left connected, moving or standing in a session it does not know of. */
+  async close(): Promise<void> {
+    this.#leaving.abort()
+    clearInterval(this.#timer)
+    await Promise.all(this.#members.map(({ robot }) => robot.close()))
+    this.#ended.resolve()
+  }
+
+  #member({ id, name, controlUrl, token, forget }: Enlisted, index: number): Member {
+    const robot = new SimulatedRobot({
+      ...{ url: controlUrl, token },
+      onConnection: (link, code) =>
+        this.#change(index, { link, reason: code === undefined ? '' : `close code ${code}` }),
+      onClosed: (end) => {
+        if (end.httpStatus === REFUSED_STATUS || end.closeCode === REFUSED_CODE) forget?.().catch(() => {})
+        this.#onClosed(index, end)
+      },
+    })
+    return { id, name, robot, link: 'waiting', reason: '', session: null }
+  }
+
+  #onClosed(index: number, { reason }: LinkEnd): void {
+    this.#change(index, { link: 'closed', reason, session: null })
+    if (this.#members.every(({ link }) => link === 'closed')) this.#ended.resolve()
+  }
+
+  #look(): void {
+    this.#members.forEach(({ robot, session: before }, index) => {
+      const now = robot.link.session
+      const session = now ? { id: now.session_id, status: now.status } : null
+      if (session?.id !== before?.id || session?.status !== before?.status) this.#change(index, { session })
+    })
+  }
+
+  #change(index: number, part: Partial<Member>): void {
+    const before = this.#members[index]
+    if (!before || before.link === 'closed') return
+    const member = { ...before, ...part }
+    this.#members[index] = member
+    const { id, name, link, reason, session } = member
+    this.#onChange({ id, name, link, reason, session })
+  }
+}

@@ -1,0 +1,79 @@
+import { randomUUID } from 'node:crypto'
+import { chmod, open, readFile, rename, rm } from 'node:fs/promises'
+import { join } from 'node:path'
+import { z } from 'zod'
+import type { Context } from '../context.ts'
+import { configFolder } from '../credentials/places.ts'
+import { Failure } from '../failure.ts'
+
+const OWNER_ONLY_FILE = 0o600
+const VERSION = 1
+
+/** A robot that this command has registered, with the token that is shown only then. */
+const KeptRobot = z.object({
+  server: z.url(),
+  owner_id: z.string(),
+  id: z.string(),
+  name: z.string(),
+  robot_token: z.string(),
+})
+export type KeptRobot = z.infer<typeof KeptRobot>
+
+const KeptFile = z.object({ version: z.literal(VERSION), robots: z.array(KeptRobot) })
+
+export type KeptRobots = ReturnType<typeof createKeptRobots>
+
+/** The robots of earlier calls, in a file beside the credentials that its owner alone can read. */
+export function createKeptRobots({ env, store, server, signal }: Context) {
+  const folder = configFolder(env)
+  const path = join(folder, 'simulated-robots.json')
+
+  async function read(): Promise<readonly KeptRobot[]> {
+    const text = await readFile(path, 'utf8').catch((cause: NodeJS.ErrnoException) => {
+      if (cause.code === 'ENOENT') return undefined
+      throw new Failure('refused', `${path} cannot be read (${cause.code})`, { cause })
+    })
+    if (text === undefined) return []
+    await chmod(path, OWNER_ONLY_FILE)
+    try {
+      return KeptFile.parse(JSON.parse(text)).robots
+    } catch (cause) {
+      const next = 'Move it away; new robots are registered then.'
+      throw new Failure('refused', `${path} is not what wheelhouse writes. ${next}`, { cause })
+    }
+  }
+
+  /** Under the lock of the settings folder, so that of several processes none undoes what another has written. */
+  async function change(edit: (robots: readonly KeptRobot[]) => readonly KeptRobot[]): Promise<void> {
+    await store.update(async (credentials) => {
+      await write(edit(await read()))
+      return [credentials, undefined] as const
+    }, signal)
+  }
+
+  async function write(robots: readonly KeptRobot[]): Promise<void> {
+    const draft = join(folder, `simulated-robots.${randomUUID()}.tmp`)
+    try {
+      const file = await open(draft, 'wx', OWNER_ONLY_FILE)
+      try {
+        await file.writeFile(`${JSON.stringify({ version: VERSION, robots }, null, 2)}\n`)
+        await file.sync()
+      } finally {
+        await file.close()
+      }
+      await rename(draft, path)
+    } catch (cause) {
+      await rm(draft, { force: true })
+      throw cause
+    }
+  }
+
+  return {
+    /** Those of one owner at this platform, in the order of their registration. */
+    of: async (ownerId: string) =>
+      (await read()).filter((robot) => robot.server === server && robot.owner_id === ownerId),
+    keep: (robot: KeptRobot) => change((robots) => [...robots, robot]),
+    forget: (id: string) =>
+      change((robots) => robots.filter((robot) => robot.server !== server || robot.id !== id)),
+  }
+}

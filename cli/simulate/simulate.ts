@@ -1,0 +1,73 @@
+import type { Context } from '../context.ts'
+import { Failure } from '../failure.ts'
+import { openKeys } from '../screen/keys.ts'
+import { canDraw, openLiveScreen } from '../screen/live-screen.ts'
+import { painted } from '../text.ts'
+import { clockOf } from '../watch/event-words.ts'
+import { type Enlisted, enlist, enlistFrom } from './enlisted.ts'
+import { Fleet, type Told } from './fleet.ts'
+import { fleetScreen } from './fleet-screen.ts'
+import { MAX_ROBOTS } from './max-robots.ts'
+
+export interface SimulateOptions {
+  readonly type: string
+  readonly name: string
+  readonly tokenFile?: string
+  readonly lines?: true
+}
+
+/** Lets simulated robots connect until Ctrl-C, or until the platform wants none of them any more. */
+export async function run(cli: Context, count: number | undefined, options: SimulateOptions): Promise<void> {
+  const { tokenFile, type, name } = options
+  const robots = tokenFile
+    ? await enlistFrom(tokenFile, count)
+    : await enlist(cli, { count: count ?? 1, type, name })
+  if (robots.length > MAX_ROBOTS) {
+    throw new Failure(
+      'usage',
+      `${robots.length} robots are too many for one process: give a count up to ${MAX_ROBOTS}`,
+    )
+  }
+  const fleet = canDraw(cli) && !options.lines ? await onScreen(cli, robots) : await inLines(cli, robots)
+  cli.signal.throwIfAborted()
+  const reasons = [...new Set(fleet.members.map(({ reason }) => reason))].join('; ')
+  throw new Failure('refused', `The platform wants none of the robots any more: ${reasons}`)
+}
+
+async function inLines(cli: Context, robots: readonly Enlisted[]): Promise<Fleet> {
+  const { out } = cli
+  const tell = ({ id, name, link, reason, session }: Told) => {
+    const at = new Date().toISOString()
+    if (out.json) return out.entry({ at, type: 'robot', robot_id: id, name, link, reason, session })
+    const driven = session ? `  session ${session.id} ${session.status}` : ''
+    out.line(painted('dim', `${clockOf(at)}  `), `${name} ${link}${reason && `: ${reason}`}${driven}`)
+  }
+  const fleet = new Fleet(robots, tell)
+  await running(cli, fleet)
+  return fleet
+}
+
+async function onScreen(cli: Context, robots: readonly Enlisted[]): Promise<Fleet> {
+  const fleet = new Fleet(robots, () => screen.changed())
+  const screen = openLiveScreen(cli, (size) => fleetScreen(cli.server, fleet.members, size))
+  const closeKeys = openKeys(cli.terminal, { typed: () => {} })
+  try {
+    await running(cli, fleet)
+  } finally {
+    closeKeys()
+    screen.close()
+  }
+  return fleet
+}
+
+async function running(cli: Context, fleet: Fleet): Promise<void> {
+  const leave = () => void fleet.close()
+  cli.signal.addEventListener('abort', leave, { once: true })
+  try {
+    cli.signal.throwIfAborted()
+    await fleet.run()
+  } finally {
+    cli.signal.removeEventListener('abort', leave)
+    await fleet.close()
+  }
+}

@@ -1,0 +1,54 @@
+import { ChatMessage } from '@wheelhouse/protocol'
+import { z } from 'zod'
+import type { WatchEvent } from './watch-event.ts'
+
+type LogEntry = Extract<WatchEvent, { type: 'event' }>
+
+const Details = z.looseObject({
+  reason: z.string().optional().catch(undefined),
+  additional_minutes: z.number().optional().catch(undefined),
+  planned_minutes: z.number().optional().catch(undefined),
+  rating: z.number().optional().catch(undefined),
+  comment: z.string().nullish().catch(undefined),
+})
+
+const WORDS: Readonly<Record<string, string>> = {
+  'session.scheduled': 'session scheduled',
+  'session.started': 'session started',
+  'session.paused': 'paused',
+  'session.resumed': 'resumed',
+  'session.ended': 'session ended',
+  'session.cancelled': 'session cancelled',
+  'session.stopped': 'EMERGENCY STOP',
+  'session.stop_cleared': 'stop cleared',
+  'session.rated': 'rated',
+  'extension.requested': 'more time asked for',
+  'extension.approved': 'more time granted',
+  'extension.declined': 'more time declined',
+  'robot.lost': 'robot lost',
+  'robot.back': 'robot is back',
+}
+
+/** What an entry of the log says, in one line; not escaped. */
+export function wordsOf({ event, data }: Pick<LogEntry, 'event' | 'data'>): string {
+  if (event === 'chat.message') {
+    const message = ChatMessage.safeParse(data).data
+    return message ? `${message.sender_name} (${message.sender_role}): ${message.body}` : 'a message'
+  }
+  const { reason, additional_minutes, planned_minutes, rating, comment } = Details.parse(data)
+  const more = [
+    additional_minutes === undefined ? undefined : `${additional_minutes} minutes`,
+    planned_minutes === undefined ? undefined : `planned ${planned_minutes} minutes`,
+    rating === undefined ? undefined : `${rating} of 5`,
+    comment ?? undefined,
+    reason,
+  ].filter((part) => part !== undefined && part !== '')
+  return [WORDS[event] ?? event, ...(more.length > 0 ? [more.join(', ')] : [])].join(': ')
+}
+
+/** The time of day, by this machine's clock and zone; `--:--:--` for what is no time. */
+export function clockOf(time: string | number): string {
+  const date = new Date(time)
+  if (Number.isNaN(date.getTime())) return '--:--:--'
+  return date.toTimeString().slice(0, 8)
+}

@@ -1,0 +1,173 @@
+import type { SessionLogEvent, WatchedSession } from '@wheelhouse/protocol'
+import {
+  type HubClient,
+  type HubClientOptions,
+  isFinalRefusal,
+  ticketsOf,
+  WatcherLink,
+} from '@wheelhouse/sdk'
+import { isOpen, isOver, type WatchEvent } from './watch-event.ts'
+
+export interface SessionWatchOptions {
+  /** Origin of the REST API. */
+  readonly baseUrl: string
+  /** Makes a client of the hub. */
+  readonly hub: (options: Partial<HubClientOptions>) => HubClient
+  /** Gets a working credential before every request and connection. */
+  readonly token: () => Promise<string>
+  readonly sessionId: string
+  /** The log is told from behind this entry on. */
+  readonly after: number
+  readonly tell: (event: WatchEvent) => void
+}
+
+const STOP_REASON = 'stopped by a watcher'
+
+/** Watches one session over the hub and the gateway, across lost connections, until it is over. */
+export class SessionWatch {
+  readonly #options: SessionWatchOptions
+  readonly #hub: HubClient
+  readonly #ended = Promise.withResolvers<void>()
+  #link: WatcherLink | undefined
+  #status: unknown
+  #caughtUp = false
+  #closed = false
+
+  constructor(options: SessionWatchOptions) {
+    this.#options = options
+    this.#hub = options.hub({
+      onConnected: () => this.#tell({ type: 'hub', state: 'connected' }),
+      onDisconnected: (reason) => this.#tell({ type: 'hub', state: 'disconnected', reason }),
+      onError: (cause) => this.#problem(cause),
+      onClosed: (reason) => this.#ended.reject(reason.cause ?? reason),
+    })
+    // Whoever fails to connect learns it from `run`.
+    this.#ended.promise.catch(() => {})
+  }
+
+  /**
+   * Watches until the session is over or `close()` is called.
+   * @throws HubError when the hub refuses the session or the credential
+   */
+  async run(): Promise<void> {
+    const { sessionId, after } = this.#options
+    this.#hub.connect().catch(() => {}) // onClosed tells
+    const watching = this.#hub.watch(
+      sessionId,
+      {
+        onSession: (session) => this.#onSession(session),
+        onEvent: (event) => this.#onEvent(event),
+        onTyping: ({ display_name: name }) => this.#tell({ type: 'typing', name }),
+        // A refusal ends the watching, and is told then.
+        onError: (cause) => isFinalRefusal(cause) || this.#problem(cause),
+        onReset: () => this.#problem('the log of the session starts over'),
+      },
+      { after },
+    )
+    watching.then(
+      () => {
+        this.#caughtUp = true
+        this.#finishIfOver()
+      },
+      (cause) => this.#ended.reject(cause),
+    )
+    try {
+      await this.#ended.promise
+    } finally {
+      await this.close()
+    }
+  }
+
+  /** Stops the robot and keeps it stopped: over the gateway, and over the hub too while the gateway is away. */
+  stop(): void {
+    if (!isOpen(this.#status)) return this.#problem('the session is not open: there is nothing to stop')
+    this.#tell({ type: 'stop', state: 'pressed' })
+    const { sessionId } = this.#options
+    const ways: Promise<unknown>[] = []
+    if (this.#link && this.#link.connection !== 'closed') ways.push(this.#link.stop(STOP_REASON))
+    if (this.#link?.connection !== 'online') {
+      ways.push(this.#hub.action(sessionId, 'emergency_stop', STOP_REASON))
+    }
+    Promise.any(ways).then(
+      () => this.#tell({ type: 'stop', state: 'recorded' }),
+      (cause: AggregateError) => this.#problem(`the stop did not get through: ${cause.errors.map(wordsOf)}`),
+    )
+  }
+
+  /** Sends a chat message; resolves when the platform has it. */
+  async chat(body: string): Promise<void> {
+    await this.#hub.sendChat(this.#options.sessionId, body)
+  }
+
+  typing(): void {
+    this.#hub.typing(this.#options.sessionId)
+  }
+
+  /** Round trip to the gateway by this side's own pings, in milliseconds; null while not measured. */
+  get ownLatencyMs(): number | null {
+    return this.#link?.latency?.roundTripMs ?? null
+  }
+
+  /** Ends watching; nothing is told any more. */
+  async close(): Promise<void> {
+    this.#closed = true
+    this.#ended.resolve()
+    this.#hub.close()
+    await this.#link?.close()
+  }
+
+  #tell(event: WatchEvent): void {
+    if (!this.#closed) this.#options.tell(event)
+  }
+
+  #problem(cause: unknown): void {
+    this.#tell({ type: 'problem', message: wordsOf(cause) })
+  }
+
+  #onSession(session: WatchedSession): void {
+    this.#status = session.status
+    this.#tell({ type: 'session', session })
+    this.#follow()
+  }
+
+  #onEvent({ type, ...entry }: SessionLogEvent): void {
+    this.#tell({ type: 'event', event: type, ...entry })
+    // While catching up the log tells of the past; the session itself has told how it stands.
+    if (!this.#caughtUp || typeof entry.data.status !== 'string') return
+    this.#status = entry.data.status
+    this.#follow()
+    this.#finishIfOver()
+  }
+
+  #finishIfOver(): void {
+    if (!isOver(this.#status)) return
+    this.#tell({ type: 'end', reason: `the session is ${this.#status}` })
+    this.#ended.resolve()
+  }
+
+  /** An open session is watched at the gateway too. */
+  #follow(): void {
+    if (!isOpen(this.#status) || this.#link || this.#closed) return
+    const { baseUrl, token, sessionId } = this.#options
+    const link = new WatcherLink({
+      getTicket: ticketsOf({ baseUrl, token, sessionId, part: 'watch' }),
+      // The hub knows when the session is over; until then the robot may come back.
+      offlinePatienceMs: Number.POSITIVE_INFINITY,
+      onConnection: (state, code) =>
+        this.#tell({ type: 'link', state, ...(code !== undefined && { reason: `close code ${code}` }) }),
+      onState: ({ status, robot_connected, stop }) =>
+        this.#tell({ type: 'state', status, robot_connected, stop }),
+      onTelemetry: (data) => this.#tell({ type: 'telemetry', data }),
+      onLatency: ({ operator_ms, robot_ms }) =>
+        this.#tell({ type: 'latency', operator_ms, robot_ms, own_ms: this.ownLatencyMs }),
+      onError: (cause) => this.#problem(`gateway: ${wordsOf(cause)}`),
+      onClosed: ({ reason }) => this.#tell({ type: 'link', state: 'closed', reason }),
+    })
+    this.#link = link
+    link.connect().catch(() => {}) // onClosed tells
+  }
+}
+
+function wordsOf(cause: unknown): string {
+  return cause instanceof Error ? cause.message : String(cause)
+}

@@ -1,0 +1,66 @@
+import type { Output } from '../output.ts'
+import { painted } from '../text.ts'
+import { clockOf, wordsOf } from './event-words.ts'
+import { telemetryWords } from './telemetry-words.ts'
+import type { WatchEvent } from './watch-event.ts'
+
+/** Writes what happens line by line: JSON Lines with `--json`, and else lines for people. */
+export function watchLines(out: Output, { samplesPerSecond }: { samplesPerSecond: number }) {
+  let nextSampleMs = Number.NEGATIVE_INFINITY
+
+  /** Samples are a stream of their own: as many are told as are wanted, the others left out. */
+  const isTold = (event: WatchEvent) => {
+    if (event.type !== 'telemetry') return true
+    const nowMs = performance.now()
+    if (samplesPerSecond === 0 || nowMs < nextSampleMs) return false
+    nextSampleMs = nowMs + 1_000 / samplesPerSecond
+    return true
+  }
+
+  return (event: WatchEvent): void => {
+    if (!isTold(event)) return
+    // Of the log the time is the platform's, of everything else the moment at which it came.
+    if (out.json) return out.entry({ at: new Date().toISOString(), ...event })
+    const told = lineOf(event)
+    if (told === undefined) return
+    const time = event.type === 'event' ? clockOf(event.at) : clockOf(Date.now())
+    if (told.aside) out.note(painted('dim', `${time}  ${told.text}`))
+    else out.line(painted('dim', `${time}  `), told.text)
+  }
+}
+
+interface Line {
+  readonly text: string
+  /** About the watching, not about what is watched. */
+  readonly aside?: true
+}
+
+function lineOf(event: WatchEvent): Line | undefined {
+  switch (event.type) {
+    case 'hub':
+      return { text: `hub ${event.state}${event.reason ? `: ${event.reason}` : ''}`, aside: true }
+    case 'link':
+      return { text: `gateway ${event.state}${event.reason ? `: ${event.reason}` : ''}`, aside: true }
+    case 'problem':
+      return { text: event.message, aside: true }
+    case 'session':
+      return { text: `session ${event.session.id} is ${event.session.status}` }
+    case 'event':
+      return { text: wordsOf(event) }
+    case 'state':
+      return { text: stateText(event) }
+    case 'telemetry':
+      return { text: `telemetry: ${telemetryWords(event.data)}` }
+    case 'stop':
+      return { text: `stop ${event.state}` }
+    case 'end':
+      return { text: event.reason }
+    default:
+      return undefined
+  }
+}
+
+function stateText({ status, robot_connected, stop }: Extract<WatchEvent, { type: 'state' }>): string {
+  const stopped = stop ? `stop ${stop.latched ? 'LATCHED' : 'on'}: ${stop.reason}` : 'no stop'
+  return `${status}, robot ${robot_connected ? 'connected' : 'away'}, ${stopped}`
+}

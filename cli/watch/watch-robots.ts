@@ -1,0 +1,160 @@
+import type { RobotStatusEvent } from '@wheelhouse/protocol'
+import { answerOf, type RobotsUpdate } from '@wheelhouse/sdk'
+import type { Context } from '../context.ts'
+import { openKeys } from '../screen/keys.ts'
+import { canDraw, openLiveScreen, type ScreenSize } from '../screen/live-screen.ts'
+import { type Piece, painted } from '../text.ts'
+import { statusPiece } from '../views.ts'
+import { clockOf } from './event-words.ts'
+
+type Known = ReadonlyMap<string, RobotStatusEvent>
+
+/** The live board of the robots that the caller may see, until somebody has seen enough. */
+export async function watchRobots(cli: Context, { lines }: { lines?: true }): Promise<void> {
+  const names = await namesOf(cli)
+  const draws = canDraw(cli) && !lines
+  await (draws ? onScreen(cli, names) : inLines(cli, names))
+  cli.signal.throwIfAborted()
+}
+
+/** Names of robots are not part of the live board; who owns robots or drives them has them from the lists. */
+async function namesOf({ rest }: Context): Promise<ReadonlyMap<string, string>> {
+  const lists = await Promise.allSettled([
+    answerOf(rest.GET('/api/client/robots')),
+    answerOf(rest.GET('/api/operator/available-robots')).then(({ robots }) => robots),
+  ])
+  const robots = lists.flatMap((list) => (list.status === 'fulfilled' ? list.value : []))
+  return new Map(robots.map(({ id, name }) => [id, name]))
+}
+
+async function inLines(cli: Context, names: ReadonlyMap<string, string>): Promise<void> {
+  const { out } = cli
+  const line = (robot: RobotStatusEvent) => {
+    const at = new Date().toISOString()
+    const name = names.get(robot.robot_id)
+    if (out.json) return out.entry({ at, type: 'robot', ...robot, ...(name !== undefined && { name }) })
+    out.line(
+      painted('dim', `${clockOf(at)}  `),
+      `${robot.robot_id}  `,
+      statusPiece(robot.status),
+      `  ${name ?? ''}`,
+    )
+  }
+  const hub = (state: 'connected' | 'disconnected') => {
+    if (out.json) out.entry({ at: new Date().toISOString(), type: 'hub', state })
+    else out.note(`hub ${state}`)
+  }
+  const told = new Map<string, string>()
+  await followed(cli, {
+    hub,
+    update: (update) => {
+      for (const robot of update.kind === 'list' ? update.robots : [update.robot]) {
+        // A list after a reconnect repeats what is known; heartbeats alone are no news.
+        if (told.get(robot.robot_id) === robot.status) continue
+        told.set(robot.robot_id, robot.status)
+        line(robot)
+      }
+    },
+  })
+}
+
+async function onScreen(cli: Context, names: ReadonlyMap<string, string>): Promise<void> {
+  let known: Known = new Map()
+  let hub = 'connecting'
+  const done = new AbortController()
+  const screen = openLiveScreen(cli, (size) => boardScreen({ known, names, hub, size }))
+  const closeKeys = openKeys(cli.terminal, {
+    typed: (text) => LEAVE.some((key) => text.includes(key)) && done.abort(),
+    ended: () => done.abort(),
+  })
+  try {
+    await followed(cli, {
+      until: done.signal,
+      hub: (state) => {
+        hub = state
+        screen.changed()
+      },
+      update: (update) => {
+        known =
+          update.kind === 'list'
+            ? new Map(update.robots.map((robot) => [robot.robot_id, robot]))
+            : new Map(known).set(update.robot.robot_id, update.robot)
+        screen.changed()
+      },
+    })
+  } finally {
+    closeKeys()
+    screen.close()
+  }
+}
+
+/** q, and Ctrl-D. */
+const LEAVE = ['q', 'Q', '\u0004']
+const ORDER = ['IN_SESSION', 'AVAILABLE', 'OFFLINE']
+
+function boardScreen(parts: {
+  known: Known
+  names: ReadonlyMap<string, string>
+  hub: string
+  size: ScreenSize
+}): Piece[][] {
+  const { known, names, hub, size } = parts
+  const robots = [...known.values()].sort(
+    (one, other) =>
+      ORDER.indexOf(one.status) - ORDER.indexOf(other.status) || one.robot_id.localeCompare(other.robot_id),
+  )
+  const count = (status: string) => robots.filter((robot) => robot.status === status).length
+  const head: Piece[][] = [
+    [
+      painted('bold', `${robots.length} robots`),
+      `  ${ORDER.map((status) => `${count(status)} ${status}`).join(', ')}  `,
+      hub === 'connected' ? '' : painted('yellow', `hub ${hub}`),
+    ],
+    [],
+  ]
+  const room = Math.max(0, size.rows - head.length - 2)
+  const hidden = robots.length - room
+  const rows = robots
+    .slice(0, room)
+    .map(({ robot_id, status, last_heartbeat }): Piece[] => [
+      `${robot_id}  `,
+      statusPiece(status.padEnd(10)),
+      painted('dim', `  ${last_heartbeat ? clockOf(last_heartbeat) : '–'.padEnd(8)}  `),
+      names.get(robot_id) ?? '',
+    ])
+  const space = Array.from({ length: room - rows.length }, (): Piece[] => [])
+  const foot: Piece[][] = [
+    [hidden > 0 ? painted('dim', `and ${hidden} more`) : ''],
+    [painted('dim', 'q leave')],
+  ]
+  return [...head, ...rows, ...space, ...foot]
+}
+
+/** Follows the board until `until` or Ctrl-C. @throws HubError when the hub refuses */
+async function followed(
+  cli: Context,
+  parts: {
+    until?: AbortSignal
+    hub: (state: 'connected' | 'disconnected') => void
+    update: (update: RobotsUpdate) => void
+  },
+): Promise<void> {
+  const ended = Promise.withResolvers<void>()
+  const hub = cli.hub({
+    onConnected: () => parts.hub('connected'),
+    onDisconnected: () => parts.hub('disconnected'),
+    onClosed: (reason) => ended.reject(reason.cause ?? reason),
+  })
+  const leave = () => ended.resolve()
+  const signals = [cli.signal, ...(parts.until ? [parts.until] : [])]
+  for (const signal of signals) signal.addEventListener('abort', leave, { once: true })
+  hub.watchRobots(parts.update).catch((cause) => ended.reject(cause))
+  hub.connect().catch(() => {}) // onClosed tells
+  try {
+    if (signals.some(({ aborted }) => aborted)) return
+    await ended.promise
+  } finally {
+    for (const signal of signals) signal.removeEventListener('abort', leave)
+    hub.close()
+  }
+}

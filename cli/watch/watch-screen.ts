@@ -1,0 +1,81 @@
+import type { ScreenSize } from '../screen/live-screen.ts'
+import { type Piece, painted } from '../text.ts'
+import { statusPiece } from '../views.ts'
+import { telemetryWords } from './telemetry-words.ts'
+import type { WatchView } from './watch-view.ts'
+
+/** A sample older than this is no picture of now. */
+const STALE_MS = 2_000
+const KEYS = 's or space STOP · c chat · q leave'
+
+/** The whole screen: how things stand, the log as far as there is room, and what the keys do. */
+export function watchScreen(
+  view: WatchView,
+  { nowMs, input, rows }: { nowMs: number; input: string | null } & Pick<ScreenSize, 'rows'>,
+): Piece[][] {
+  const head = [
+    title(view),
+    ['hub        ', quiet(view.hub, 'connected'), '   gateway ', quiet(view.link, 'online')],
+    ['robot      ', robotPiece(view)],
+    ['stop       ', stopPiece(view)],
+    ['telemetry  ', ...telemetryPieces(view, nowMs)],
+    ['latency    ', latencyText(view)],
+    [],
+  ]
+  const foot = [[noteText(view, nowMs)], [promptPiece(input)]]
+  const room = Math.max(0, rows - head.length - foot.length)
+  const log: Piece[][] = view.log
+    .slice(Math.max(0, view.log.length - room))
+    .map(({ time, text, alarm }) => [painted('dim', `${time}  `), alarm ? painted('red', text) : text])
+  const space = Array.from({ length: room - log.length }, (): Piece[] => [])
+  return [...head, ...log, ...space, ...foot]
+}
+
+function title({ robotName, operatorName, sessionId, status }: WatchView): Piece[] {
+  return [
+    painted('bold', robotName || 'session'),
+    ` ${sessionId} `,
+    statusPiece(status || '…'),
+    ...(operatorName ? [`  driven by ${operatorName}`] : []),
+  ]
+}
+
+const quiet = (text: string, good: string): Piece => (text === good ? text : painted('yellow', text))
+
+function robotPiece({ robotConnected }: WatchView): Piece {
+  if (robotConnected === null) return '–'
+  return robotConnected ? 'connected' : painted('yellow', 'away')
+}
+
+function stopPiece({ stop, pressed }: WatchView): Piece {
+  const own = pressed === 'pressed' ? 'PRESSED, not confirmed yet' : pressed ? 'the stop is recorded' : ''
+  const known = stopText(stop)
+  if (own === '' && !stop?.latched) return known
+  return painted(['red', 'bold'], stop ? `${known} ${own}`.trimEnd() : own)
+}
+
+function stopText(stop: WatchView['stop']): string {
+  if (!stop) return stop === null ? 'none' : '–'
+  if (!stop.latched) return `${stop.reason} (until the operator drives)`
+  return `LATCHED: ${stop.reason}${stop.recorded ? '' : ' (not recorded yet)'}`
+}
+
+function telemetryPieces({ telemetry }: WatchView, nowMs: number): Piece[] {
+  if (!telemetry) return ['–']
+  const ageMs = nowMs - telemetry.atMs
+  const age = `${(ageMs / 1_000).toFixed(1)} s ago`
+  return [ageMs > STALE_MS ? painted('yellow', `OLD, ${age}`) : age, `  ${telemetryWords(telemetry.data)}`]
+}
+
+function latencyText({ latency }: WatchView): string {
+  const ms = (value: number | null | undefined) => (value == null ? '–' : `${value.toFixed(1)} ms`)
+  return `operator ${ms(latency?.operator_ms)}, robot ${ms(latency?.robot_ms)}, you ${ms(latency?.own_ms)} (round trips)`
+}
+
+function noteText({ note, typing }: WatchView, nowMs: number): string {
+  return typing && nowMs < typing.untilMs ? `${typing.name} is typing … ${note}` : note
+}
+
+function promptPiece(input: string | null): Piece {
+  return input === null ? painted('dim', KEYS) : `say: ${input}▏ (Enter sends, Esc does not)`
+}

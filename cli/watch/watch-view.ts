@@ -1,0 +1,89 @@
+import type { DriveStop } from '@wheelhouse/protocol'
+import { clockOf, wordsOf } from './event-words.ts'
+import type { WatchEvent } from './watch-event.ts'
+
+/** What the screen shows of a session. */
+export interface WatchView {
+  readonly sessionId: string
+  readonly robotName: string
+  readonly operatorName: string
+  readonly status: string
+  readonly hub: string
+  readonly link: string
+  readonly robotConnected: boolean | null
+  /** As the gateway last told; undefined while it has not. */
+  readonly stop: DriveStop | null | undefined
+  /** How far a stop that was pressed here has come; null once the gateway or the log has told of it. */
+  readonly pressed: 'pressed' | 'recorded' | null
+  readonly telemetry: { readonly data: unknown; readonly atMs: number } | null
+  readonly latency: Extract<WatchEvent, { type: 'latency' }> | null
+  readonly typing: { readonly name: string; readonly untilMs: number } | null
+  /** Lines for the log, oldest first. */
+  readonly log: readonly { readonly time: string; readonly text: string; readonly alarm: boolean }[]
+  readonly note: string
+}
+
+/** More than the tallest screen shows. */
+const MAX_LOG = 500
+const TYPING_MS = 4_000
+const ALARMS: ReadonlySet<string> = new Set(['session.stopped', 'robot.lost'])
+
+export function emptyView(sessionId: string): WatchView {
+  return {
+    ...{ sessionId, robotName: '', operatorName: '', status: '', hub: 'connecting', link: '–' },
+    ...{ robotConnected: null, stop: undefined, pressed: null, telemetry: null, latency: null },
+    ...{ typing: null, log: [], note: '' },
+  }
+}
+
+/** The view after an event that came at this moment of a monotonic clock, in milliseconds. */
+export function seen(view: WatchView, event: WatchEvent, nowMs: number): WatchView {
+  switch (event.type) {
+    case 'hub':
+      return { ...view, hub: event.state === 'connected' ? 'connected' : 'away, coming back' }
+    case 'link':
+      return { ...view, link: event.reason ? `${event.state} (${event.reason})` : event.state }
+    case 'session':
+      return { ...view, ...namesOf(event.session), status: event.session.status }
+    case 'state':
+      return {
+        ...view,
+        ...{ status: event.status, robotConnected: event.robot_connected, stop: event.stop },
+        pressed: unlessRecorded(view),
+      }
+    case 'telemetry':
+      return { ...view, telemetry: { data: event.data, atMs: nowMs } }
+    case 'latency':
+      return { ...view, latency: event }
+    case 'typing':
+      return { ...view, typing: { name: event.name, untilMs: nowMs + TYPING_MS } }
+    case 'stop':
+      return { ...view, pressed: event.state }
+    case 'problem':
+      return { ...view, note: event.message }
+    case 'end':
+      return { ...view, note: event.reason }
+    case 'event':
+      return logged(view, event)
+  }
+}
+
+function logged(view: WatchView, event: Extract<WatchEvent, { type: 'event' }>): WatchView {
+  const line = { time: clockOf(event.at), text: wordsOf(event), alarm: ALARMS.has(event.event) }
+  const { status } = event.data
+  return {
+    ...view,
+    ...(typeof status === 'string' && { status }),
+    ...(event.event === 'chat.message' && { typing: null }),
+    ...(event.event === 'session.stop_cleared' && { pressed: unlessRecorded(view) }),
+    log: [...view.log.slice(-(MAX_LOG - 1)), line],
+  }
+}
+
+/** What is recorded is over with the next word about stops; what is not is still owed. */
+const unlessRecorded = ({ pressed }: WatchView) => (pressed === 'recorded' ? null : pressed)
+
+function namesOf(session: Readonly<Record<string, unknown>>) {
+  const text = (value: unknown) => (typeof value === 'string' ? value : '')
+  return { robotName: text(session.robot_name), operatorName: text(session.operator_name) }
+}

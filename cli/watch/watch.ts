@@ -1,0 +1,102 @@
+import type { Context } from '../context.ts'
+import { EXIT } from '../exit-codes.ts'
+import { Failure } from '../failure.ts'
+import { openKeys } from '../screen/keys.ts'
+import { canDraw, openLiveScreen } from '../screen/live-screen.ts'
+import { chosenSession } from './chosen-session.ts'
+import { SessionWatch } from './session-watch.ts'
+import { WatchKeys } from './watch-keys.ts'
+import { watchLines } from './watch-lines.ts'
+import { watchScreen } from './watch-screen.ts'
+import { emptyView, seen } from './watch-view.ts'
+
+export interface WatchOptions {
+  readonly robots?: true
+  readonly lines?: true
+  readonly after: number
+  readonly telemetry: number
+}
+
+/** Watches a session, or with `--robots` the robots, until it is over or somebody has seen enough. */
+export async function run(cli: Context, given: string | undefined, options: WatchOptions): Promise<void> {
+  if (options.robots) {
+    if (given !== undefined) throw new Failure('usage', 'Name a session, or give --robots: not both')
+    const { watchRobots } = await import('./watch-robots.ts')
+    return watchRobots(cli, options)
+  }
+  const sessionId = await chosenSession(cli, given)
+  if (canDraw(cli) && !options.lines) await onScreen(cli, sessionId, options)
+  else await inLines(cli, sessionId, options)
+  // Gone through in order, Ctrl-C is still what ended it.
+  cli.signal.throwIfAborted()
+}
+
+async function inLines(cli: Context, sessionId: string, options: WatchOptions): Promise<void> {
+  const tell = watchLines(cli.out, { samplesPerSecond: options.telemetry })
+  await watched(cli, new SessionWatch({ ...parts(cli, sessionId, options), tell }))
+}
+
+async function onScreen(cli: Context, sessionId: string, options: WatchOptions): Promise<void> {
+  let view = emptyView(sessionId)
+  const keys = new WatchKeys()
+  const note = (text: string) => {
+    view = { ...view, note: text }
+    screen.changed()
+  }
+  const watch = new SessionWatch({
+    ...parts(cli, sessionId, options),
+    tell: (event) => {
+      view = seen(view, event, performance.now())
+      screen.changed()
+    },
+  })
+  const chat = (text: string) => {
+    note('sending …')
+    watch.chat(text).then(
+      () => note(''),
+      (cause: Error) => note(`not sent: ${cause.message}`),
+    )
+  }
+  const screen = openLiveScreen(cli, ({ rows }) =>
+    watchScreen(view, { nowMs: performance.now(), input: keys.input, rows }),
+  )
+  const closeKeys = openKeys(cli.terminal, {
+    typed: (text) => {
+      for (const asked of keys.typed(text)) {
+        if (asked.act === 'stop') watch.stop()
+        else if (asked.act === 'chat') chat(asked.text)
+        else void watch.close()
+      }
+      if (keys.input) watch.typing()
+      screen.changed()
+    },
+    ended: () => void watch.close(),
+  })
+  try {
+    await watched(cli, watch)
+  } finally {
+    closeKeys()
+    screen.close()
+  }
+  if (view.pressed !== 'pressed') return cli.out.note(`${view.note || 'left'}: session ${sessionId}`)
+  // Nobody may go away in the belief that the robot stands.
+  cli.out.tell(`The stop was not confirmed, the robot may move. Press it again: wheelhouse stop ${sessionId}`)
+  process.exitCode = EXIT.unreachable
+}
+
+const parts = (cli: Context, sessionId: string, { after }: WatchOptions) => ({
+  ...{ baseUrl: cli.server, token: () => cli.token(), sessionId, after },
+  hub: cli.hub,
+})
+
+async function watched(cli: Context, watch: SessionWatch): Promise<void> {
+  cli.identity.required()
+  const leave = () => void watch.close()
+  cli.signal.addEventListener('abort', leave, { once: true })
+  try {
+    cli.signal.throwIfAborted()
+    await watch.run()
+  } finally {
+    cli.signal.removeEventListener('abort', leave)
+  }
+}
