@@ -66,6 +66,7 @@ export async function startRoles(
     const baseUrl = config.baseUrlFromPort && http ? `http://localhost:${http.port}` : config.baseUrl
     const platform = await createPlatform(config, { log, now, baseUrl })
     ending.close.push(platform.close)
+    ending.drain.push(() => platform.eventWaits.close())
     ending.drain.push(async () => platform.contactDelivery?.close())
     ending.drain.push(async () => platform.notificationMails?.close())
 
@@ -161,7 +162,7 @@ async function runHub(platform: Platform, http: Listener, ending: Ending): Promi
 
 function runWorker(platform: Platform, ending: Ending): void {
   const { config, log, db, now, databaseUrl, transact, sessionPresence, lifecycle, starts } = platform
-  const { idempotency, payments } = platform
+  const { idempotency, payments, fanOut } = platform
   const store = createPresenceStore({ databaseUrl, poolSize: 1 })
   ending.close.push(() => store.close())
   const sweep = createSweep({
@@ -182,6 +183,7 @@ function runWorker(platform: Platform, ending: Ending): void {
       { name: 'presence sweep', everyMs: 500, run: sweep.run },
       { name: 'scheduled starts', everyMs: 1_000, run: schedule.run },
       { name: 'monthly close', everyMs: 10_000, run: monthlyClose.run },
+      { name: 'outbound events', everyMs: 250, run: fanOut.run },
       ...(payments ? paymentJobs(payments) : []),
       ...mailJobs(platform),
       { name: 'idempotency clean-up', everyMs: 60_000, run: idempotency.removeExpired },
