@@ -1,4 +1,4 @@
-import { lookup } from 'node:dns/promises'
+import { Resolver } from 'node:dns/promises'
 import { isIP } from 'node:net'
 import { within } from '../async.ts'
 import type { AddressPolicy } from './target.address.ts'
@@ -21,21 +21,36 @@ export interface Target {
   readonly addresses: readonly TargetAddress[]
 }
 
+/** What RFC 6761 says of `localhost`. */
+const LOOPBACK: readonly TargetAddress[] = [
+  { address: '127.0.0.1', family: 4 },
+  { address: '::1', family: 6 },
+]
+
 /** Why a URL may not be a target. Says nothing of what a name resolves to, or whether it does. */
 export class TargetRefused extends Error {}
 
 const notPublic = () => new TargetRefused('its host must have a name that resolves to public addresses only')
 
-/** Names as the system resolves them, its hosts file included. */
-const bySystem: Resolve = async (hostname) =>
-  (await lookup(hostname, { all: true, verbatim: true })).map(({ address, family }) => ({
-    address,
-    family: family === 6 ? 6 : 4,
-  }))
+/**
+ * Asks the name servers of the system, and they alone: its other ways of resolving take threads that everything else
+ * in the process needs too, as long as somebody's name server likes to keep them.
+ */
+const byNameServers: Resolve = async (hostname) => {
+  if (/^(.+\.)?localhost\.?$/i.test(hostname)) return LOOPBACK
+  const resolver = new Resolver({ timeout: 2_000, tries: 2 })
+  const [four, six] = await Promise.allSettled([resolver.resolve4(hostname), resolver.resolve6(hostname)])
+  const found = (answer: PromiseSettledResult<string[]>) =>
+    answer.status === 'fulfilled' ? answer.value : []
+  return [
+    ...found(four).map((address) => ({ address, family: 4 }) as const),
+    ...found(six).map((address) => ({ address, family: 6 }) as const),
+  ]
+}
 
 /** Checks where webhooks are sent to: when they are registered, and again before every attempt. */
 export function createTargets(parts: { policy: AddressPolicy; resolve?: Resolve }) {
-  const { policy, resolve = bySystem } = parts
+  const { policy, resolve = byNameServers } = parts
 
   /** The form alone; no name is resolved. */
   function read(text: string): URL {
