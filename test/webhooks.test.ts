@@ -13,6 +13,23 @@ beforeAll(async () => {
 })
 afterAll(() => world[Symbol.asyncDispose]())
 
+test('attempts are counted, and what waits is measured', async () => {
+  await using receiver = await startReceiver()
+  const owner = await world.client()
+  await tested(owner, (await hook(owner, receiver)).path)
+  const metrics = await (await fetch(`${world.baseUrl}/metrics`)).text()
+  expect(metrics).toMatch(/^wheelhouse_webhook_attempts_total\{outcome="delivered"\} [1-9]/m)
+  for (const name of [
+    'outbound_facts',
+    'outbound_lag_seconds',
+    'webhooks_due',
+    'webhook_lag_seconds',
+    'event_waits',
+  ]) {
+    expect(metrics).toMatch(new RegExp(`^wheelhouse_${name} \\d`, 'm'))
+  }
+})
+
 async function hook(person: Person, receiver: Receiver, input: Record<string, unknown> = {}) {
   const reply = await person.post(HOOKS, { url: receiver.url, ...input })
   expect(reply.status, JSON.stringify(reply.body)).toBe(201)

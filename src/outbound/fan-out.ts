@@ -1,4 +1,5 @@
 import { sql } from 'kysely'
+import type { Db } from '../db/orm.ts'
 import type { Bus } from '../events/bus.ts'
 import type { Transact, Tx } from '../events/transactor.ts'
 import type { Log } from '../log.ts'
@@ -18,8 +19,12 @@ const CHUNK = 1_000
  * them on their way to webhooks. Facts leave the queue in the transaction that stores what became of them, so a crash
  * anywhere loses none and doubles none; one worker at a time does so, in order.
  */
-export function createFanOut(parts: { transact: Transact; bus: Bus; log: Log; now: () => Date }) {
-  const { transact, bus, log, now } = parts
+export function createFanOut(parts: { db: Db; transact: Transact; bus: Bus; log: Log; now: () => Date }) {
+  const { db, transact, bus, log, now } = parts
+
+  /** Asked four times a second, so without a transaction. */
+  const somethingWaits = async () =>
+    (await db.selectFrom('outbound_facts').select('id').limit(1).executeTakeFirst()) !== undefined
 
   /** One fact that is not as it should be must not keep all others back. */
   function readable(fact: StoredFact, parties: Parties): NewEvent[] {
@@ -50,7 +55,7 @@ export function createFanOut(parts: { transact: Transact; bus: Bus; log: Log; no
     /** Deals out until nothing is left, or for about a second, so that whoever ends the process need not wait long. */
     async run(): Promise<void> {
       const untilMs = performance.now() + 1_000
-      for (let more = true; more && performance.now() < untilMs; ) {
+      for (let more = await somethingWaits(); more && performance.now() < untilMs; ) {
         const dealt = await dealSome()
         more = dealt.more
         if (dealt.stored > 0) bus.publish('events.stored', {})
@@ -60,9 +65,8 @@ export function createFanOut(parts: { transact: Transact; bus: Bus; log: Log; no
 }
 
 async function isAlone({ db }: Tx): Promise<boolean> {
-  const { rows } = await sql<{ waits: boolean; alone: boolean | null }>`
-    select waits, case when waits then pg_try_advisory_xact_lock(${FAN_OUT_LOCK}) end as alone
-    from (select exists (select from outbound_facts) as waits) as look`.execute(db)
+  const { rows } = await sql<{ alone: boolean }>`
+    select pg_try_advisory_xact_lock(${FAN_OUT_LOCK}) as alone`.execute(db)
   return rows[0]?.alone === true
 }
 

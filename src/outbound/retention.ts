@@ -59,12 +59,14 @@ export function createOutboundRetention(parts: { db: Db; now: () => Date; kept?:
     if (rows.length === BATCH) await forgetDeliveries()
   }
 
-  /** The newest of each webhook stay. */
+  /** The newest of each webhook stay. What somebody is just working on is left for the next time. */
   const beyond = (count: number, condition: ReturnType<typeof sql>) => sql`
-    select number from (
-      select number, row_number() over (partition by webhook_id order by number desc) as place
-      from webhook_deliveries where ${condition}
-    ) as ranked where place > ${count} limit ${BATCH}`
+    select number from webhook_deliveries where number in (
+      select number from (
+        select number, row_number() over (partition by webhook_id order by number desc) as place
+        from webhook_deliveries where ${condition}
+      ) as ranked where place > ${count} limit ${BATCH})
+    for update skip locked`
 
   return {
     /** What is too old, and events beyond the bound. */
