@@ -1,3 +1,4 @@
+import { createHmac, timingSafeEqual } from 'node:crypto'
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { dirname, join, relative } from 'node:path'
 import { fileURLToPath } from 'node:url'
@@ -7,9 +8,12 @@ import {
   encodeBinaryFrame,
   NotificationType,
   OperatorFrame,
+  PlatformEvent,
+  eventTypes as platformEventTypes,
   RobotFrame,
   SessionAction,
   SessionEventType,
+  SessionLogEvent,
   SessionStatus,
   shouldReconnect,
   ToDriverFrame,
@@ -19,6 +23,7 @@ import { describe, expect, test } from 'vitest'
 import { variables } from '../src/config.ts'
 import { refusalsOf } from '../src/http/refusals.ts'
 import { declaredEndpoints } from '../src/openapi/declared.ts'
+import { generateSecret, signatures } from '../src/outbound/webhook.signature.ts'
 import { eventTypes } from '../src/payments/webhook.service.ts'
 
 const root = fileURLToPath(new URL('..', import.meta.url))
@@ -148,6 +153,43 @@ describe('docs/specification.md', () => {
 test('docs/payments.md names every event to subscribe to, and no other', () => {
   const named = section('docs/payments.md', 'Setting it up').matchAll(/`((?:\w+\.)+[\w.[\]]+)`/g)
   expect([...named].map(([, type]) => type as string).sort()).toEqual([...eventTypes].sort())
+})
+
+describe('docs/webhooks.md', () => {
+  const page = 'docs/webhooks.md'
+
+  test('lists every type of event, and no other', () => {
+    expect(firstCells(section(page, 'Types of events')).sort()).toEqual([...platformEventTypes].sort())
+  })
+
+  test('shows an event as it is', () => {
+    const [, example] = /```json\n([\s\S]*?)```/.exec(read(page)) ?? []
+    const event = PlatformEvent.parse(JSON.parse(example as string))
+    expect(SessionLogEvent.parse(event.data)).toEqual(event.data)
+  })
+
+  test('checks a signature by hand as the platform makes it', async () => {
+    const [, code] = /(function isGenuine[\s\S]*?\n\})\n```/.exec(read(page)) ?? []
+    const isGenuine = new Function('createHmac', 'timingSafeEqual', `return ${code}`)(
+      createHmac,
+      timingSafeEqual,
+    )
+    const [old, secret] = [generateSecret(), generateSecret()]
+    const timestamp = Math.floor(Date.now() / 1000)
+    const message = { id: 'a', timestamp, body: '{"x":"ü"}' }
+    const headers = {
+      'webhook-id': 'a',
+      'webhook-timestamp': String(timestamp),
+      'webhook-signature': signatures([secret, old], message),
+    }
+    expect(isGenuine(secret, headers, message.body)).toBe(true)
+    expect(isGenuine(old, headers, message.body)).toBe(true)
+    expect(isGenuine(generateSecret(), headers, message.body)).toBe(false)
+    expect(isGenuine(secret, headers, '{}')).toBe(false)
+    expect(
+      isGenuine(secret, { ...headers, 'webhook-timestamp': String(timestamp - 301) }, message.body),
+    ).toBe(false)
+  })
 })
 
 describe('docs/protocol.md', () => {
