@@ -1,7 +1,7 @@
 import type { BinaryHeader, Control, RobotSession, Stop, Welcome } from '@wheelhouse/protocol'
 import type { BackoffOptions } from './backoff.ts'
 import type { ConnectionState, LinkEnd, LinkPhase } from './link-life.ts'
-import type { WebSocketConstructor } from './robot-socket.ts'
+import type { WebSocketConstructor } from './link-socket.ts'
 
 export type RobotConnectionState = ConnectionState
 export type RobotLinkState = LinkPhase

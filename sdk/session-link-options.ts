@@ -1,7 +1,7 @@
 import type { BinaryHeader, DriveLatency, DriveState, DropReason } from '@wheelhouse/protocol'
 import type { BackoffOptions } from './backoff.ts'
-import type { StandardWebSocketConstructor } from './driver-socket.ts'
 import type { LinkLifeCallbacks } from './link-life.ts'
+import type { StandardWebSocketConstructor } from './link-socket.ts'
 import type { GetTicket } from './tickets.ts'
 
 /** What the links of operators and of watchers have in common. */
