@@ -1,4 +1,6 @@
 #!/usr/bin/env node
-import { Command } from 'commander'
+import { runProgram } from './run-program.ts'
 
-await new Command('wheelhouse').description('Robots, sessions and keys of a Wheelhouse platform').parseAsync()
+const code = await runProgram({ argv: process.argv, env: process.env, process })
+// What was written to a pipe may still be on its way; what else is open must not hold the program.
+process.stdout.write('', () => process.exit(code))

@@ -47,7 +47,7 @@ function isException(file: string, target: string): boolean {
 }
 
 /** Programs of their own: they read the environment themselves. */
-const environmentReaders = ['src/config.ts', 'src/demo/play.ts']
+const environmentReaders = ['src/config.ts', 'src/demo/play.ts', 'cli/main.ts']
 const MAX_LINES = 350
 
 const ignored = new Set(['.git', 'node_modules', '.data', '.env', 'dist', 'coverage', 'package-lock.json'])

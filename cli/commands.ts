@@ -1,0 +1,42 @@
+import { Command } from 'commander'
+import type { Context } from './context.ts'
+import type { Terminal } from './terminal.ts'
+
+/** A module with the work of one command. It gets the command's arguments in their order, then its options. */
+interface Work {
+  readonly run: (cli: Context, ...given: never[]) => Promise<void>
+}
+
+/**
+ * Makes the action of a command of a module that is loaded only when the command is called, so that the others cost
+ * no time. Arguments and options have the types that the command's declaration gives them.
+ */
+export type Running = (load: () => Promise<Work>) => (...given: unknown[]) => Promise<void>
+
+/** Options of every command. */
+export interface GlobalOptions {
+  readonly server?: string
+  readonly profile?: string
+  readonly hub?: string
+  readonly json?: true
+  readonly quiet?: true
+  readonly yes?: true
+  readonly color: boolean
+}
+
+export function createRunning(terminal: Terminal): Running {
+  return (load) =>
+    async (...given) => {
+      const command = given.at(-1)
+      if (!(command instanceof Command)) throw new TypeError('an action gets its command last')
+      const { createContext } = await import('./context.ts')
+      const cli = await createContext(terminal, command.optsWithGlobals<GlobalOptions>())
+      try {
+        const { run } = await load()
+        await run(cli, ...(given.slice(0, -1) as never[]))
+      } catch (cause) {
+        const { explained } = await import('./errors.ts')
+        throw explained(cause, cli.server)
+      }
+    }
+}

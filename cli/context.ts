@@ -1,0 +1,66 @@
+import { createRestClient, HubClient, type HubClientOptions, type RestClient } from '@wheelhouse/sdk'
+import type { GlobalOptions } from './commands.ts'
+import { chosenIdentity, type Identity } from './credentials/identity.ts'
+import { configFolder, type Env } from './credentials/places.ts'
+import { type CredentialStore, createCredentialStore } from './credentials/store.ts'
+import { createOutput, type Output } from './output.ts'
+import { createQuestions, type Questions } from './questions.ts'
+import { createRequests } from './requests.ts'
+import type { Terminal } from './terminal.ts'
+
+/** What every command gets. */
+export interface Context {
+  /** Origin of the platform, such as `https://hub.example`. */
+  readonly server: string
+  /** Who one is there; from the environment or from the stored credentials. */
+  readonly identity: Identity
+  readonly store: CredentialStore
+  /** The REST API, signed in. Hand what its methods return to `answerOf`. @throws Failure when nobody is */
+  readonly rest: RestClient
+  /** The REST API without a credential, for what is public. */
+  readonly publicRest: RestClient
+  /** A credential that is good now, for connections of one's own. @throws Failure when nobody is signed in */
+  token(): Promise<string>
+  /** A client of the hub, signed in, not connected yet. Close it before the command ends. */
+  hub(options?: Partial<HubClientOptions>): HubClient
+  readonly out: Output
+  readonly ask: Questions
+  readonly env: Env
+  /** Aborted by Ctrl-C. Every request ends with it; whatever else waits must heed it. */
+  readonly signal: AbortSignal
+  readonly terminal: Terminal
+}
+
+/** @throws Failure for an address or a profile that cannot be meant, and for credentials that cannot be read */
+export async function createContext(terminal: Terminal, options: GlobalOptions): Promise<Context> {
+  const { env, stdout, stderr, signal } = terminal
+  const coloured = options.color === false || env.NO_COLOR ? false : env.FORCE_COLOR ? true : undefined
+  const out = createOutput({
+    ...{ stdout, stderr, json: options.json === true, quiet: options.quiet === true, coloured },
+  })
+  const store = createCredentialStore(configFolder(env))
+  const identity = await chosenIdentity({ store, env, options, signal })
+  const { server } = identity
+  const requests = createRequests({ server, signal })
+  const anonymous = createRestClient({ baseUrl: server, fetch: (request) => requests.send(request) })
+  const signedIn = createRestClient({
+    baseUrl: server,
+    fetch: (request) => requests.sendAs(identity, request),
+  })
+  return {
+    ...{ server, identity, store, out, env, signal, terminal },
+    ask: createQuestions(terminal, out, options.yes === true),
+    publicRest: anonymous,
+    get rest() {
+      identity.required()
+      return signedIn
+    },
+    token: () => identity.token(),
+    hub: (more) =>
+      new HubClient({
+        url: options.hub ?? env.WHEELHOUSE_HUB_URL ?? server,
+        token: () => identity.token(),
+        ...more,
+      }),
+  }
+}

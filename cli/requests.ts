@@ -1,0 +1,66 @@
+import type { Identity } from './credentials/identity.ts'
+import { Failure } from './failure.ts'
+import { version } from './version.ts'
+
+/** Nothing that the platform does takes longer, but for downloads, whose headers come at once. */
+const ANSWER_LIMIT_MS = 30_000
+
+export type Requests = ReturnType<typeof createRequests>
+
+/** Sends requests to the platform, and makes sure that it is the platform that answers. */
+export function createRequests({ server, signal }: { server: string; signal: AbortSignal }) {
+  async function send(request: Request, token?: string): Promise<Response> {
+    const headers = new Headers(request.headers)
+    headers.set('User-Agent', `wheelhouse/${version}`)
+    if (token !== undefined) headers.set('Authorization', `Bearer ${token}`)
+    const limit = new AbortController()
+    const timer = setTimeout(
+      () => limit.abort(new DOMException('no answer in time', 'TimeoutError')),
+      ANSWER_LIMIT_MS,
+    )
+    try {
+      const ends = AbortSignal.any([signal, request.signal, limit.signal])
+      // Followed blindly, a redirection would turn a POST into a GET and lose the credential.
+      const response = await fetch(new Request(request, { headers, redirect: 'manual', signal: ends }))
+      checkPlatform(response, server)
+      return response
+    } finally {
+      clearTimeout(timer)
+    }
+  }
+
+  return {
+    send,
+    /** As somebody. A session token that is refused is renewed once: this machine's clock may be wrong. */
+    async sendAs(identity: Identity, request: Request): Promise<Response> {
+      const token = await identity.token()
+      const again = request.clone()
+      const response = await send(request, token)
+      if (response.status !== 401) return response
+      const renewed = await identity.renewed(token)
+      if (renewed === undefined) return response
+      await response.body?.cancel()
+      return await send(again, renewed)
+    },
+  }
+}
+
+/** @throws Failure when something else than the platform has answered */
+function checkPlatform(response: Response, server: string): void {
+  const { status, headers } = response
+  if (status >= 300 && status < 400 && status !== 304) {
+    const to = headers.get('Location')
+    const target = to === null ? 'elsewhere' : (URL.parse(to, server)?.origin ?? 'elsewhere')
+    const next = 'If that is the platform, give its address with --server.'
+    throw new Failure('unreachable', `${server} sends to ${target}. ${next}`)
+  }
+  if (!/^text\/html/i.test(headers.get('Content-Type') ?? '')) return
+  if (status >= 500) {
+    throw new Failure(
+      'unreachable',
+      `${server} answers ${status} with a web page: is the platform behind it up?`,
+    )
+  }
+  const next = 'Is that its address? Another one: --server, or WHEELHOUSE_URL.'
+  throw new Failure('unreachable', `${server} answers with a web page, not as a platform does. ${next}`)
+}

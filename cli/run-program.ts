@@ -1,0 +1,73 @@
+import { inspect } from 'node:util'
+import { CommanderError } from 'commander'
+import type { Env } from './credentials/places.ts'
+import { EXIT, type Outcome } from './exit-codes.ts'
+import { Failure } from './failure.ts'
+import { createProgram } from './program.ts'
+import type { Terminal } from './terminal.ts'
+import { escaped } from './text.ts'
+
+/** Why a command was aborted. */
+class Ended extends Error {
+  readonly outcome: Outcome
+  constructor(outcome: Outcome, message: string) {
+    super(message)
+    this.outcome = outcome
+  }
+}
+
+/** Runs one command line to its end. @returns the exit code */
+export async function runProgram(parts: { argv: readonly string[]; env: Env; process: NodeJS.Process }) {
+  const { argv, env, process } = parts
+  const { stdin, stdout, stderr } = process
+  const end = endings(process)
+  const terminal: Terminal = { env, stdin, stdout, stderr, signal: end.signal }
+  const program = createProgram(terminal)
+  try {
+    await program.parseAsync([...argv])
+    return typeof process.exitCode === 'number' ? process.exitCode : EXIT.done
+  } catch (cause) {
+    if (cause instanceof CommanderError) {
+      if (cause.exitCode === 0) return EXIT.done
+      // Whoever names no command gets the help instead of a message.
+      if (cause.code !== 'commander.help') report('usage', cause.message.replace(/^error: /, ''))
+      return EXIT.usage
+    }
+    if (end.signal.aborted) {
+      const { outcome, message } = end.signal.reason as Ended
+      if (outcome !== 'done') report(outcome, message)
+      return EXIT[outcome]
+    }
+    const failure = cause instanceof Failure ? cause : new Failure('internal', String(cause), { cause })
+    report(failure.outcome, failure.message)
+    if (env.WHEELHOUSE_DEBUG) stderr.write(`${inspect(failure.cause ?? failure)}\n`)
+    return EXIT[failure.outcome]
+  }
+
+  function report(outcome: Outcome, message: string): void {
+    const text = argv.includes('--json')
+      ? JSON.stringify({ error: message, code: outcome })
+      : `wheelhouse: ${message.split('\n').map(escaped).join('\n')}`
+    stderr.write(`${text}\n`)
+  }
+}
+
+/** What ends a command early: Ctrl-C and SIGTERM (a second one at once), and a reader who has gone away. */
+function endings(process: NodeJS.Process): AbortController {
+  const end = new AbortController()
+  for (const [name, outcome] of [
+    ['SIGINT', 'interrupted'],
+    ['SIGTERM', 'terminated'],
+    ['SIGHUP', 'terminated'],
+  ] as const) {
+    process.on(name, () => {
+      if (end.signal.aborted) process.exit(EXIT[outcome])
+      end.abort(new Ended(outcome, 'Interrupted.'))
+    })
+  }
+  for (const stream of [process.stdout, process.stderr]) {
+    // As `| head` does it: whoever reads has seen enough.
+    stream.on('error', () => end.abort(new Ended('done', 'Nobody reads on.')))
+  }
+  return end
+}
