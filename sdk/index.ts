@@ -14,6 +14,8 @@ export type {
 } from './link-socket.ts'
 export * from './operator-link.ts'
 export * from './rest-client.ts'
+export * from './rest-pages.ts'
+export type { RetryOptions } from './rest-retry.ts'
 export type { RobotsUpdate } from './robot-board.ts'
 export * from './robot-link.ts'
 export * from './robot-link-options.ts'
