@@ -1,6 +1,8 @@
 import { z } from 'zod'
 
 /**
+ * @internal For the description of the REST API.
+ *
  * Whom and what the examples in all schemas speak of, so that together they tell one story: Ada owns a robot arm in
  * a warehouse, Grace drives it for half an hour on the morning of 20 November 2026, and Ada rates the session.
  */
@@ -21,5 +23,5 @@ export const exampleIds = {
   robotRequest: 'b0d57e2a-49f6-4c83-a19e-6f2c8d4b7e05',
 } as const
 
-/** An id, with the one of the story as its example. */
+/** @internal An id, with the one of the story as its example. */
 export const idOf = (whose: keyof typeof exampleIds) => z.uuid().meta({ examples: [exampleIds[whose]] })
