@@ -1,4 +1,5 @@
-import { execFile } from 'node:child_process'
+import { type ChildProcessWithoutNullStreams, execFile, spawn } from 'node:child_process'
+import { once } from 'node:events'
 import { mkdir, mkdtemp, readdir, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
@@ -44,11 +45,36 @@ export async function installPackages(more: readonly string[] = []) {
         const file = program === 'node' ? process.execPath : join(folder, 'node_modules/.bin', program)
         return await run(file, args, { cwd: folder, env: { ...env, ...more } })
       },
+      /** Starts a program of the folder's, which goes on until it is ended. */
+      start: (file: string, more: Record<string, string>) =>
+        follow(spawn(process.execPath, [file], { cwd: folder, env: { ...env, ...more }, stdio: 'pipe' })),
       write: (name: string, text: string) => writeFile(join(folder, name), text),
       [Symbol.asyncDispose]: end,
     }
   } catch (cause) {
     await end()
     throw cause
+  }
+}
+
+export type Program = ReturnType<typeof follow>
+
+function follow(child: ChildProcessWithoutNullStreams) {
+  let output = ''
+  for (const stream of [child.stdout, child.stderr])
+    stream.setEncoding('utf8').on('data', (text) => {
+      output += text
+    })
+  const ended = once(child, 'close').then(([code]) => code as number | null)
+  return {
+    /** Settles with its exit code; null when a signal ended it. */
+    ended,
+    /** All that it has printed. */
+    output: () => output,
+    signal: (name: NodeJS.Signals) => child.kill(name),
+    async [Symbol.asyncDispose]() {
+      child.kill('SIGKILL')
+      await ended
+    },
   }
 }
