@@ -8,6 +8,7 @@ export type Schemas = components['schemas']
 /** Every path of the REST API, typed by its description. */
 export type RestClient = Client<paths>
 
+/** Where the platform is, and who asks. */
 export interface RestClientOptions {
   /** Origin of the platform, such as `https://hub.example`. */
   readonly baseUrl: string

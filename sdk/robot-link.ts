@@ -59,6 +59,7 @@ export class RobotLink {
     this.#life = this.#createLife(Socket)
   }
 
+  /** Where the link is in its life. */
   get state(): RobotLinkState {
     return this.#life.phase
   }
@@ -68,6 +69,7 @@ export class RobotLink {
     return this.#welcome?.epoch ?? null
   }
 
+  /** The robot's id on the platform; null before the first welcome. */
   get robotId(): string | null {
     return this.#welcome?.robot_id ?? null
   }

@@ -57,6 +57,7 @@ export class SessionLink {
     })
   }
 
+  /** Where the link is in its life. */
   get connection(): LinkPhase {
     return this.life.phase
   }
