@@ -1,3 +1,23 @@
+// What callbacks and answers of this package speak of, so that its users need no second one.
+export type {
+  BinaryHeader,
+  ChatMessage,
+  Control,
+  DriveLatency,
+  DriveState as SessionLinkState,
+  DropReason,
+  NotificationEvent,
+  NotificationReadEvent,
+  RobotSession,
+  RobotStatus,
+  RobotStatusEvent,
+  SessionAction,
+  SessionLogEvent,
+  SessionStatus,
+  TypingEvent,
+  WatchedSession,
+  Welcome,
+} from '@wheelhouse/protocol'
 export * from './backoff.ts'
 export * from './differential-drive.ts'
 export * from './drive-pilot.ts'

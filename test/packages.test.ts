@@ -123,9 +123,10 @@ test('the same sources make the same bytes', { timeout: LIMIT_MS }, async () => 
 
 describe('types', () => {
   const program = `
-import { closeCodes, ToRobotFrame, type Welcome } from '@wheelhouse/protocol'
+import { closeCodes, ToRobotFrame } from '@wheelhouse/protocol'
 import {
-  answerOf, createRestClient, HubClient, OperatorLink, RobotLink, type Schemas, SimulatedRobot, ticketsOf, WatcherLink,
+  answerOf, createRestClient, HubClient, OperatorLink, RobotLink, type Schemas, type SessionLinkState, SimulatedRobot,
+  ticketsOf, WatcherLink, type Welcome,
 } from '@wheelhouse/sdk'
 
 export const rest = createRestClient({ baseUrl: 'http://127.0.0.1', token: async () => 'key', retry: { attempts: 2 } })
@@ -142,6 +143,7 @@ export async function names(): Promise<string[]> {
 export const robot = new RobotLink({ url: 'ws://127.0.0.1', token: 't', onWelcome: (first: Welcome) => first.epoch })
 export const operator: OperatorLink = new OperatorLink({
   getTicket: ticketsOf({ baseUrl: '', token: '', sessionId: '', part: 'control' }),
+  onState: (state: SessionLinkState) => state.stop?.reason,
   onDropped: (seq, why) => [seq.toFixed(), why === 'latency', closeCodes.draining.code],
 })
 export const sent: number | null = operator.control({ linear_mps: 1 })

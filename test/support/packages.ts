@@ -2,7 +2,7 @@ import { type ChildProcessWithoutNullStreams, execFile, spawn } from 'node:child
 import { once } from 'node:events'
 import { mkdir, mkdtemp, readdir, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
-import { dirname, join } from 'node:path'
+import { delimiter, dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
 import { startLocalRegistry } from './local-registry.ts'
@@ -28,7 +28,7 @@ export async function installPackages(more: readonly string[] = []) {
   const [packed, folder] = [join(home, 'packed'), join(home, 'project')]
   const end = () => rm(home, { recursive: true, force: true })
   // Of the test's own environment, only how programs are found.
-  const env = { PATH: `${dirname(process.execPath)}:${process.env.PATH}`, HOME: home }
+  const env = { PATH: `${dirname(process.execPath)}${delimiter}${process.env.PATH}`, HOME: home }
   try {
     await mkdir(folder)
     await writeFile(join(folder, 'package.json'), '{"private":true,"type":"module"}')
