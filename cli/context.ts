@@ -12,6 +12,8 @@ import type { Terminal } from './terminal.ts'
 export interface Context {
   /** Origin of the platform, such as `https://hub.example`. */
   readonly server: string
+  /** The profile that `--profile` names. */
+  readonly chosenProfile: string | undefined
   /** Who one is there; from the environment or from the stored credentials. */
   readonly identity: Identity
   readonly store: CredentialStore
@@ -48,6 +50,7 @@ export async function createContext(terminal: Terminal, options: GlobalOptions):
     fetch: (request) => requests.sendAs(identity, request),
   })
   return {
+    chosenProfile: options.profile ?? (env.WHEELHOUSE_PROFILE || undefined),
     ...{ server, identity, store, out, env, signal, terminal },
     ask: createQuestions(terminal, out, options.yes === true),
     publicRest: anonymous,

@@ -1,5 +1,6 @@
 import { Command } from 'commander'
 import { createRunning } from './commands.ts'
+import { addLogin } from './login/command.ts'
 import { addRobots } from './robots/command.ts'
 import type { Terminal } from './terminal.ts'
 import { version } from './version.ts'
@@ -28,6 +29,7 @@ export function createProgram(terminal: Terminal): Command {
     .option('--no-color', 'no colours')
     .addHelpText('after', MORE)
   const running = createRunning(terminal)
+  addLogin(program, running)
   addRobots(program, running)
   return program
 }

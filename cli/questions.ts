@@ -4,14 +4,62 @@ import type { Output } from './output.ts'
 import type { Terminal } from './terminal.ts'
 import { escaped } from './text.ts'
 
+const SECRET_LIMIT = 8_192
+
 export type Questions = ReturnType<typeof createQuestions>
 
 /** Asks whoever sits at the terminal. Questions go to standard error: standard output is for results. */
 export function createQuestions({ stdin, stderr, signal }: Terminal, out: Output, yes: boolean) {
+  /** What is typed, without showing it. */
+  const hidden = () =>
+    new Promise<string>((resolve, reject) => {
+      let typed = ''
+      const end = (finish: () => void) => {
+        stdin.off('data', take)
+        signal.removeEventListener('abort', abort)
+        stdin.setRawMode(false)
+        stdin.pause()
+        stderr.write('\n')
+        finish()
+      }
+      const abort = () => end(() => reject(signal.reason))
+      const take = (keys: string) => {
+        for (const key of keys) {
+          if (key === '\r' || key === '\n') return end(() => resolve(typed))
+          // In raw mode Ctrl-C comes as a key.
+          if (key === '\x03') process.kill(process.pid, 'SIGINT')
+          else if (key === '\x04') return end(() => reject(new Failure('interrupted', 'Nothing was typed.')))
+          else if (key === '\x7f' || key === '\b') typed = typed.slice(0, -1)
+          else if (typed.length < SECRET_LIMIT) typed += key
+        }
+      }
+      signal.addEventListener('abort', abort, { once: true })
+      stdin.setEncoding('utf8')
+      stdin.setRawMode(true)
+      stdin.on('data', take)
+      stdin.resume()
+    })
+
+  const piped = async () => {
+    let text = ''
+    for await (const chunk of stdin.setEncoding('utf8')) {
+      text += chunk
+      if (text.length > SECRET_LIMIT) throw new Failure('usage', 'What comes on standard input is too long.')
+    }
+    return text
+  }
+
   const present = stdin.isTTY === true && stderr.isTTY === true
   return {
     /** Somebody is there who can answer. */
     present,
+    /** A secret: typed without showing, or from standard input where that is no terminal. */
+    async secret(question: string): Promise<string> {
+      if (present) stderr.write(`${escaped(question)}: `)
+      const text = (await (present ? hidden() : piped())).trim()
+      if (text === '') throw new Failure('usage', `${question} was empty.`)
+      return text
+    },
     /**
      * Makes sure that something which cannot be undone is meant. `--yes` means it.
      * @throws Failure for a "no", and where nobody can be asked

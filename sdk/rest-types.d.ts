@@ -248,6 +248,26 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/auth/cli": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Returns how a command line signs somebody in: the identity provider and a client there
+         * @description Anybody may call this; no credential is looked at.
+         */
+        get: operations["getAuthCli"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/auth/profile": {
         parameters: {
             query?: never;
@@ -1351,6 +1371,33 @@ export interface components {
              * @example 2026-11-20T09:31:05.000Z
              */
             created_at: string;
+        };
+        /** @description How a command line signs somebody in. */
+        CliLogin: {
+            /**
+             * @description The OpenID Connect provider.
+             * @example https://login.example
+             */
+            issuer: string;
+            /**
+             * @description A public client there, which may use the device flow of RFC 8628.
+             * @example wheelhouse-cli
+             */
+            client_id: string;
+            /**
+             * @description Whom tokens must be made out to.
+             * @example https://wheelhouse.example
+             */
+            audience: string;
+            /**
+             * @example [
+             *       "openid",
+             *       "email",
+             *       "profile",
+             *       "offline_access"
+             *     ]
+             */
+            scopes: string[];
         };
         /** @description What the sessions that ended in a month came to. */
         ClientMonth: {
@@ -4270,6 +4317,62 @@ export interface operations {
                     /**
                      * @example {
                      *       "error": "This needs the client role"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalServerError"];
+            503: components["responses"]["ServiceUnavailable"];
+        };
+    };
+    getAuthCli: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "issuer": "https://login.example",
+                     *       "client_id": "wheelhouse-cli",
+                     *       "audience": "https://wheelhouse.example",
+                     *       "scopes": [
+                     *         "openid",
+                     *         "email",
+                     *         "profile",
+                     *         "offline_access"
+                     *       ]
+                     *     }
+                     */
+                    "application/json": components["schemas"]["CliLogin"];
+                };
+            };
+            /** @description When signing in from a command line is not set up; API keys work */
+            404: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": "Robot not found"
                      *     }
                      */
                     "application/json": components["schemas"]["Error"];

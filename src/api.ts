@@ -13,6 +13,7 @@ import type { Platform } from './deps.ts'
 import { createAdmission, limitLogins } from './http/admission.ts'
 import { createApp } from './http/app.ts'
 import type { Endpoint } from './http/endpoint.ts'
+import { cliLoginEndpoint } from './idp/cli-login.routes.ts'
 import { loginRoutes } from './idp/login.routes.ts'
 import { avatarEndpoints } from './media/avatar.routes.ts'
 import { metricsRoute } from './metrics/metrics.http.ts'
@@ -46,6 +47,7 @@ export function apiEndpoints(platform: Platform, gatewayUrl: () => string): Endp
   const { db, now, users, robots, robotTokens, certifications, notifications } = platform
   const endpoints = [
     ...accountEndpoints(platform),
+    cliLoginEndpoint(platform),
     ...avatarEndpoints(platform),
     ...clientProfileEndpoints(platform),
     ...operatorProfileEndpoints(platform),

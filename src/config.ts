@@ -76,6 +76,7 @@ const Env = z.object({
   IDP_JWKS_URL: urlOf(/^https?$/).optional(),
   IDP_CLIENT_ID: z.string().optional(),
   IDP_CLIENT_SECRET: z.string().optional(),
+  IDP_CLI_CLIENT_ID: z.string().optional(),
   SECRET_KEY: z.string().min(32, 'must be at least 32 characters').optional(),
   ADMIN_EMAILS: list.transform((emails) => emails.map((email) => email.toLowerCase())).default([]),
   SMTP_URL: smtpUrl.optional(),
@@ -200,6 +201,8 @@ export function loadConfig(source: Record<string, string | undefined> = environm
           jwksUrl: env.IDP_JWKS_URL,
           clientId: env.IDP_CLIENT_ID,
           clientSecret: env.IDP_CLIENT_SECRET,
+          /** Empty is unset, as a compose file passes it on. */
+          cliClientId: env.IDP_CLI_CLIENT_ID || undefined,
         }
       : undefined,
     secretKey: env.SECRET_KEY,

@@ -151,6 +151,7 @@ const ofSession = (tail = '', body?: unknown) => ({ path: `/api/sessions/${sessi
 
 const rules: Record<string, Rule> = {
   'GET /api/health': { expected: 'public' },
+  'GET /api/auth/cli': { expected: 'public' },
   'GET /api/openapi.json': { expected: 'public' },
 
   'GET /api/auth/profile': { expected: everybody(200) },

@@ -10,7 +10,7 @@ beforeAll(async () => {
   world = await createWorld()
   owner = await world.client()
   const { key } = await owner.key()
-  user = await createCliUser({ WHEELHOUSE_URL: world.baseUrl, WHEELHOUSE_API_KEY: key }, afterAll)
+  user = await createCliUser({ WHEELHOUSE_URL: world.baseUrl, WHEELHOUSE_API_KEY: key })
 })
 afterAll(async () => await world[Symbol.asyncDispose]())
 

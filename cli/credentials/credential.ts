@@ -5,7 +5,10 @@ export const Credential = z.discriminatedUnion('kind', [
   z.object({ kind: z.literal('api_key'), key: z.string().min(1) }),
   z.object({
     kind: z.literal('session'),
-    access_token: z.string().min(1),
+    /** What the platform takes. */
+    token: z.string().min(1),
+    /** Which of the provider's tokens that is: some access tokens are for the provider itself alone. */
+    use: z.enum(['access_token', 'id_token']),
     /** By this machine's clock, which the lifetime was counted on from. */
     expires_at: z.iso.datetime(),
     refresh_token: z.string().min(1).optional(),

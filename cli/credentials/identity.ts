@@ -1,12 +1,14 @@
 import type { GlobalOptions } from '../commands.ts'
 import { Failure } from '../failure.ts'
-import type { Credential } from './credential.ts'
+import type { Credential, CredentialFile, SessionCredential } from './credential.ts'
 import type { Env } from './places.ts'
 import type { CredentialStore } from './store.ts'
 
 /** Where `npm start` serves. */
 export const DEFAULT_SERVER = 'http://localhost:3000'
 const DEFAULT_PROFILE = 'default'
+/** So long before its end a token is renewed: it must last for the request, and clocks differ. */
+const RENEW_BEFORE_MS = 30_000
 
 export type Identity = Awaited<ReturnType<typeof chosenIdentity>>
 
@@ -22,9 +24,12 @@ export async function chosenIdentity(parts: {
   signal: AbortSignal
 }) {
   const { store, env, options } = parts
-  const file = await store.read()
+  const key = env.WHEELHOUSE_API_KEY?.trim()
   const wanted = options.server ?? (options.profile === undefined ? env.WHEELHOUSE_URL : undefined)
   const address = wanted ? originOf(wanted) : undefined
+  // A program that brings its key and its address along needs nothing that is stored.
+  const alone = key && address !== undefined && options.profile === undefined
+  const file: Pick<CredentialFile, 'current' | 'profiles'> = alone ? { profiles: {} } : await store.read()
   const named = options.profile ?? (address === undefined ? env.WHEELHOUSE_PROFILE : undefined)
   const name = named ?? profileFor(address, file)
   const profile = name === undefined ? undefined : file.profiles[name]
@@ -35,8 +40,9 @@ export async function chosenIdentity(parts: {
     )
   }
   const server = address ?? profile?.server ?? DEFAULT_SERVER
-  const key = env.WHEELHOUSE_API_KEY?.trim()
-  const credential: Credential | undefined = key ? { kind: 'api_key', key } : profile?.credential
+  let credential: Credential | undefined = key ? { kind: 'api_key', key } : profile?.credential
+
+  let renewing: Promise<SessionCredential | undefined> | undefined
 
   const required = (): Credential => {
     if (credential) return credential
@@ -44,22 +50,35 @@ export async function chosenIdentity(parts: {
     const login = `wheelhouse login ${server}${named === undefined ? '' : ` --profile ${named}`}`
     throw new Failure('not_signed_in', `You are not signed in ${which}. Sign in with: ${login}`)
   }
+  /** Another token for one that has run out or was refused; undefined where there is none. */
+  async function renewed(spent: string): Promise<string | undefined> {
+    if (credential?.kind !== 'session' || name === undefined) return undefined
+    if (credential.token !== spent) return credential.token
+    const { renew } = await import('./renewal.ts')
+    renewing ??= renew(store, name, credential, server).finally(() => {
+      renewing = undefined
+    })
+    credential = (await renewing) ?? credential
+    return credential.token === spent ? undefined : credential.token
+  }
+
   return {
     server,
     /** Under which name this is stored, or would be. */
     profileName: name ?? DEFAULT_PROFILE,
-    credential,
+    get credential() {
+      return credential
+    },
     fromEnvironment: Boolean(key),
     required,
     /** What to send as Bearer. @throws Failure when nobody is signed in */
     async token(): Promise<string> {
       const known = required()
-      return known.kind === 'api_key' ? known.key : known.access_token
+      if (known.kind === 'api_key') return known.key
+      if (Date.parse(known.expires_at) - Date.now() > RENEW_BEFORE_MS) return known.token
+      return (await renewed(known.token)) ?? known.token
     },
-    /** Another token for one that was refused; undefined where there is none. */
-    async renewed(_refused: string): Promise<string | undefined> {
-      return undefined
-    },
+    renewed,
   }
 }
 

@@ -4,7 +4,7 @@ import { createUserinfo } from '../accounts/userinfo.ts'
 import type { Config } from '../config.ts'
 import type { Secrets } from '../secrets.ts'
 import type { DevAccount } from './dev-account.ts'
-import { DASHBOARD_CLIENT_ID, DEV_AUDIENCE, DEV_ISSUER_NAME } from './provider.settings.ts'
+import { CLI_CLIENT_ID, DASHBOARD_CLIENT_ID, DEV_AUDIENCE, DEV_ISSUER_NAME } from './provider.settings.ts'
 import { createIdentityProvider } from './provider.ts'
 
 /** Who vouches for people: the configured provider, or the built-in one, in this process or in the api's. */
@@ -28,6 +28,7 @@ export async function createIdentity(parts: {
     jwksUrl: `${baseUrl}/idp/jwks`,
     clientId: DASHBOARD_CLIENT_ID,
     clientSecret: undefined,
+    cliClientId: CLI_CLIENT_ID,
   }
   const discover = createDiscovery({ issuer: provider.issuer })
   const verifyToken = createTokenVerifier({

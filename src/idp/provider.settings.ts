@@ -1,6 +1,7 @@
 import { type Configuration, interactionPolicy, type KoaContextWithOIDC } from 'oidc-provider'
 import { html, sendPage } from '../http/page.ts'
 import { type DevAccount, personOf } from './dev-account.ts'
+import { devicePages } from './device.page.ts'
 import { SIGNING_ALGORITHM, type SigningKey } from './provider.keys.ts'
 import { createProviderStore } from './provider.store.ts'
 
@@ -13,8 +14,12 @@ export const CLI_CLIENT_ID = 'wheelhouse-cli'
 /** A development sign-in lasts a working day: there is no refresh in the dashboard. */
 export const TOKEN_LIFETIME_SECONDS = 8 * 3600
 
-const SCOPES = 'openid email profile'
+const SCOPES = 'openid email profile offline_access'
 const INTERACTION_SECONDS = 3600
+/** How long the person has to open the address that the command line shows. */
+const DEVICE_CODE_SECONDS = 600
+/** A command line that is used at least that often stays signed in. */
+const REFRESH_SECONDS = 30 * 24 * 3600
 
 /** The development provider's configuration: two first-party clients, no consent page, JWT access tokens. */
 export function providerSettings(parts: {
@@ -41,7 +46,9 @@ export function providerSettings(parts: {
     ttl: {
       AccessToken: TOKEN_LIFETIME_SECONDS,
       IdToken: TOKEN_LIFETIME_SECONDS,
-      Grant: TOKEN_LIFETIME_SECONDS,
+      Grant: REFRESH_SECONDS,
+      RefreshToken: REFRESH_SECONDS,
+      DeviceCode: DEVICE_CODE_SECONDS,
       Session: TOKEN_LIFETIME_SECONDS,
       AuthorizationCode: 60,
       Interaction: INTERACTION_SECONDS,
@@ -69,12 +76,19 @@ export function providerSettings(parts: {
 }
 
 function clients(baseUrl: string): NonNullable<Configuration['clients']> {
-  const common = { token_endpoint_auth_method: 'none', grant_types: ['authorization_code'] } as const
+  const common = { token_endpoint_auth_method: 'none' } as const
   return [
-    { ...common, client_id: DASHBOARD_CLIENT_ID, redirect_uris: [`${baseUrl}/auth/callback`] },
+    {
+      ...common,
+      client_id: DASHBOARD_CLIENT_ID,
+      grant_types: ['authorization_code'],
+      redirect_uris: [`${baseUrl}/auth/callback`],
+    },
     {
       ...common,
       client_id: CLI_CLIENT_ID,
+      client_name: 'the Wheelhouse command line',
+      grant_types: ['authorization_code', 'refresh_token', 'urn:ietf:params:oauth:grant-type:device_code'],
       application_type: 'native', // any port of the loopback address, as RFC 8252 asks
       redirect_uris: ['http://127.0.0.1/callback', 'http://localhost/callback'],
     },
@@ -87,6 +101,12 @@ function features(): NonNullable<Configuration['features']> {
     rpInitiatedLogout: { enabled: false },
     userinfo: { enabled: false },
     dPoP: { enabled: false },
+    deviceFlow: { enabled: true, ...devicePages },
+    // Signing out at the command line ends its refresh token.
+    revocation: {
+      enabled: true,
+      allowedPolicy: (_http, client, token) => token.clientId === client.clientId,
+    },
     resourceIndicators: {
       enabled: true,
       defaultResource: () => DEV_AUDIENCE,

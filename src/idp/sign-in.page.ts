@@ -47,10 +47,11 @@ function show(
   problem?: string,
 ): void {
   const client = String(interaction.params.client_id)
+  const back = interaction.params.redirect_uri // none where somebody signs in for a command line elsewhere
   sendPage(http, {
     status: problem ? 400 : 200,
     title: 'Sign in to Wheelhouse',
-    formTargets: [new URL(String(interaction.params.redirect_uri)).origin],
+    ...(typeof back === 'string' && { formTargets: [new URL(back).origin] }),
     body: html`${problem ? html`<p class="problem">${problem}</p>` : html``}
 <p><small>Built-in development provider: anybody who reaches this page may sign in as anybody, without a password.
 It does not run in production. Signing in for <b>${client}</b>.</small></p>

@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { stripVTControlCharacters } from 'node:util'
-import { onTestFinished, vi } from 'vitest'
+import { afterAll, vi } from 'vitest'
 
 const MAIN = fileURLToPath(new URL('../../cli/main.ts', import.meta.url))
 const patience = { timeout: 15_000, interval: 20 }
@@ -16,13 +16,16 @@ export interface CliUser {
   readonly env: Readonly<Record<string, string>>
 }
 
-/** Somebody with an empty settings folder, which is gone after the test or the file. */
-export async function createCliUser(
-  env: Record<string, string>,
-  onEnd: (end: () => Promise<void>) => void = onTestFinished,
-): Promise<CliUser> {
+/** What must be gone after a file of tests, which may run side by side. */
+const leftovers = new Set<() => Promise<unknown>>()
+afterAll(async () => {
+  for (const end of leftovers) await end()
+})
+
+/** Somebody with an empty settings folder, which is gone after the tests. */
+export async function createCliUser(env: Record<string, string> = {}): Promise<CliUser> {
   const configHome = await mkdtemp(join(tmpdir(), 'wheelhouse-cli-'))
-  onEnd(() => rm(configHome, { recursive: true, force: true }))
+  leftovers.add(() => rm(configHome, { recursive: true, force: true }))
   const { PATH, HOME, LANG } = process.env
   const outer = { ...(PATH && { PATH }), ...(HOME && { HOME }), ...(LANG && { LANG }) }
   return { configHome, env: { ...outer, XDG_CONFIG_HOME: configHome, ...env } }
@@ -68,10 +71,12 @@ function follow(child: ChildProcess, input?: string) {
       },
     }),
   )
-  onTestFinished(async () => {
+  const end = async () => {
     child.kill('SIGKILL')
     await ended
-  })
+  }
+  leftovers.add(end)
+  void ended.finally(() => leftovers.delete(end))
   return {
     child,
     ended,

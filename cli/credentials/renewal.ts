@@ -1,0 +1,59 @@
+import { Failure } from '../failure.ts'
+import { ProviderRefusal, refreshTokens, type Tokens } from '../login/provider.ts'
+import type { SessionCredential } from './credential.ts'
+import type { CredentialStore } from './store.ts'
+
+/** What providers that do not say grant at least. */
+const DEFAULT_LIFETIME_S = 300
+
+/** The tokens as they are kept; `previous` has what the provider did not send again. */
+export function sessionCredential(
+  tokens: Tokens,
+  known: Pick<SessionCredential, 'issuer' | 'client_id' | 'token_endpoint' | 'refresh_token' | 'use'>,
+): SessionCredential {
+  const { issuer, client_id, token_endpoint, use } = known
+  const refreshToken = tokens.refresh_token ?? known.refresh_token
+  const lifetimeMs = (tokens.expires_in ?? DEFAULT_LIFETIME_S) * 1000
+  return {
+    kind: 'session',
+    token: use === 'id_token' ? (tokens.id_token ?? tokens.access_token) : tokens.access_token,
+    expires_at: new Date(Date.now() + lifetimeMs).toISOString(),
+    ...(refreshToken !== undefined && { refresh_token: refreshToken }),
+    ...{ issuer, client_id, token_endpoint, use },
+  }
+}
+
+/**
+ * Another credential for one that has run out. Of several processes that find this at once, one renews it, and the
+ * others take what it got: most providers make a refresh token worth nothing once it was used, and some end the whole
+ * sign-in when it is used twice.
+ * @returns undefined where nothing can be renewed
+ * @throws Failure when the provider refuses or does not answer
+ */
+export async function renew(
+  store: CredentialStore,
+  profileName: string,
+  spent: SessionCredential,
+  server: string,
+): Promise<SessionCredential | undefined> {
+  if (spent.refresh_token === undefined) return undefined
+  return await store.update(async (file) => {
+    const profile = file.profiles[profileName]
+    const stored = profile?.credential
+    if (!profile || stored?.kind !== 'session') return [file, undefined] as const
+    if (stored.token !== spent.token) return [file, stored] as const
+    const tokens = await refreshTokens(stored).catch((cause: unknown) => {
+      if (!(cause instanceof ProviderRefusal)) throw cause
+      throw new Failure(
+        'not_signed_in',
+        `Your sign-in has expired. Sign in again with: wheelhouse login ${server}`,
+        {
+          cause,
+        },
+      )
+    })
+    const credential = sessionCredential(tokens, stored)
+    const profiles = { ...file.profiles, [profileName]: { ...profile, credential } }
+    return [{ ...file, profiles }, credential] as const
+  })
+}

@@ -1,0 +1,15 @@
+import { spawn } from 'node:child_process'
+
+const OPENERS: Readonly<Partial<Record<NodeJS.Platform, readonly [string, ...string[]]>>> = {
+  darwin: ['open'],
+  // Not through a shell, which would read the address.
+  win32: ['rundll32', 'url.dll,FileProtocolHandler'],
+}
+
+/** Opens an http address in the person's browser. Where there is none, they open it themselves. */
+export async function openBrowser(address: string): Promise<void> {
+  const [program, ...args] = OPENERS[process.platform] ?? ['xdg-open']
+  const child = spawn(program, [...args, new URL(address).href], { stdio: 'ignore', detached: true })
+  child.on('error', () => {})
+  child.unref()
+}

@@ -1,0 +1,38 @@
+import type { Context } from '../context.ts'
+import type { Profile } from '../credentials/credential.ts'
+import { Failure } from '../failure.ts'
+import { revokeTokens } from './provider.ts'
+
+/** Forgets sign-ins, here and at the identity provider. API keys stay good: they may be used elsewhere too. */
+export async function run(cli: Context, { all }: { all?: true }): Promise<void> {
+  const gone = await cli.store.update((file) => {
+    const names = all ? Object.keys(file.profiles) : [cli.identity.profileName]
+    const found = names.flatMap((name): [string, Profile][] => {
+      const profile = file.profiles[name]
+      return profile ? [[name, profile]] : []
+    })
+    const left = Object.entries(file.profiles).filter(([name]) => !names.includes(name))
+    const { current, ...rest } = file
+    const keeps = current !== undefined && !names.includes(current)
+    const profiles = Object.fromEntries(left)
+    return [{ ...rest, ...(keeps && { current }), profiles }, found] as const
+  })
+  if (gone.length === 0 && !all) {
+    throw new Failure(
+      'not_signed_in',
+      `You are not signed in as ${cli.identity.profileName}. See: wheelhouse profiles list`,
+    )
+  }
+  for (const [name, { server, credential }] of gone) {
+    cli.out.note(`Signed out of ${server} (${name}).`)
+    if (credential.kind === 'api_key') {
+      cli.out.note('Its API key still works. Revoke it in the console, or with: wheelhouse keys revoke')
+    } else {
+      const ended = await revokeTokens(credential, server, cli.signal).catch(() => false)
+      if (!ended) cli.out.note('The identity provider could not be told; the sign-in ends there by itself.')
+    }
+  }
+  if (cli.identity.fromEnvironment) cli.out.note('WHEELHOUSE_API_KEY is still set, and counts.')
+  if (cli.out.json)
+    cli.out.document({ signed_out: gone.map(([name, { server }]) => ({ profile: name, server })) })
+}

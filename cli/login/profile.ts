@@ -1,0 +1,35 @@
+import type { Schemas } from '@wheelhouse/sdk'
+import type { Credential } from '../credentials/credential.ts'
+import type { Output } from '../output.ts'
+
+export interface WhoIsIt {
+  readonly server: string
+  readonly profileName: string | undefined
+  readonly credential: Credential
+}
+
+/** What `login` and `whoami` print. Never the credential itself. */
+export function showPerson(out: Output, account: Schemas['Profile'], who: WhoIsIt): void {
+  const { server, profileName, credential } = who
+  const kind = credential.kind === 'api_key' ? 'API key' : 'browser sign-in'
+  const { id, email, display_name, roles } = account
+  const shown = {
+    id,
+    email,
+    display_name,
+    roles,
+    server,
+    profile: profileName ?? null,
+    credential: credential.kind,
+  }
+  out.result(shown, () =>
+    out.record([
+      ['Name', display_name],
+      ['E-mail', email],
+      ['Roles', roles.join(', ') || 'none yet'],
+      ['Platform', server],
+      ['Signed in by', kind],
+      ['Profile', profileName],
+    ]),
+  )
+}

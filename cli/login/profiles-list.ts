@@ -1,0 +1,20 @@
+import type { Context } from '../context.ts'
+
+/** The stored sign-ins. Asks no platform. */
+export async function run(cli: Context): Promise<void> {
+  const { current, profiles } = await cli.store.read()
+  const rows = Object.entries(profiles).map(([name, { server, credential }]) => ({
+    ...{ name, server, current: name === current, credential: credential.kind },
+    expires_at: credential.kind === 'session' ? credential.expires_at : null,
+  }))
+  cli.out.list(
+    rows,
+    [
+      { title: '', value: (row) => (row.current ? '*' : ' ') },
+      { title: 'NAME', value: ({ name }) => name },
+      { title: 'PLATFORM', value: ({ server }) => server, whole: true },
+      { title: 'BY', value: ({ credential }) => (credential === 'api_key' ? 'API key' : 'browser') },
+    ],
+    'You are signed in nowhere. Sign in with: wheelhouse login',
+  )
+}

@@ -1,0 +1,270 @@
+import { chmod, readFile, stat, writeFile } from 'node:fs/promises'
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { join } from 'node:path'
+import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
+import { createBrowser } from './support/browser.ts'
+import {
+  type CliUser,
+  CTRL_C,
+  cli,
+  createCliUser,
+  ENTER,
+  openTerminal,
+  startCli,
+} from './support/terminal.ts'
+import { createWorld, type World } from './support/world.ts'
+
+// Every step is a process of its own, which takes its time on a busy machine.
+vi.setConfig({ testTimeout: 60_000 })
+
+let world: World
+beforeAll(async () => {
+  world = await createWorld()
+})
+afterAll(async () => await world[Symbol.asyncDispose]())
+
+const pathOf = (user: CliUser) => join(user.configHome, 'wheelhouse', 'credentials.json')
+const stored = async (user: CliUser) => JSON.parse(await readFile(pathOf(user), 'utf8'))
+const modeOf = async (path: string) => (await stat(path)).mode & 0o777
+const store = (user: CliUser, file: unknown) => writeFile(pathOf(user), JSON.stringify(file))
+
+/** Somebody signed in by an API key. */
+async function withKey() {
+  const user = await createCliUser()
+  const owner = await world.client()
+  const { key, id } = await owner.key()
+  const { code, stderr } = await cli(user, ['login', world.baseUrl, '--api-key'], `${key}\n`)
+  expect(code, stderr).toBe(0)
+  return { user, key, revoke: () => owner.delete(`/api/auth/api-keys/${id}`) }
+}
+
+/** The value of a hidden field on a page. */
+const field = (page: { text: string }, name: string) =>
+  new RegExp(`name="${name}" value="([^"]*)"`).exec(page.text)?.[1] ?? ''
+
+/** A sign-in that waits for its person, and the page behind the address that it shows. */
+async function signInUnderWay(user: CliUser) {
+  const program = startCli(user, ['login', world.baseUrl, '--json'])
+  const said = await program.says(/code: \S+/, 'stderr')
+  const [, address = '', code = ''] = /(http\S+)[\s\S]*code: (\S+)/.exec(said) ?? []
+  const browser = createBrowser(world.baseUrl)
+  // What the page's script would do: submit what the address brings along.
+  const arrival = await browser.go(address)
+  const device = { ...arrival, url: `${world.baseUrl}/idp/device` }
+  const confirmation = await browser.submit(device, { xsrf: field(arrival, 'xsrf'), user_code: code })
+  const answer = (choice: Record<string, string>) =>
+    browser.submit(device, { xsrf: field(confirmation, 'xsrf'), user_code: code, ...choice })
+  return { program, browser, confirmation, code, answer }
+}
+
+/** Somebody signed in through the provider's pages. */
+async function inBrowser(email: string) {
+  const user = await createCliUser()
+  const { program, browser, answer } = await signInUnderWay(user)
+  const done = await browser.submit(await answer({ confirm: 'yes' }), { email })
+  expect(done.text).toContain('is signed in')
+  const ended = await program.ended
+  expect(ended.code, ended.stderr).toBe(0)
+  return { user, ended }
+}
+
+describe.concurrent('signing in', () => {
+  test('in the browser: the code is confirmed there, and the command line is that person from then on', async () => {
+    const user = await createCliUser()
+    const { program, browser, confirmation, code, answer } = await signInUnderWay(user)
+    expect(confirmation.text).toContain(code)
+    expect(confirmation.text).toContain('Is this your command line?')
+    const signIn = await answer({ confirm: 'yes' })
+    expect(signIn.text).toContain('Any other e-mail address')
+    const done = await browser.submit(signIn, { email: 'ada@example.com' })
+    expect(done.text).toContain('The command line is signed in')
+
+    const ended = await program.ended
+    expect(ended.code, ended.stderr).toBe(0)
+    expect(ended.json).toMatchObject({ email: 'ada@example.com', server: world.baseUrl, profile: 'default' })
+    const { json } = await cli(user, ['whoami', '--json'])
+    expect(json).toMatchObject({ email: 'ada@example.com', credential: 'session' })
+
+    expect(await modeOf(pathOf(user))).toBe(0o600)
+    expect(await modeOf(join(user.configHome, 'wheelhouse'))).toBe(0o700)
+    const { credential } = (await stored(user)).profiles.default
+    expect(ended.stdout + ended.stderr + json).not.toContain(credential.token)
+    expect(credential).toMatchObject({ use: 'access_token', refresh_token: expect.any(String) })
+  })
+
+  test('refused in the browser: told, nothing is stored', async () => {
+    const user = await createCliUser()
+    const { program, answer } = await signInUnderWay(user)
+    expect((await answer({ abort: 'yes' })).text).toContain('refused')
+    const { code, stderr } = await program.ended
+    expect(code).toBe(1)
+    expect(JSON.parse(stderr.trim().split('\n').at(-1) as string)).toEqual({
+      error: 'The sign-in was refused in the browser.',
+      code: 'refused',
+    })
+    await expect(stat(pathOf(user))).rejects.toThrow('ENOENT')
+  })
+
+  test('Ctrl-C gives up', async () => {
+    const user = await createCliUser()
+    const program = startCli(user, ['login', world.baseUrl])
+    await program.says('Ctrl-C', 'stderr')
+    program.signal('SIGINT')
+    expect((await program.ended).code).toBe(130)
+  })
+
+  test('a token that has run out is renewed once, by one of many processes', async () => {
+    const { user } = await inBrowser('grace@example.com')
+    const file = await stored(user)
+    const before = file.profiles.default.credential
+    await store(user, {
+      ...file,
+      profiles: {
+        default: { ...file.profiles.default, credential: { ...before, expires_at: '2020-01-01T00:00:00Z' } },
+      },
+    })
+    const answers = await Promise.all(Array.from({ length: 4 }, () => cli(user, ['whoami', '--json'])))
+    for (const { code, json } of answers) {
+      expect({ code, json }).toMatchObject({ code: 0, json: { email: 'grace@example.com' } })
+    }
+    const after = (await stored(user)).profiles.default.credential
+    expect(after.token).not.toBe(before.token)
+    expect(after.refresh_token).not.toBe(before.refresh_token)
+    expect(Date.parse(after.expires_at)).toBeGreaterThan(Date.now())
+  })
+
+  test('a token that the platform refuses is renewed, however long this machine takes it for good', async () => {
+    const { user } = await inBrowser('clock@example.com')
+    const file = await stored(user)
+    file.profiles.default.credential.token = 'of.another.clock'
+    await store(user, file)
+    expect((await cli(user, ['whoami', '--json'])).json).toMatchObject({ email: 'clock@example.com' })
+  })
+
+  test('signing out ends the sign-in at the provider too', async () => {
+    const { user } = await inBrowser('leaves@example.com')
+    const file = await stored(user)
+    const { code, json } = await cli(user, ['logout', '--json'])
+    expect({ code, json }).toEqual({
+      code: 0,
+      json: { signed_out: [{ profile: 'default', server: world.baseUrl }] },
+    })
+    expect((await stored(user)).profiles).toEqual({})
+    expect((await cli(user, ['whoami', '-s', world.baseUrl])).code).toBe(3)
+    file.profiles.default.credential.expires_at = '2020-01-01T00:00:00Z'
+    await store(user, file)
+    const again = await cli(user, ['whoami'])
+    expect(again.code).toBe(3)
+    expect(again.stderr).toContain(`wheelhouse login ${world.baseUrl}`)
+  })
+})
+
+describe.concurrent('an API key', () => {
+  test('is read from standard input, and kept from other eyes', async () => {
+    const { user, key } = await withKey()
+    expect(await modeOf(pathOf(user))).toBe(0o600)
+    expect((await stored(user)).profiles.default).toEqual({
+      server: world.baseUrl,
+      credential: { kind: 'api_key', key },
+    })
+    const { stdout, stderr } = await cli(user, ['whoami'])
+    expect(stdout).toContain('API key')
+    expect(stdout + stderr).not.toContain(key)
+  })
+
+  test('is typed without showing', async () => {
+    const user = await createCliUser()
+    const { key } = await (await world.client()).key()
+    const screen = openTerminal(user, ['login', world.baseUrl, '--api-key'])
+    await screen.shows('API key: ')
+    screen.type(`${key}x\x7f${ENTER}`)
+    expect((await screen.ended).code).toBe(0)
+    expect(screen.shown()).toContain('You are signed in')
+    expect(screen.shown()).not.toContain(key.slice(0, 20))
+  })
+
+  test('is not asked for any more after Ctrl-C', async () => {
+    const screen = openTerminal(await createCliUser(), ['login', world.baseUrl, '--api-key'])
+    await screen.shows('API key: ')
+    screen.type(`svc_live_half${CTRL_C}`)
+    expect((await screen.ended).code).toBe(130)
+    expect(screen.shown()).not.toContain('svc_live_half')
+  })
+
+  test('that the platform does not know is not stored', async () => {
+    const user = await createCliUser()
+    const { code, stderr } = await cli(user, ['login', world.baseUrl, '--api-key'], 'svc_live_invented')
+    expect({ code, stderr }).toMatchObject({ code: 3, stderr: expect.stringContaining('does not know') })
+    await expect(stat(pathOf(user))).rejects.toThrow('ENOENT')
+  })
+
+  test('that was revoked: signing in again is what helps', async () => {
+    const { user, revoke } = await withKey()
+    expect((await revoke()).status).toBe(204)
+    const { code, stderr } = await cli(user, ['whoami'])
+    expect(code).toBe(3)
+    expect(stderr).toContain(`wheelhouse login ${world.baseUrl}`)
+  })
+})
+
+describe.concurrent('the stored file', () => {
+  test('is closed to others when it was open', async () => {
+    const { user } = await withKey()
+    await chmod(pathOf(user), 0o644)
+    expect((await cli(user, ['whoami'])).code).toBe(0)
+    expect(await modeOf(pathOf(user))).toBe(0o600)
+  })
+
+  test.each([
+    ['damaged', '{"version":1,', 'is damaged'],
+    ['of another version', '{"version":7,"profiles":{}}', 'another version'],
+    ['something else', '["no"]', 'is not what wheelhouse writes'],
+  ])('that is %s is named, and left alone', async (_, text, said) => {
+    const { user, key } = await withKey()
+    await writeFile(pathOf(user), text)
+    const { code, stderr } = await cli(user, ['whoami'])
+    expect({ code, stderr }).toMatchObject({ code: 1, stderr: expect.stringContaining(said) })
+    expect(stderr).toContain(pathOf(user))
+    expect((await cli(user, ['login', world.baseUrl, '--api-key'], key)).code).toBe(1)
+    expect(await readFile(pathOf(user), 'utf8')).toBe(text)
+  })
+
+  test('keeps several sign-ins, each for its platform alone', async () => {
+    const { user } = await withKey()
+    await using other = await createOtherPlatform()
+    const login = await cli(user, ['login', other.url, '--profile', 'other', '--api-key'], 'svc_live_other')
+    expect(login.code, login.stderr).toBe(0)
+    expect((await cli(user, ['profiles', 'list', '--json'])).json).toEqual([
+      { name: 'default', server: world.baseUrl, current: false, credential: 'api_key', expires_at: null },
+      { name: 'other', server: other.url, current: true, credential: 'api_key', expires_at: null },
+    ])
+    expect((await cli(user, ['whoami', '-p', 'default'])).code).toBe(0)
+    expect((await cli(user, ['whoami', '-s', world.baseUrl, '--json'])).json.server).toBe(world.baseUrl)
+    expect((await cli(user, ['profiles', 'use', 'default'])).code).toBe(0)
+    expect((await cli(user, ['whoami', '--json'])).json.profile).toBe('default')
+    expect((await cli(user, ['profiles', 'use', 'nobody'])).code).toBe(4)
+    expect((await cli(user, ['whoami', '-p', 'default', '-s', other.url])).code).toBe(2)
+    expect(other.credentials).toEqual(['Bearer svc_live_other'])
+  })
+})
+
+/** Something that answers as a platform does, and remembers what it was shown. */
+async function createOtherPlatform() {
+  const credentials: (string | undefined)[] = []
+  const server = createServer((request, response) => {
+    credentials.push(request.headers.authorization)
+    response.setHeader('Content-Type', 'application/json')
+    response.end(JSON.stringify({ id: 'x', email: null, display_name: 'Other', roles: [] }))
+  })
+  await new Promise<void>((done) => server.listen(0, '127.0.0.1', done))
+  const { port } = server.address() as AddressInfo
+  return {
+    url: `http://127.0.0.1:${port}`,
+    credentials,
+    async [Symbol.asyncDispose]() {
+      server.closeAllConnections()
+      await new Promise((done) => server.close(done))
+    },
+  }
+}
