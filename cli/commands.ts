@@ -35,6 +35,7 @@ export function createRunning(terminal: Terminal): Running {
         const { run } = await load()
         await run(cli, ...(given.slice(0, -1) as never[]))
       } catch (cause) {
+        if (terminal.signal.aborted) throw cause
         const { explained } = await import('./errors.ts')
         throw explained(cause, cli.server)
       }

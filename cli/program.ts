@@ -1,7 +1,11 @@
 import { Command } from 'commander'
+import { addAdmin } from './admin/command.ts'
 import { createRunning } from './commands.ts'
+import { addKeys } from './keys/command.ts'
 import { addLogin } from './login/command.ts'
+import { addPlatform } from './platform/command.ts'
 import { addRobots } from './robots/command.ts'
+import { addSessions } from './sessions/command.ts'
 import type { Terminal } from './terminal.ts'
 import { version } from './version.ts'
 
@@ -31,5 +35,9 @@ export function createProgram(terminal: Terminal): Command {
   const running = createRunning(terminal)
   addLogin(program, running)
   addRobots(program, running)
+  addSessions(program, running)
+  addKeys(program, running)
+  addPlatform(program, running)
+  addAdmin(program, running)
   return program
 }

@@ -1,9 +1,12 @@
+import { randomUUID } from 'node:crypto'
+import { setTimeout as delay } from 'node:timers/promises'
 import type { Identity } from './credentials/identity.ts'
 import { Failure } from './failure.ts'
 import { version } from './version.ts'
 
 /** Nothing that the platform does takes longer, but for downloads, whose headers come at once. */
 const ANSWER_LIMIT_MS = 30_000
+const AGAIN_AFTER_MS = 500
 
 export type Requests = ReturnType<typeof createRequests>
 
@@ -29,20 +32,45 @@ export function createRequests({ server, signal }: { server: string; signal: Abo
     }
   }
 
+  /**
+   * Once more when the connection breaks in the middle, as it does where a platform is restarted. A POST carries a key
+   * by which the platform knows it again, and does its work once.
+   */
+  async function sendSurely(request: Request, token: string): Promise<Response> {
+    const repeatable = request.method === 'GET' || request.method === 'POST'
+    if (request.method === 'POST') request.headers.set('Idempotency-Key', randomUUID())
+    const again = repeatable ? request.clone() : undefined
+    try {
+      return await send(request, token)
+    } catch (cause) {
+      if (again === undefined || !brokeOff(cause) || signal.aborted) throw cause
+      await delay(AGAIN_AFTER_MS, undefined, { signal })
+      return await send(again, token)
+    }
+  }
+
   return {
     send,
     /** As somebody. A session token that is refused is renewed once: this machine's clock may be wrong. */
     async sendAs(identity: Identity, request: Request): Promise<Response> {
       const token = await identity.token()
       const again = request.clone()
-      const response = await send(request, token)
+      const response = await sendSurely(request, token)
       if (response.status !== 401) return response
       const renewed = await identity.renewed(token)
       if (renewed === undefined) return response
       await response.body?.cancel()
-      return await send(again, renewed)
+      return await sendSurely(again, renewed)
     },
   }
+}
+
+/** The request may have arrived, and its answer was lost. */
+function brokeOff(cause: unknown): boolean {
+  for (let at = cause; at instanceof Error; at = at.cause) {
+    if ('code' in at && /^(ECONNRESET|EPIPE|UND_ERR_SOCKET)$/.test(String(at.code))) return true
+  }
+  return false
 }
 
 /** @throws Failure when something else than the platform has answered */

@@ -1,5 +1,6 @@
 import { inspect } from 'node:util'
 import { CommanderError } from 'commander'
+import { announceCompletion } from './completion/command.ts'
 import type { Env } from './credentials/places.ts'
 import { EXIT, type Outcome } from './exit-codes.ts'
 import { Failure } from './failure.ts'
@@ -24,6 +25,8 @@ export async function runProgram(parts: { argv: readonly string[]; env: Env; pro
   const terminal: Terminal = { env, stdin, stdout, stderr, signal: end.signal }
   const program = createProgram(terminal)
   try {
+    if (argv[2] === 'complete') (await import('./completion/completion.ts')).addCompletion(program)
+    else announceCompletion(program)
     await program.parseAsync([...argv])
     return typeof process.exitCode === 'number' ? process.exitCode : EXIT.done
   } catch (cause) {
@@ -35,7 +38,8 @@ export async function runProgram(parts: { argv: readonly string[]; env: Env; pro
     }
     if (end.signal.aborted) {
       const { outcome, message } = end.signal.reason as Ended
-      if (outcome !== 'done') report(outcome, message)
+      // What a command says itself of its interruption counts more.
+      if (outcome !== 'done') report(outcome, cause instanceof Failure ? cause.message : message)
       return EXIT[outcome]
     }
     const failure = cause instanceof Failure ? cause : new Failure('internal', String(cause), { cause })

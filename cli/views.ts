@@ -13,3 +13,17 @@ const STYLES: Readonly<Record<string, Style>> = {
 
 /** A status in its colour. */
 export const statusPiece = (status: string): Piece => painted(STYLES[status] ?? 'reset', status)
+
+const twoDigits = (value: number) => String(value).padStart(2, '0')
+
+/** A time in this machine's zone, to the minute. */
+export function when(time: string | null | undefined): string | undefined {
+  if (!time) return undefined
+  const date = new Date(time)
+  const day = [date.getFullYear(), twoDigits(date.getMonth() + 1), twoDigits(date.getDate())].join('-')
+  return `${day} ${twoDigits(date.getHours())}:${twoDigits(date.getMinutes())}`
+}
+
+/** An amount of money. */
+export const money = (cents: number | null | undefined, currency = 'EUR') =>
+  cents === null || cents === undefined ? undefined : `${(cents / 100).toFixed(2)} ${currency}`

@@ -93,9 +93,10 @@ function profileFor(
   return Object.keys(profiles).find((name) => profiles[name]?.server === address)
 }
 
-/** The origin of an address as people give it. @throws Failure */
+/** The origin of an address as people give it: without a scheme, https, on this machine http. @throws Failure */
 export function originOf(text: string): string {
-  const url = URL.parse(/^https?:\/\//i.test(text) ? text : `https://${text}`)
+  const here = /^(localhost|127\.0\.0\.1|\[::1\])(:|\/|$)/i.test(text)
+  const url = URL.parse(text.includes('://') ? text : `${here ? 'http' : 'https'}://${text}`)
   if (!url || !/^https?:$/.test(url.protocol) || url.username || url.password) {
     throw new Failure('usage', `"${text}" is no address of a platform: give one such as https://hub.example`)
   }

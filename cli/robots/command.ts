@@ -1,12 +1,55 @@
 import { type Command, Option } from 'commander'
 import type { Running } from '../commands.ts'
+import { integer, several } from '../values.ts'
 
-/** `wheelhouse robots …`: the robots of their owner. */
+/** `wheelhouse robots …`: the robots of their owner, and those that an operator may take. */
 export function addRobots(program: Command, running: Running): void {
-  const robots = program.command('robots').description('your robots')
+  const robots = program.command('robots').description('your robots, and those that you may drive')
   robots
     .command('list')
     .description('list your robots, newest first')
     .addOption(new Option('--status <status>', 'only these').choices(['OFFLINE', 'AVAILABLE', 'IN_SESSION']))
     .action(running(() => import('./list.ts')))
+  robots
+    .command('available')
+    .description('list the robots that you may take as an operator')
+    .action(running(() => import('./available.ts')))
+  robots
+    .command('show')
+    .description('show one of your robots')
+    .argument('<robot>', 'its id, the beginning of that, or its name')
+    .action(running(() => import('./show.ts')))
+  robots
+    .command('register')
+    .description('register a robot; its token is shown this once')
+    .argument('<name>')
+    .requiredOption('--type <type>', 'what kind of robot it is, such as so-101')
+    .requiredOption('--hardware-id <id>', 'of its board; unique')
+    .option('--stream-url <url>', 'where its video is')
+    .option('--tag <tag>', 'may be given several times', several)
+    .option('--notes <text>', 'what operators should know')
+    .option('--require-certification', 'only operators certified for its type may take it')
+    .action(running(() => import('./register.ts')))
+  robots
+    .command('update')
+    .description('change the settings of a robot')
+    .argument('<robot>', 'its id, the beginning of that, or its name')
+    .option('--name <name>')
+    .option('--stream-url <url>', 'where its video is; "" for nowhere')
+    .option('--tag <tag>', 'instead of those it has; may be given several times', several)
+    .option('--notes <text>', '"" for none')
+    .option('--require-certification')
+    .option('--no-require-certification')
+    .option('--latency-limit <ms>', 'above which delay it should not be driven', integer(50, 10_000))
+    .action(running(() => import('./update.ts')))
+  robots
+    .command('rotate-token')
+    .description('replace the token of a robot; the old one stops working at once')
+    .argument('<robot>', 'its id, the beginning of that, or its name')
+    .action(running(() => import('./rotate-token.ts')))
+  robots
+    .command('remove')
+    .description('remove a robot')
+    .argument('<robot>', 'its id, the beginning of that, or its name')
+    .action(running(() => import('./remove.ts')))
 }

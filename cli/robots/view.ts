@@ -1,11 +1,54 @@
 import type { Schemas } from '@wheelhouse/sdk'
+import type { Output } from '../output.ts'
 import type { Column } from '../table.ts'
-import { statusPiece } from '../views.ts'
+import { painted } from '../text.ts'
+import { statusPiece, when } from '../views.ts'
 
 export const robotColumns: readonly Column<Schemas['Robot']>[] = [
   { title: 'ID', value: ({ id }) => id, whole: true },
   { title: 'NAME', value: ({ name }) => name },
   { title: 'TYPE', value: ({ robot_type }) => robot_type },
   { title: 'STATUS', value: ({ status }) => statusPiece(status), whole: true },
-  { title: 'LAST HEARTBEAT', value: ({ last_heartbeat }) => last_heartbeat },
+  { title: 'LAST HEARTBEAT', value: ({ last_heartbeat }) => when(last_heartbeat) },
 ]
+
+export function showRobot(out: Output, robot: Schemas['RobotDetail']): void {
+  out.record([
+    ['Id', robot.id],
+    ['Name', robot.name],
+    ['Type', robot.robot_type],
+    ['Status', statusPiece(robot.status)],
+    ['Hardware', robot.hardware_id],
+    ['Tags', robot.tags.join(', ') || undefined],
+    ['Notes', robot.notes ?? undefined],
+    ['Video', robot.stream_url || undefined],
+    ['Control', robot.control_url],
+    ['Last heartbeat', when(robot.last_heartbeat)],
+    ['Hours', robot.total_hours.toFixed(1)],
+    ['Certification', robot.require_certification ? 'required' : 'not required'],
+    ['Latency limit', `${robot.latency_limit_ms} ms`],
+    ['Registered', when(robot.created_at)],
+  ])
+}
+
+/** What a robot needs to connect, with a program that does it. */
+export function showConnection(out: Output, robot: { control_url: string; robot_token: string }): void {
+  const { control_url, robot_token } = robot
+  out.line()
+  out.line(painted('bold', 'Its token, shown this once:'))
+  out.line(robot_token)
+  out.line()
+  out.line(painted('bold', 'How it connects'), ', with @wheelhouse/sdk:')
+  for (const line of [
+    "import { RobotLink } from '@wheelhouse/sdk'",
+    'const link = new RobotLink({',
+    `  url: '${control_url}',`,
+    '  token: process.env.ROBOT_TOKEN!, // the token above',
+    '  onControl: ({ seq, data }) => { drive(data); link.ack(seq) },',
+    '  onStop: ({ reason }) => { brake(); link.stopped(reason) },',
+    '})',
+    'await link.connect()',
+  ]) {
+    out.line('  ', line)
+  }
+}

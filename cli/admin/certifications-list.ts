@@ -1,0 +1,24 @@
+import { answerOf, type Schemas } from '@wheelhouse/sdk'
+import type { Context } from '../context.ts'
+import { statusPiece, when } from '../views.ts'
+
+/** Requests for certification. */
+export async function run(
+  cli: Context,
+  { status }: { status: Schemas['CertificationStatus'] },
+): Promise<void> {
+  const params = { query: { status } }
+  const { certifications } = await answerOf(cli.rest.GET('/api/admin/certifications', { params }))
+  cli.out.list(
+    certifications,
+    [
+      { title: 'ID', value: ({ id }) => id, whole: true },
+      { title: 'OPERATOR', value: ({ operator_name }) => operator_name },
+      { title: 'TYPE', value: ({ robot_type }) => robot_type },
+      { title: 'STATUS', value: (row) => statusPiece(row.status) },
+      { title: 'REQUESTED', value: ({ requested_at }) => when(requested_at) },
+      { title: 'NOTE', value: ({ note }) => note },
+    ],
+    'No such requests.',
+  )
+}

@@ -1,0 +1,11 @@
+import { answerOf } from '@wheelhouse/sdk'
+import type { Context } from '../context.ts'
+
+/** What a client pays from their next session on. */
+export async function run(cli: Context, client: string, plan: string | undefined): Promise<void> {
+  const params = { path: { id: client } }
+  const given = await answerOf(
+    cli.rest.POST('/api/admin/clients/{id}/plan', { params, body: { plan: plan ?? null } }),
+  )
+  cli.out.result(given, () => cli.out.line(`${given.client_id} is on ${given.plan ?? 'the default plan'}.`))
+}

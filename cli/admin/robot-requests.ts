@@ -1,0 +1,20 @@
+import { answerOf } from '@wheelhouse/sdk'
+import type { Context } from '../context.ts'
+import { when } from '../views.ts'
+
+/** Which types of robots people ask for. */
+export async function run(cli: Context, { limit }: { limit: number }): Promise<void> {
+  const { robot_requests } = await answerOf(
+    cli.rest.GET('/api/admin/robot-requests', { params: { query: { limit } } }),
+  )
+  cli.out.list(
+    robot_requests,
+    [
+      { title: 'WHEN', value: ({ created_at }) => when(created_at) },
+      { title: 'TYPE', value: ({ robot_type }) => robot_type },
+      { title: 'FROM', value: ({ name, email }) => (name ? `${name} <${email}>` : email) },
+      { title: 'DETAILS', value: ({ details }) => details },
+    ],
+    'No requests.',
+  )
+}

@@ -1,0 +1,65 @@
+import { answerOf, type Schemas } from '@wheelhouse/sdk'
+import type { Context } from './context.ts'
+import { Failure } from './failure.ts'
+
+const WHOLE = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i
+/** Fewer signs of an id are too easily another one's. */
+const SHORTEST_PREFIX = 4
+/** As many sessions as one answer holds. Where there are more, the beginning of an id may be another session's too. */
+const SESSIONS_LOOKED_AT = 100
+
+interface Named {
+  readonly id: string
+  readonly name?: string
+}
+
+/** Whether it is an id as a whole, which nothing needs to be looked up for. */
+export const isWhole = (given: string) => WHOLE.test(given)
+
+/** The one thing that the beginning of an id, or a name, can mean. @throws Failure for none and for several */
+export function theOne<T extends Named>(things: readonly T[], given: string, what: string): T {
+  const lower = given.toLowerCase()
+  const byName = things.filter(({ name }) => name !== undefined && name.toLowerCase() === lower)
+  const byId = given.length < SHORTEST_PREFIX ? [] : things.filter(({ id }) => id.startsWith(lower))
+  const found = byName.length > 0 ? byName : byId
+  if (found.length === 1) return found[0] as T
+  if (found.length === 0) throw new Failure('not_found', `There is no ${what} "${given}" among yours.`)
+  const ids = found.map(({ id }) => id).join(', ')
+  throw new Failure('usage', `"${given}" may be any of several ${what}s: ${ids}. Give more of the id.`)
+}
+
+/** The id of one of the caller's robots, given by its id, the beginning of that, or its name. */
+export async function robotId(cli: Context, given: string): Promise<string> {
+  if (isWhole(given)) return given.toLowerCase()
+  return theOne(await answerOf(cli.rest.GET('/api/client/robots')), given, 'robot').id
+}
+
+/** The same for a robot that an operator may take. */
+export async function availableRobotId(cli: Context, given: string): Promise<string> {
+  if (isWhole(given)) return given.toLowerCase()
+  const { robots } = await answerOf(cli.rest.GET('/api/operator/available-robots'))
+  return theOne(robots, given, 'available robot').id
+}
+
+/** The id of one of the caller's sessions, given by its id or the beginning of that. */
+export async function sessionId(cli: Context, given: string): Promise<string> {
+  if (isWhole(given)) return given.toLowerCase()
+  const query = { limit: SESSIONS_LOOKED_AT }
+  const { sessions } = await answerOf(cli.rest.GET('/api/sessions', { params: { query } }))
+  const found = theOne(sessions, given, 'session')
+  if (sessions.length < SESSIONS_LOOKED_AT) return found.id
+  throw new Failure(
+    'usage',
+    `You have more than ${SESSIONS_LOOKED_AT} sessions: give the whole id, such as ${found.id}`,
+  )
+}
+
+/** The caller's sessions that are ACTIVE or PAUSED. */
+export async function openSessions(cli: Context): Promise<Schemas['Session'][]> {
+  const pages = await Promise.all(
+    (['ACTIVE', 'PAUSED'] as const).map((status) =>
+      answerOf(cli.rest.GET('/api/sessions', { params: { query: { status, limit: SESSIONS_LOOKED_AT } } })),
+    ),
+  )
+  return pages.flatMap(({ sessions }) => sessions)
+}

@@ -1,0 +1,32 @@
+import { answerOf } from '@wheelhouse/sdk'
+import type { Context } from '../context.ts'
+import { painted } from '../text.ts'
+import { when } from '../views.ts'
+
+const WEEKDAYS = ['Monday', 'Tuesday', 'Wednesday', 'Thursday', 'Friday', 'Saturday', 'Sunday']
+
+/** An operator's week, and how they stand now. */
+export async function run(cli: Context): Promise<void> {
+  const [schedule, availability] = await Promise.all([
+    answerOf(cli.rest.GET('/api/operator/schedule')),
+    answerOf(cli.rest.GET('/api/operator/availability')),
+  ])
+  const { out } = cli
+  out.result({ ...schedule, availability }, () => {
+    const { available, reason, next_available_at } = availability
+    if (available) out.line(painted('green', 'You can take a robot now.'))
+    else {
+      const next = when(next_available_at)
+      out.line(
+        `You cannot take a robot now: ${(reason ?? 'unknown').replaceAll('_', ' ')}${next ? `; from ${next}` : ''}.`,
+      )
+    }
+    if (schedule.slots.length === 0) return out.note('Your schedule is empty. Fill it in the console.')
+    out.line(`Your week, in ${schedule.timezone}:`)
+    out.table(schedule.slots, [
+      { title: 'DAY', value: ({ weekday }) => WEEKDAYS[weekday - 1] },
+      { title: 'FROM', value: ({ start }) => start },
+      { title: 'TO', value: ({ end }) => end },
+    ])
+  })
+}

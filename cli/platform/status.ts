@@ -1,0 +1,29 @@
+import { answerOf } from '@wheelhouse/sdk'
+import type { Context } from '../context.ts'
+import { painted } from '../text.ts'
+
+/** Whether the platform and its database work. Throws where they do not, so that scripts see it by the exit code. */
+export async function run(cli: Context): Promise<void> {
+  const health = await answerOf(cli.publicRest.GET('/api/health'))
+  const stats = await answerOf(cli.publicRest.GET('/api/stats'))
+  const { server, out } = cli
+  const skewS = Math.round((Date.parse(health.timestamp) - Date.now()) / 1000)
+  out.result({ server, ...health, clock_skew_seconds: skewS, stats }, () => {
+    out.record([
+      ['Platform', server],
+      ['Status', painted('green', health.status)],
+      ['Robots', `${stats.robots_online} of ${stats.robots_total} online`],
+      ['Active sessions', stats.sessions_active],
+      ['Completed sessions', stats.sessions_completed],
+      ['Hours driven', stats.teleop_hours.toFixed(1)],
+    ])
+    if (Math.abs(skewS) > CLOCK_TOLERANCE_S) {
+      out.note(
+        painted('yellow', `This machine's clock is ${Math.abs(skewS)} s ${skewS > 0 ? 'behind' : 'ahead'}.`),
+      )
+    }
+  })
+}
+
+/** What the answer's own way may take is no fault of a clock. */
+const CLOCK_TOLERANCE_S = 5

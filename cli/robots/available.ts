@@ -1,0 +1,19 @@
+import { answerOf } from '@wheelhouse/sdk'
+import type { Context } from '../context.ts'
+import { when } from '../views.ts'
+
+/** The robots that the caller may take as an operator. */
+export async function run(cli: Context): Promise<void> {
+  const { robots } = await answerOf(cli.rest.GET('/api/operator/available-robots'))
+  cli.out.list(
+    robots,
+    [
+      { title: 'ID', value: ({ id }) => id, whole: true },
+      { title: 'NAME', value: ({ name }) => name },
+      { title: 'TYPE', value: ({ robot_type }) => robot_type },
+      { title: 'TAGS', value: ({ tags }) => tags.join(', ') },
+      { title: 'LAST HEARTBEAT', value: ({ last_heartbeat }) => when(last_heartbeat) },
+    ],
+    'No robot of a type that you are certified for is available.',
+  )
+}

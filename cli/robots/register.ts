@@ -1,0 +1,28 @@
+import { answerOf } from '@wheelhouse/sdk'
+import type { Context } from '../context.ts'
+import { showConnection, showRobot } from './view.ts'
+
+interface Options {
+  readonly type: string
+  readonly hardwareId: string
+  readonly streamUrl?: string
+  readonly tag?: string[]
+  readonly notes?: string
+  readonly requireCertification?: true
+}
+
+/** A new robot, with the token that it connects with. */
+export async function run(cli: Context, name: string, options: Options): Promise<void> {
+  const body = {
+    ...{ name, robot_type: options.type, hardware_id: options.hardwareId },
+    ...(options.streamUrl !== undefined && { stream_url: options.streamUrl }),
+    ...(options.tag && { tags: options.tag }),
+    ...(options.notes !== undefined && { notes: options.notes }),
+    ...(options.requireCertification && { require_certification: true }),
+  }
+  const robot = await answerOf(cli.rest.POST('/api/client/robots', { body }))
+  cli.out.result(robot, () => {
+    showRobot(cli.out, robot)
+    showConnection(cli.out, robot)
+  })
+}

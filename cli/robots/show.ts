@@ -1,0 +1,11 @@
+import { answerOf } from '@wheelhouse/sdk'
+import type { Context } from '../context.ts'
+import { robotId } from '../ids.ts'
+import { showRobot } from './view.ts'
+
+/** One robot with its settings. */
+export async function run(cli: Context, given: string): Promise<void> {
+  const id = await robotId(cli, given)
+  const robot = await answerOf(cli.rest.GET('/api/client/robots/{id}', { params: { path: { id } } }))
+  cli.out.result(robot, () => showRobot(cli.out, robot))
+}

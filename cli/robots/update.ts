@@ -1,0 +1,33 @@
+import { answerOf } from '@wheelhouse/sdk'
+import type { Context } from '../context.ts'
+import { Failure } from '../failure.ts'
+import { robotId } from '../ids.ts'
+import { showRobot } from './view.ts'
+
+interface Options {
+  readonly name?: string
+  readonly streamUrl?: string
+  readonly tag?: string[]
+  readonly notes?: string
+  readonly requireCertification?: boolean
+  readonly latencyLimit?: number
+}
+
+/** Changes what is named, and nothing else. */
+export async function run(cli: Context, given: string, options: Options): Promise<void> {
+  const { name, streamUrl, tag, notes, requireCertification, latencyLimit } = options
+  const body = {
+    ...(name !== undefined && { name }),
+    ...(streamUrl !== undefined && { stream_url: streamUrl }),
+    ...(tag && { tags: tag }),
+    ...(notes !== undefined && { notes: notes || null }),
+    ...(requireCertification !== undefined && { require_certification: requireCertification }),
+    ...(latencyLimit !== undefined && { latency_limit_ms: latencyLimit }),
+  }
+  if (Object.keys(body).length === 0) {
+    throw new Failure('usage', 'Say what to change. See: wheelhouse robots update --help')
+  }
+  const id = await robotId(cli, given)
+  const robot = await answerOf(cli.rest.PATCH('/api/client/robots/{id}', { params: { path: { id } }, body }))
+  cli.out.result(robot, () => showRobot(cli.out, robot))
+}

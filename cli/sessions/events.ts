@@ -1,0 +1,26 @@
+import { answerOf } from '@wheelhouse/sdk'
+import type { Context } from '../context.ts'
+import { sessionId } from '../ids.ts'
+import { painted } from '../text.ts'
+import { when } from '../views.ts'
+
+const PAGE = 200
+
+/** The log of a session up to now. */
+export async function run(cli: Context, given: string, options: { after: number }): Promise<void> {
+  const id = await sessionId(cli, given)
+  for (let after = options.after; ; ) {
+    const params = { path: { id }, query: { after, limit: PAGE } }
+    const { events } = await answerOf(cli.rest.GET('/api/sessions/{id}/events', { params }))
+    for (const event of events) {
+      if (cli.out.json) cli.out.entry(event)
+      else {
+        const { seq, at, type, data } = event
+        const more = Object.keys(data).length > 0 ? ` ${JSON.stringify(data)}` : ''
+        cli.out.line(painted('dim', `${seq}`.padStart(5)), `  ${when(at)}  ${type}`, painted('dim', more))
+      }
+      after = event.seq
+    }
+    if (events.length < PAGE) return
+  }
+}

@@ -1,0 +1,31 @@
+import { answerOf, type Schemas } from '@wheelhouse/sdk'
+import type { Context } from '../context.ts'
+import { sessionColumns } from './view.ts'
+
+const PAGE = 100
+
+interface Options {
+  readonly status?: Schemas['SessionStatus']
+  readonly robot?: string
+  readonly from?: string
+  readonly to?: string
+  readonly limit: number
+}
+
+/** The caller's sessions, page by page. */
+export async function run(cli: Context, { robot, limit, ...filter }: Options): Promise<void> {
+  const found = new Map<string, Schemas['Session']>()
+  for (let offset = 0; found.size < limit; offset += PAGE) {
+    const query = {
+      ...filter,
+      ...(robot && { robotId: robot }),
+      limit: Math.min(PAGE, limit - found.size),
+      offset,
+    }
+    const { sessions } = await answerOf(cli.rest.GET('/api/sessions', { params: { query } }))
+    // One that began in between moves the others on: they come twice.
+    for (const session of sessions) found.set(session.id, session)
+    if (sessions.length < query.limit) break
+  }
+  cli.out.list([...found.values()], sessionColumns, 'No sessions.')
+}

@@ -1,0 +1,6 @@
+import type { Context } from '../context.ts'
+import { type StartOptions, startSession } from './starting.ts'
+
+export async function run(cli: Context, robot: string, at: string, options: StartOptions): Promise<void> {
+  await startSession(cli, robot, { ...options, at })
+}

@@ -1,0 +1,11 @@
+import { answerOf } from '@wheelhouse/sdk'
+import type { Context } from '../context.ts'
+import { sessionId } from '../ids.ts'
+import { showSession } from './view.ts'
+
+/** One session with its details. */
+export async function run(cli: Context, given: string): Promise<void> {
+  const id = await sessionId(cli, given)
+  const session = await answerOf(cli.rest.GET('/api/sessions/{id}', { params: { path: { id } } }))
+  cli.out.result(session, () => showSession(cli.out, session))
+}

@@ -1,0 +1,26 @@
+import { answerOf } from '@wheelhouse/sdk'
+import type { Context } from '../context.ts'
+import { availableRobotId } from '../ids.ts'
+import { when } from '../views.ts'
+
+export interface StartOptions {
+  readonly operator?: string
+}
+
+/** Takes a robot, now or at a time. */
+export async function startSession(
+  cli: Context,
+  given: string,
+  { operator, at }: StartOptions & { at?: string },
+): Promise<void> {
+  const body = {
+    robotId: await availableRobotId(cli, given),
+    ...(operator !== undefined && { operatorId: operator }),
+    ...(at !== undefined && { scheduledFor: at }),
+  }
+  const session = await answerOf(cli.rest.POST('/api/sessions', { body }))
+  cli.out.result(session, () => {
+    cli.out.line(session.sessionId)
+    cli.out.note(at === undefined ? 'The session has begun.' : `Planned for ${when(at)}.`)
+  })
+}
