@@ -1,7 +1,16 @@
 // Packs what others install, `protocol`, `sdk` and `cli`, as npm would publish it: plain JavaScript with types and
-// source maps, in dist/packages or the folder given with `--to`. The same sources make the same bytes.
+// source maps, in dist/packages or the empty folder given with `--to`. The same sources make the same bytes.
 import { spawnSync } from 'node:child_process'
-import { copyFileSync, globSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import {
+  copyFileSync,
+  existsSync,
+  globSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs'
 import { basename, dirname, join, relative, resolve, sep } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { parseArgs } from 'node:util'
@@ -10,15 +19,19 @@ const PARTS = ['protocol', 'sdk', 'cli']
 
 const root = fileURLToPath(new URL('..', import.meta.url))
 const windows = process.platform === 'win32'
-const { values } = parseArgs({ options: { to: { type: 'string', default: join(root, 'dist/packages') } } })
-const target = resolve(values.to)
+const { values } = parseArgs({ options: { to: { type: 'string' } } })
+const target = values.to === undefined ? join(root, 'dist/packages') : resolve(values.to)
 const platform = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'))
 const sources = new Map(
   PARTS.map((part) => [part, JSON.parse(readFileSync(join(root, part, 'package.json'), 'utf8'))]),
 )
 const ours = new Set([...sources.values()].map(({ name }) => name))
 
-rmSync(target, { recursive: true, force: true })
+if (values.to === undefined) rmSync(target, { recursive: true, force: true })
+else if (existsSync(target) && readdirSync(target).length > 0) {
+  console.error(`${target} is not empty; name an empty folder, or one that is not there yet.`)
+  process.exit(1)
+}
 for (const part of PARTS) stage(part)
 pack()
 
