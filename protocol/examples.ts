@@ -1,6 +1,8 @@
 import { z } from 'zod'
 
 /**
+ * @internal For the description of the REST API.
+ *
  * Whom and what the examples in all schemas speak of, so that together they tell one story: Ada owns a robot arm in
  * a warehouse, Grace drives it for half an hour on the morning of 20 November 2026, and Ada rates the session.
  */
@@ -24,5 +26,5 @@ export const exampleIds = {
   delivery: 'd76b03e8-5f1a-4c92-8d47-2e90a6c3f1b5',
 } as const
 
-/** An id, with the one of the story as its example. */
+/** @internal An id, with the one of the story as its example. */
 export const idOf = (whose: keyof typeof exampleIds) => z.uuid().meta({ examples: [exampleIds[whose]] })

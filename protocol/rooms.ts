@@ -1,4 +1,4 @@
-/** Names of Socket.IO rooms; the only place that spells them. */
+/** @internal Names of Socket.IO rooms, which only hubs use; the only place that spells them. */
 export const rooms = {
   /** Watchers of a session: its log and typing. */
   session: (sessionId: string) => `session:${sessionId}`,

@@ -2,8 +2,9 @@ import { isFree, normalAngle, type World } from './world.ts'
 
 /** What a robot of two driven wheels can do. */
 export interface DriveLimits {
+  /** Of the disc that the robot covers, in metres. */
   readonly radiusM: number
-  /** Distance between the wheels. */
+  /** Distance between the wheels, in metres. */
   readonly trackM: number
   readonly maxLinearMps: number
   readonly maxAngularRadps: number
@@ -13,6 +14,7 @@ export interface DriveLimits {
   readonly brakeMps2: number
 }
 
+/** A small robot, as fast as somebody who walks. */
 export const demoLimits: DriveLimits = {
   radiusM: 0.25,
   trackM: 0.4,
@@ -22,6 +24,7 @@ export const demoLimits: DriveLimits = {
   brakeMps2: 3,
 }
 
+/** Where a robot of two wheels is, in metres and radians, and how its wheels turn. */
 export interface DriveState {
   readonly xM: number
   readonly yM: number

@@ -13,6 +13,7 @@ import { SessionWatches, type WatchHandlers } from './session-watches.ts'
 import { shielded } from './shielded.ts'
 import { UnreadCount, type UnreadUpdate } from './unread-count.ts'
 
+/** Where the hub is, who asks, and what to tell of the connection. */
 export type HubClientOptions = HubConnectionOptions
 
 const CHAT_TIMEOUT_MS = 30_000
@@ -48,6 +49,7 @@ export class HubClient {
     this.#listen()
   }
 
+  /** Whether there is a connection right now. */
   get connected(): boolean {
     return this.#connection.connected
   }

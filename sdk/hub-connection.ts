@@ -15,9 +15,11 @@ export interface HubConnectionOptions {
   readonly token: string | (() => Promise<string | undefined>)
   /** Default: `['websocket']`. Where several hubs share an address, `polling` is refused. */
   readonly transports?: ('websocket' | 'polling')[]
+  /** How long to wait between attempts. Default: up to 250 ms at first, up to 10 s later. */
   readonly reconnect?: BackoffOptions
   /** From asking for the token to the accepted connection, in milliseconds. Default 10,000. */
   readonly connectTimeoutMs?: number
+  /** Connected, for the first time or again; what was subscribed is being renewed. */
   readonly onConnected?: () => void
   /** The connection ended, with Socket.IO's reason. Unless it was closed, the client is on its way back. */
   readonly onDisconnected?: (reason: string) => void

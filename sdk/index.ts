@@ -1,19 +1,44 @@
+// What callbacks and answers of this package speak of, so that its users need no second one.
+export type {
+  BinaryHeader,
+  ChatMessage,
+  Control,
+  DriveLatency,
+  DriveState as SessionLinkState,
+  DropReason,
+  NotificationEvent,
+  NotificationReadEvent,
+  RobotSession,
+  RobotStatus,
+  RobotStatusEvent,
+  SessionAction,
+  SessionLogEvent,
+  SessionStatus,
+  TypingEvent,
+  WatchedSession,
+  Welcome,
+} from '@wheelhouse/protocol'
 export * from './backoff.ts'
 export * from './differential-drive.ts'
 export * from './drive-pilot.ts'
-export type { StandardWebSocketConstructor } from './driver-socket.ts'
 export type { EpisodeReport } from './episode-outbox.ts'
 export * from './errors.ts'
 export * from './hub-client.ts'
 export type { LinkLatency } from './link-latency.ts'
 export type { ConnectionState, LinkEnd, LinkPhase } from './link-life.ts'
-export type { WebSocketLike } from './link-socket.ts'
+export type {
+  StandardWebSocketConstructor,
+  WebSocketConstructor,
+  WebSocketLike,
+  WebSocketSettings,
+} from './link-socket.ts'
 export * from './operator-link.ts'
 export * from './rest-client.ts'
+export * from './rest-pages.ts'
+export type { RetryOptions } from './rest-retry.ts'
 export type { RobotsUpdate } from './robot-board.ts'
 export * from './robot-link.ts'
 export * from './robot-link-options.ts'
-export type { WebSocketConstructor } from './robot-socket.ts'
 export type * from './session-link-options.ts'
 export type { WatchHandlers } from './session-watches.ts'
 export * from './simulated-robot.ts'

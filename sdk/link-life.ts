@@ -17,8 +17,11 @@ export interface LinkEnd {
 
 /** What a link tells its user of its life. */
 export interface LinkLifeCallbacks {
+  /** `closeCode` comes with `offline`. */
   readonly onConnection?: (state: ConnectionState, closeCode?: number) => void
+  /** Failures that are retried, bad frames, and what callbacks throw. */
   readonly onError?: (cause: unknown) => void
+  /** The link has given up or was closed; nothing comes after it. */
   readonly onClosed?: (end: LinkEnd) => void
 }
 

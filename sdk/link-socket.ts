@@ -19,6 +19,27 @@ export interface WebSocketLike {
   ): unknown
 }
 
+/** What links ask of a WebSocket beyond the standard; browsers ignore it. `ws` understands it. */
+export interface WebSocketSettings {
+  /** For the upgrade. Only robots set one. */
+  readonly headers?: { readonly [name: string]: string }
+  /** From dialling to the accepted upgrade, in milliseconds. */
+  readonly handshakeTimeout: number
+  /** Largest frame to receive, in bytes. */
+  readonly maxPayload: number
+  readonly perMessageDeflate: boolean
+}
+
+/** The constructor of `ws`, or of anything that behaves like it and can set headers. */
+export type WebSocketConstructor = new (url: string, settings: WebSocketSettings) => WebSocketLike
+
+/** The standard constructor, as browsers have it. The third argument is for `ws`. */
+export type StandardWebSocketConstructor = new (
+  url: string,
+  protocols: string[],
+  settings: WebSocketSettings,
+) => WebSocketLike
+
 /** How one connection ended. */
 export interface SocketEnd {
   /** WebSocket close code; 1006 when there was no closing handshake. */

@@ -52,6 +52,7 @@ export class OperatorLink extends SessionLink {
     })
   }
 
+  /** @internal */
   protected override handle(frame: ToDriverFrame): void {
     if (frame.type === 'ack') {
       const roundTripMs = this.#roundTrips.heard(frame.seq, performance.now())

@@ -1,14 +1,19 @@
 import type { BinaryHeader, Control, RobotSession, Stop, Welcome } from '@wheelhouse/protocol'
 import type { BackoffOptions } from './backoff.ts'
 import type { ConnectionState, LinkEnd, LinkPhase } from './link-life.ts'
-import type { WebSocketConstructor } from './robot-socket.ts'
+import type { WebSocketConstructor } from './link-socket.ts'
 
+/** What `onConnection` reports. */
 export type RobotConnectionState = ConnectionState
+/** `RobotLink.state`. */
 export type RobotLinkState = LinkPhase
+/** What `onClosed` reports. */
 export type RobotLinkEnd = LinkEnd
 
+/** The stop under which a robot stands. */
 export type StopInForce = Pick<Stop, 'reason' | 'latched'>
 
+/** Who the robot is, and what it does on orders. */
 export interface RobotLinkOptions {
   /** `control_url` of the robot. */
   readonly url: string
@@ -16,6 +21,7 @@ export interface RobotLinkOptions {
   readonly token: string
   /** Fields to add to every heartbeat, such as `battery` (0 to 1). */
   readonly heartbeat?: () => Record<string, unknown>
+  /** How long to wait between attempts. Default: up to 250 ms at first, up to 10 s later. */
   readonly reconnect?: BackoffOptions
   /** From dialling to the welcome, in milliseconds. Default 10,000. */
   readonly connectTimeoutMs?: number
@@ -31,6 +37,7 @@ export interface RobotLinkOptions {
   /** Default: the one of `ws`. */
   readonly WebSocket?: WebSocketConstructor
 
+  /** The gateway has let this robot in; once for every connection. */
   readonly onWelcome?: (welcome: Welcome) => void
   /** The session of the welcome (null: none is open), then every change of it. */
   readonly onSession?: (session: RobotSession | null) => void

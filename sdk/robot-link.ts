@@ -8,12 +8,13 @@ import {
   type ToRobotFrame,
   type Welcome,
 } from '@wheelhouse/protocol'
-import { WebSocket } from 'ws'
+import { robotWebSocket } from '#websocket'
 import { Backoff } from './backoff.ts'
 import { EpisodeOutbox, type EpisodeReport } from './episode-outbox.ts'
 import { checkBinarySize, frameText } from './frames.ts'
 import { linkClockMs } from './link-clock.ts'
 import { type LinkEnd, type LinkFailure, LinkLife } from './link-life.ts'
+import type { WebSocketConstructor } from './link-socket.ts'
 import type { RobotLinkOptions, RobotLinkState, StopInForce } from './robot-link-options.ts'
 import { RobotOrders } from './robot-orders.ts'
 import { dialRobotSocket, readFrame } from './robot-socket.ts'
@@ -38,10 +39,15 @@ export class RobotLink {
   #telemetrySeq = 0
   #welcome: Welcome | null = null
 
-  /** @throws TypeError if `url` is no WebSocket URL or `token` could not stand in a header */
+  /**
+   * @throws TypeError if `url` is no WebSocket URL, `token` could not stand in a header, or there is no WebSocket
+   * that sets headers: browsers have none
+   */
   constructor(options: RobotLinkOptions) {
     if (!/^wss?:$/.test(new URL(options.url).protocol)) throw new TypeError('url must be ws:// or wss://')
     if (!/^[\x21-\x7e]+$/.test(options.token)) throw new TypeError('token must be printable, without spaces')
+    const Socket = options.WebSocket ?? robotWebSocket
+    if (!Socket) throw new TypeError('a robot needs a WebSocket that can set headers')
     this.#options = options
     this.#backoff = new Backoff(options.reconnect)
     this.#orders = new RobotOrders(options)
@@ -50,9 +56,10 @@ export class RobotLink {
       report: (cause) => this.#life.report(cause),
       nowMs: () => performance.now(),
     })
-    this.#life = this.#createLife()
+    this.#life = this.#createLife(Socket)
   }
 
+  /** Where the link is in its life. */
   get state(): RobotLinkState {
     return this.#life.phase
   }
@@ -62,6 +69,7 @@ export class RobotLink {
     return this.#welcome?.epoch ?? null
   }
 
+  /** The robot's id on the platform; null before the first welcome. */
   get robotId(): string | null {
     return this.#welcome?.robot_id ?? null
   }
@@ -133,9 +141,9 @@ export class RobotLink {
     return this.#episodes.send(episode)
   }
 
-  #createLife(): LinkLife<Welcome, ToRobotFrame> {
+  #createLife(Socket: WebSocketConstructor): LinkLife<Welcome, ToRobotFrame> {
     const { url, token, connectTimeoutMs = 10_000, maxBufferedBytes = 256 * 1024 } = this.#options
-    const dial = { url, token, connectTimeoutMs, WebSocket: this.#options.WebSocket ?? WebSocket }
+    const dial = { url, token, connectTimeoutMs, WebSocket: Socket }
     return new LinkLife({
       callbacks: this.#options,
       prepare: async () => () => dialRobotSocket(dial),

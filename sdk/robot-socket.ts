@@ -1,10 +1,6 @@
 import { MAX_FRAME_BYTES, ToRobotFrame } from '@wheelhouse/protocol'
-import type { ClientOptions, WebSocket } from 'ws'
 import { createFrameReader } from './frames.ts'
-import type { WebSocketLike } from './link-socket.ts'
-
-/** The constructor of `ws`, or of anything that behaves like it. */
-export type WebSocketConstructor = new (url: string, options: ClientOptions) => WebSocket
+import type { WebSocketConstructor, WebSocketLike } from './link-socket.ts'
 
 /** Where and how a robot connects. */
 export interface RobotDial {

@@ -1,13 +1,14 @@
 import type { BinaryHeader, DriveLatency, DriveState, DropReason } from '@wheelhouse/protocol'
 import type { BackoffOptions } from './backoff.ts'
-import type { StandardWebSocketConstructor } from './driver-socket.ts'
 import type { LinkLifeCallbacks } from './link-life.ts'
+import type { StandardWebSocketConstructor } from './link-socket.ts'
 import type { GetTicket } from './tickets.ts'
 
 /** What the links of operators and of watchers have in common. */
 export interface SessionLinkOptions extends LinkLifeCallbacks {
   /** Gets a fresh ticket before every connection; `ticketsOf` asks the REST API. */
   readonly getTicket: GetTicket
+  /** How long to wait between attempts. Default: up to 250 ms at first, up to 10 s later. */
   readonly reconnect?: BackoffOptions
   /** For the ticket, and from dialling to the first state, in milliseconds. Default 10,000 each. */
   readonly connectTimeoutMs?: number
@@ -30,8 +31,10 @@ export interface SessionLinkOptions extends LinkLifeCallbacks {
   readonly onLatency?: (latency: DriveLatency) => void
 }
 
+/** What a `WatcherLink` needs and tells. */
 export type WatcherLinkOptions = SessionLinkOptions
 
+/** What an `OperatorLink` needs and tells. */
 export interface OperatorLinkOptions extends SessionLinkOptions {
   /** The robot obeyed a control frame; null when so many were under way that it was no longer timed. */
   readonly onAck?: (seq: number, roundTripMs: number | null) => void

@@ -6,7 +6,8 @@ import {
   MAX_STOP_REASON,
   type ToDriverFrame,
 } from '@wheelhouse/protocol'
-import { defaultWebSocket, dialDriverSocket, readDriverFrame } from './driver-socket.ts'
+import { defaultWebSocket } from '#websocket'
+import { dialDriverSocket, readDriverFrame } from './driver-socket.ts'
 import { frameText } from './frames.ts'
 import { LatencyMeter, type LinkLatency } from './link-latency.ts'
 import { LinkLife, type LinkPhase } from './link-life.ts'
@@ -29,7 +30,7 @@ export class SessionLink {
   readonly #policy: ReturnPolicy
   readonly #meter = new LatencyMeter()
   readonly #wish = new StopWish((reason) => this.#sendStop(reason))
-  /** For the links that are made of this one. */
+  /** @internal For the links that are made of this one. */
   protected readonly life: LinkLife<DriveState, ToDriverFrame>
   #state: DriveState | null = null
   #pingTimer: ReturnType<typeof setInterval> | undefined
@@ -56,6 +57,7 @@ export class SessionLink {
     })
   }
 
+  /** Where the link is in its life. */
   get connection(): LinkPhase {
     return this.life.phase
   }
@@ -104,7 +106,7 @@ export class SessionLink {
     return this.#wish.press(reason?.slice(0, MAX_STOP_REASON))
   }
 
-  /** Handles any frame after the first state. */
+  /** @internal Handles any frame after the first state. */
   protected handle(frame: ToDriverFrame): void {
     if (frame.type === 'telemetry') this.life.tell(() => this.#options.onTelemetry?.(frame.data))
     else if (frame.type === 'state') this.#onState(frame)

@@ -20,8 +20,11 @@ type PassedOn = Pick<
   'url' | 'token' | 'reconnect' | 'WebSocket' | 'onConnection' | 'onError' | 'onClosed'
 >
 
+/** Where it connects and with what, and the room it lives in. */
 export interface SimulatedRobotOptions extends PassedOn {
+  /** Default: `demoWorld`, 8 by 6 metres. */
   readonly world?: World
+  /** Default: `demoLimits`. */
   readonly limits?: DriveLimits
   /** Where it stands at first; must be free. Default: (1, 1), heading along x, battery at 90 %. */
   readonly start?: Partial<DriveState>
@@ -41,6 +44,7 @@ const COMPLAINT_MS = 1_000
  * session it tells its pose as telemetry; what it does while it is driven it reports as episodes.
  */
 export class SimulatedRobot {
+  /** Its connection to the platform. */
   readonly link: RobotLink
   readonly #pilot = new DrivePilot()
   readonly #recorder = new DriveRecorder()

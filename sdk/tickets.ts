@@ -1,5 +1,6 @@
 /** Where a session's gateway is, and what admits to it: once, within a minute. */
 export interface SessionTicket {
+  /** `wss://…`, of the session at its gateway. */
   readonly url: string
   readonly ticket: string
 }
@@ -29,12 +30,14 @@ export class TicketRefusedError extends Error {
   }
 }
 
+/** Whose tickets, and for what. */
 export interface TicketsOfOptions {
   /** Origin of the platform's REST API, such as `https://hub.example`. */
   readonly baseUrl: string
   /** A session token or API key, or a function that gets a fresh one before every request. */
   readonly token: string | (() => Promise<string>)
   readonly sessionId: string
+  /** Who drives and who looks on have tickets of their own; either may press the stop. */
   readonly part: 'control' | 'watch'
 }
 

@@ -82,10 +82,17 @@ function importsOf(file: string): string[] {
 function ours(file: string, specifier: string): string | undefined {
   const workspace = /^@wheelhouse\/(\w+)/.exec(specifier)?.[1]
   if (workspace) return `${workspace}/index.ts`
+  if (specifier.startsWith('#')) return conditional(partOf(file), specifier)
   if (!specifier.startsWith('.')) return undefined
   return relative(root, join(root, dirname(file), specifier))
     .split(sep)
     .join('/')
+}
+
+/** What the package.json of the file's part puts in the place of `#name` outside of browsers. */
+function conditional(part: string, name: string): string | undefined {
+  const file = JSON.parse(texts.get(`${part}/package.json`) ?? '{}').imports?.[name]?.default
+  return file && join(part, file)
 }
 
 const internal = modules.flatMap((file) =>
@@ -165,7 +172,7 @@ describe('imports', () => {
         const part = partOf(file)
         const dependencies = declared(['protocol', 'sdk', 'cli', 'console'].includes(part) ? `${part}/` : '')
         return importsOf(file)
-          .filter((specifier) => !specifier.startsWith('.') && !isBuiltIn(specifier))
+          .filter((specifier) => !/^[.#]/.test(specifier) && !isBuiltIn(specifier))
           .map((specifier) => packageOf(specifier))
           .filter((name) => !(name in dependencies))
           .map((name) => `${file}: ${name}`)

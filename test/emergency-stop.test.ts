@@ -307,21 +307,6 @@ describe('the robot', () => {
     expect(told(scene.link)).toHaveLength(expected.length)
   })
 
-  test('is told of a stop again and again, over every connection, until it says that it stands', async () => {
-    const scene = await openScene(world)
-    await stop(scene, scene.client, 'smoke')
-    for (let time = 0; time < 3; time++) expect(await scene.link.next('stop')).toEqual(latched('smoke'))
-    const { link, welcome } = await reconnect(scene)
-    expect(welcome.stop).toEqual({ reason: 'smoke', latched: true })
-    expect(await link.next('stop')).toEqual(latched('smoke'))
-    link.send({ type: 'stopped', reason: 'smoke' })
-    await hasRead(link)
-    link.frames.length = 0
-    for (let beats = 0; beats < 13; beats++) await link.next('heartbeat_ack')
-    expect(link.frames.filter(({ type }) => type === 'stop')).toEqual([])
-    await link.close()
-  })
-
   test('may echo the longest reason there is when it stands', async () => {
     const scene = await openScene(world)
     const reason = 'é'.repeat(500)
@@ -518,20 +503,38 @@ describe('at once', () => {
     const [, paused] = await scene.log()
     expect(Date.parse(paused?.at ?? '')).toBeGreaterThanOrEqual(releasedMs)
   })
+})
+
+// Each of them waits for seconds that somebody else counts.
+describe.concurrent('in their own time', () => {
+  test('a robot is told of a stop again and again, over every connection, until it says that it stands', async () => {
+    const scene = await openScene(world)
+    await stop(scene, scene.client, 'smoke')
+    for (let time = 0; time < 3; time++) expect(await scene.link.next('stop')).toEqual(latched('smoke'))
+    const { link, welcome } = await reconnect(scene)
+    expect(welcome.stop).toEqual({ reason: 'smoke', latched: true })
+    expect(await link.next('stop')).toEqual(latched('smoke'))
+    link.send({ type: 'stopped', reason: 'smoke' })
+    await hasRead(link)
+    link.frames.length = 0
+    for (let beats = 0; beats < 13; beats++) await link.next('heartbeat_ack')
+    expect(link.frames.filter(({ type }) => type === 'stop')).toEqual([])
+    await link.close()
+  })
 
   test('a stop and the loss of the robot: both stand in the log, and the stop is in force', async () => {
-    for (let round = 0; round < 5; round++) {
+    const race = async () => {
       const scene = await openScene(world)
       scene.link.destroy()
       expect(await stop(scene, scene.client, 'race')).toMatchObject({ status: 200 })
-      await expect
-        .poll(async () => typesOf(await scene.log()).toSorted(), { timeout: 10_000 })
-        .toEqual(['robot.lost', 'session.started', 'session.stopped'])
+      const types = ['robot.lost', 'session.started', 'session.stopped']
+      await vi.waitFor(async () => expect(typesOf(await scene.log()).toSorted()).toEqual(types), 10_000)
       expect(await scene.read()).toMatchObject({
         ...{ status: 'PAUSED', control: { connected: false, stop: { reason: 'race' } } },
       })
       await scene.act(scene.client, 'end')
     }
+    await Promise.all(times(5).map(race))
   })
 
   test('a stop waits some seconds at most for a process that froze in the middle of something', async () => {

@@ -67,7 +67,7 @@ const holder = async (url: string): Promise<number | undefined> =>
     )
   )[0]?.pid
 
-test('a leader that the network has swallowed is replaced, and steps back when it is found again', () =>
+test.concurrent('a leader that the network has swallowed is replaced, and steps back when it is found again', () =>
   withDatabase(async (url) => {
     await using proxy = await createTcpProxy(url)
     await using first = relayOver(proxy.url, {
@@ -94,6 +94,45 @@ test('a leader that the network has swallowed is replaced, and steps back when i
     expect(first.told.slice(0, -5)).toEqual(upTo(first.told.length - 5))
   }))
 
+test.concurrent('a leader that is only busy, or waits for a slow database, is left in peace', () =>
+  withDatabase(async (url) => {
+    let behindUntilMs = 0
+    await using first = relayOver(url, { isBehind: () => performance.now() < behindUntilMs })
+    await vi.waitFor(async () => expect(await holder(url)).toBeDefined(), PATIENCE)
+    const leader = await holder(url)
+    await using second = relayOver(url)
+
+    // Redis keeps it waiting for longer than it may be silent.
+    behindUntilMs = performance.now() + 2_500
+    await write(url, upTo(10))
+    await isDrained(url)
+    // And so does a query that takes its time.
+    await query(url, 'begin; lock table outbox in access exclusive mode; select pg_sleep(2.5); commit')
+    await write(url, upTo(10, 11))
+    await isDrained(url)
+
+    expect(await holder(url)).toBe(leader)
+    expect([first.told, second.told, first.deposed]).toEqual([upTo(20), [], 0])
+  }))
+
+test.concurrent('holds no more than a batch in hand, by number and by size', () =>
+  withDatabase(async (url) => {
+    await write(url, upTo(1_200))
+    await using relay = relayOver(url)
+    await isDrained(url)
+    expect(relay.told).toEqual(upTo(1_200))
+    expect(relay.relay.batches).toBe(3)
+
+    await relay.relay.close()
+    const large = 20 // a quarter of a megabyte each
+    await write(url, upTo(large), 8_192)
+    await using next = relayOver(url)
+    await isDrained(url)
+    expect(next.told).toEqual(upTo(large))
+    expect(next.relay.batches).toBeGreaterThanOrEqual(large / 5)
+  }))
+
+// Alone: it stops this process, and with it whatever else runs here.
 test('a leader that was frozen in the middle of a batch tells nothing more of it', () =>
   withDatabase(async (url) => {
     await using provider = await startOutsideProvider()
@@ -116,42 +155,4 @@ test('a leader that was frozen in the middle of a batch tells nothing more of it
     await isDrained(url)
     await other.line((text) => text.includes('relaying the outbox'))
     await rm(dataDir, { recursive: true, force: true })
-  }))
-
-test('a leader that is only busy, or waits for a slow database, is left in peace', () =>
-  withDatabase(async (url) => {
-    let behindUntilMs = 0
-    await using first = relayOver(url, { isBehind: () => performance.now() < behindUntilMs })
-    await vi.waitFor(async () => expect(await holder(url)).toBeDefined(), PATIENCE)
-    const leader = await holder(url)
-    await using second = relayOver(url)
-
-    // Redis keeps it waiting for longer than it may be silent.
-    behindUntilMs = performance.now() + 2_500
-    await write(url, upTo(10))
-    await isDrained(url)
-    // And so does a query that takes its time.
-    await query(url, 'begin; lock table outbox in access exclusive mode; select pg_sleep(2.5); commit')
-    await write(url, upTo(10, 11))
-    await isDrained(url)
-
-    expect(await holder(url)).toBe(leader)
-    expect([first.told, second.told, first.deposed]).toEqual([upTo(20), [], 0])
-  }))
-
-test('holds no more than a batch in hand, by number and by size', () =>
-  withDatabase(async (url) => {
-    await write(url, upTo(1_200))
-    await using relay = relayOver(url)
-    await isDrained(url)
-    expect(relay.told).toEqual(upTo(1_200))
-    expect(relay.relay.batches).toBe(3)
-
-    await relay.relay.close()
-    const large = 20 // a quarter of a megabyte each
-    await write(url, upTo(large), 8_192)
-    await using next = relayOver(url)
-    await isDrained(url)
-    expect(next.told).toEqual(upTo(large))
-    expect(next.relay.batches).toBeGreaterThanOrEqual(large / 5)
   }))
