@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto'
 import type { Page } from 'playwright-core'
 import { SimulatedRobot } from '../../sdk/index.ts'
 import { generateApiKey, hashApiKey } from '../../src/accounts/api-key.format.ts'
@@ -5,7 +6,6 @@ import type { Lab } from '../lab.ts'
 import { people } from '../rest/people.ts'
 import { startWheelhouse } from '../targets.ts'
 
-const EMAIL = 'driver@bench.local'
 const PATIENCE_MS = 30_000
 
 /** Wheelhouse as `npm start` runs it, with one robot, its owner, and an operator who sits at a browser. */
@@ -26,7 +26,7 @@ export async function setStage(lab: Lab, page: Page, parts: { streamUrl: string;
   const [owner] = await people(lab.db, 1, 'client')
   if (!owner) throw new Error('there is no owner')
   const registered = await ask(owner.apiKey, 'POST', '/api/client/robots', {
-    ...{ name: 'Bench robot', robot_type: 'bench', hardware_id: 'console', stream_url: parts.streamUrl },
+    ...{ name: 'Bench robot', robot_type: 'bench', hardware_id: randomUUID(), stream_url: parts.streamUrl },
   })
   const robot = new SimulatedRobot({
     url: `ws://127.0.0.1:${wheelhouse.destination.port}/robots/${registered.id}/control`,
@@ -37,8 +37,9 @@ export async function setStage(lab: Lab, page: Page, parts: { streamUrl: string;
   })
   await robot.start()
 
-  await signIn(page, wheelhouse.apiUrl)
-  const key = await keyOf(lab)
+  const email = `${randomUUID()}@bench.local`
+  await signIn(page, wheelhouse.apiUrl, email)
+  const key = await keyFor(lab, email)
   await ask(key, 'POST', '/api/auth/profile', { role: 'operator' })
   await ask(key, 'POST', '/api/operator/profile', { headline: 'Steady hands', timezone: 'Europe/Berlin' })
   const { sessionId } = await ask(key, 'POST', '/api/sessions', { robotId: registered.id })
@@ -60,21 +61,21 @@ export async function setStage(lab: Lab, page: Page, parts: { streamUrl: string;
 type Answer = Readonly<Record<string, unknown>>
 
 /** Through the built-in identity provider, as anybody does. */
-async function signIn(page: Page, baseUrl: string): Promise<void> {
+async function signIn(page: Page, baseUrl: string, email: string): Promise<void> {
   await page.goto(`${baseUrl}/dashboard`)
   await page.getByRole('link', { name: 'Sign in' }).click()
-  await page.getByLabel('Any other e-mail address').fill(EMAIL)
+  await page.getByLabel('Any other e-mail address').fill(email)
   await page.getByRole('button', { name: 'Sign in', exact: true }).click()
   await page.getByRole('button', { name: 'I want to drive' }).waitFor()
 }
 
 /** A key for who has just signed in. */
-async function keyOf({ db }: Lab): Promise<string> {
+async function keyFor({ db }: Lab, email: string): Promise<string> {
   const key = generateApiKey()
   await db.query(
     `insert into api_keys (id, user_id, name, hash, prefix, last4)
      select gen_random_uuid(), id, 'bench', $1, 'svc_live_0000', '0000' from users where email = $2`,
-    [hashApiKey(key), EMAIL],
+    [hashApiKey(key), email],
   )
   return key
 }
