@@ -13,6 +13,7 @@ const tell: Tell = {
   notification: (io, { user_id, notification }) => {
     io.to(rooms.user(user_id)).emit('notification', notification)
   },
+  'notification.quiet': () => {},
   'notification.read': (io, { user_id, read }) => {
     io.to(rooms.user(user_id)).emit('notification:read', read)
   },

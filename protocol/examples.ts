@@ -19,6 +19,9 @@ export const exampleIds = {
   apiKey: '4b6e1f93-a0c7-4d58-9e21-c3d85f7b0a6e',
   contactMessage: '2f94c8d0-e7b1-4a36-8c5d-0a9b6e3f7d12',
   robotRequest: 'b0d57e2a-49f6-4c83-a19e-6f2c8d4b7e05',
+  event: '5d1c7e90-3b84-4f62-a7d9-e20f6c8b4a17',
+  webhook: '8a42f6d3-c05b-4917-9e6c-71d3b0f85e24',
+  delivery: 'd76b03e8-5f1a-4c92-8d47-2e90a6c3f1b5',
 } as const
 
 /** An id, with the one of the story as its example. */

@@ -76,6 +76,7 @@ export const NotificationType = z.enum([
   'payout.paid',
   'payout.failed',
   'payout.reversed',
+  'webhook.disabled',
 ])
 export type NotificationType = z.infer<typeof NotificationType>
 

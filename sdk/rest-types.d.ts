@@ -508,6 +508,26 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/events": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Lists your events, oldest first: of your sessions, your robots, and your notifications
+         * @description This needs an account, and a session token or an API key.
+         */
+        get: operations["getEvents"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/health": {
         parameters: {
             query?: never;
@@ -1140,6 +1160,178 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/webhooks": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Lists your webhooks, newest first
+         * @description This needs an account, and a session token or an API key.
+         */
+        get: operations["getWebhooks"];
+        put?: never;
+        /**
+         * Registers a webhook; the answer shows its secret this once
+         * @description This needs an account, and a session token or an API key.
+         */
+        post: operations["postWebhooks"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/webhooks/{id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Returns one of your webhooks
+         * @description This needs an account, and a session token or an API key.
+         */
+        get: operations["getWebhook"];
+        put?: never;
+        post?: never;
+        /**
+         * Removes a webhook and the log of its deliveries
+         * @description This needs an account, and a session token or an API key.
+         */
+        delete: operations["deleteWebhook"];
+        options?: never;
+        head?: never;
+        /**
+         * Changes a webhook, or switches it on or off
+         * @description This needs an account, and a session token or an API key.
+         */
+        patch: operations["patchWebhook"];
+        trace?: never;
+    };
+    "/api/webhooks/{id}/deliveries": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Lists the deliveries of a webhook, newest first
+         * @description This needs an account, and a session token or an API key.
+         */
+        get: operations["getWebhookDeliveries"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/webhooks/{id}/deliveries/{delivery_id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Returns a delivery with the event it carries
+         * @description This needs an account, and a session token or an API key.
+         */
+        get: operations["getWebhookDelivery"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/webhooks/{id}/deliveries/{delivery_id}/replay": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Sends the event of a delivery again
+         * @description This needs an account, and a session token or an API key.
+         */
+        post: operations["postWebhookDeliveryReplay"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/webhooks/{id}/replay": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Sends again what happened since a moment and did not arrive
+         * @description This needs an account, and a session token or an API key.
+         */
+        post: operations["postWebhookReplay"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/webhooks/{id}/rotate-secret": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Replaces the secret of a webhook; the answer shows the new one this once
+         * @description This needs an account, and a session token or an API key.
+         */
+        post: operations["postWebhookRotateSecret"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/webhooks/{id}/test": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Sends a test event to a webhook
+         * @description This needs an account, and a session token or an API key.
+         */
+        post: operations["postWebhookTest"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/media/avatars/{name}.webp": {
         parameters: {
             query?: never;
@@ -1695,6 +1887,29 @@ export interface components {
          * @enum {string}
          */
         ControlMode: "joint_position" | "joint_velocity" | "cartesian_pose" | "cartesian_velocity" | "base_velocity" | "gripper";
+        CreateWebhook: {
+            /**
+             * @description An https URL whose host is reachable by everybody. Redirects are not followed.
+             * @example https://robots.example.com/hooks/wheelhouse
+             */
+            url: string;
+            /**
+             * @description Which events are sent: types, families such as `session.*`, or `*` for all.
+             * @default [
+             *       "*"
+             *     ]
+             * @example [
+             *       "session.*",
+             *       "robot.status"
+             *     ]
+             */
+            types: string[];
+            /**
+             * @default null
+             * @example Warehouse dashboard
+             */
+            description: string | null;
+        };
         /** @description A new API key, with the key itself this once. */
         CreatedApiKey: {
             /**
@@ -1764,6 +1979,46 @@ export interface components {
              */
             updated_at: string;
         };
+        /** @description The body of a delivery. */
+        DeliveredEvent: {
+            /**
+             * Format: uuid
+             * @description The same in the stream and in every delivery to a webhook.
+             * @example 5d1c7e90-3b84-4f62-a7d9-e20f6c8b4a17
+             */
+            id: string;
+            /**
+             * @description Counts from 1 without gaps, for each user.
+             * @example 41
+             */
+            seq?: number;
+            /**
+             * @description What happened; more kinds may come. session.scheduled, session.started, session.paused, session.resumed, session.ended, session.cancelled, session.stopped, session.stop_cleared, session.rated, extension.requested, extension.approved, extension.declined, robot.lost, robot.back, chat.message, robot.status, notification.session.scheduled, notification.session.started, notification.session.paused, notification.session.resumed, notification.session.ended, notification.session.cancelled, notification.session.stopped, notification.session.stop_cleared, notification.session.rated, notification.extension.requested, notification.extension.approved, notification.extension.declined, notification.robot.lost, notification.robot.back, notification.certification.approved, notification.certification.rejected, notification.invoice.issued, notification.invoice.paid, notification.invoice.payment_failed, notification.invoice.voided, notification.payout.paid, notification.payout.failed, notification.payout.reversed, notification.webhook.disabled
+             * @example session.started
+             */
+            type: string;
+            /**
+             * Format: date-time
+             * @example 2026-11-20T09:30:00.000Z
+             */
+            created_at: string;
+            /**
+             * @description A snapshot. Of a session the entry of its log, of robot.status what the hub sends as robot:status, of a notification the notification.
+             * @example {
+             *       "session_id": "c4e71a92-58d0-4f3b-a6e9-1d8b7c205f63",
+             *       "seq": 1,
+             *       "type": "session.started",
+             *       "data": {
+             *         "status": "ACTIVE",
+             *         "actor_id": "d21f6b80-94c3-4e7a-b5d8-0f3a7e62c915"
+             *       },
+             *       "at": "2026-11-20T09:30:00.000Z"
+             *     }
+             */
+            data: {
+                [key: string]: unknown;
+            };
+        };
         /** @description One recording of a dataset. */
         Episode: {
             /**
@@ -1817,6 +2072,60 @@ export interface components {
          */
         Error: {
             error: string;
+        };
+        /** @description One thing that happened to you, your sessions or your robots. */
+        Event: {
+            /**
+             * Format: uuid
+             * @description The same in the stream and in every delivery to a webhook.
+             * @example 5d1c7e90-3b84-4f62-a7d9-e20f6c8b4a17
+             */
+            id: string;
+            /**
+             * @description Counts from 1 without gaps, for each user.
+             * @example 41
+             */
+            seq: number;
+            /**
+             * @description What happened; more kinds may come. session.scheduled, session.started, session.paused, session.resumed, session.ended, session.cancelled, session.stopped, session.stop_cleared, session.rated, extension.requested, extension.approved, extension.declined, robot.lost, robot.back, chat.message, robot.status, notification.session.scheduled, notification.session.started, notification.session.paused, notification.session.resumed, notification.session.ended, notification.session.cancelled, notification.session.stopped, notification.session.stop_cleared, notification.session.rated, notification.extension.requested, notification.extension.approved, notification.extension.declined, notification.robot.lost, notification.robot.back, notification.certification.approved, notification.certification.rejected, notification.invoice.issued, notification.invoice.paid, notification.invoice.payment_failed, notification.invoice.voided, notification.payout.paid, notification.payout.failed, notification.payout.reversed, notification.webhook.disabled
+             * @example session.started
+             */
+            type: string;
+            /**
+             * Format: date-time
+             * @example 2026-11-20T09:30:00.000Z
+             */
+            created_at: string;
+            /**
+             * @description A snapshot. Of a session the entry of its log, of robot.status what the hub sends as robot:status, of a notification the notification.
+             * @example {
+             *       "session_id": "c4e71a92-58d0-4f3b-a6e9-1d8b7c205f63",
+             *       "seq": 1,
+             *       "type": "session.started",
+             *       "data": {
+             *         "status": "ACTIVE",
+             *         "actor_id": "d21f6b80-94c3-4e7a-b5d8-0f3a7e62c915"
+             *       },
+             *       "at": "2026-11-20T09:30:00.000Z"
+             *     }
+             */
+            data: {
+                [key: string]: unknown;
+            };
+        };
+        /** @description A page of your events, oldest first. */
+        EventPage: {
+            events: components["schemas"]["Event"][];
+            /**
+             * @description The cursor to go on with.
+             * @example 41
+             */
+            next: string;
+            /**
+             * @description Whether more has happened already: ask again at once.
+             * @example false
+             */
+            more: boolean;
         };
         /** @description The operator has been asked. */
         ExtensionReceipt: {
@@ -1960,7 +2269,7 @@ export interface components {
              */
             id: string;
             /**
-             * @description What happened; more kinds may come. session.scheduled, session.started, session.paused, session.resumed, session.ended, session.cancelled, session.stopped, session.stop_cleared, session.rated, extension.requested, extension.approved, extension.declined, robot.lost, robot.back, certification.approved, certification.rejected, invoice.issued, invoice.paid, invoice.payment_failed, invoice.voided, payout.paid, payout.failed, payout.reversed
+             * @description What happened; more kinds may come. session.scheduled, session.started, session.paused, session.resumed, session.ended, session.cancelled, session.stopped, session.stop_cleared, session.rated, extension.requested, extension.approved, extension.declined, robot.lost, robot.back, certification.approved, certification.rejected, invoice.issued, invoice.paid, invoice.payment_failed, invoice.voided, payout.paid, payout.failed, payout.reversed, webhook.disabled
              * @example session.started
              */
             type: string;
@@ -2664,6 +2973,15 @@ export interface components {
              */
             robot_token: string;
         };
+        /** @description From when on events are sent again that did not arrive. */
+        ReplayEvents: {
+            /**
+             * Format: date-time
+             * @description Events from this moment on.
+             * @example 2026-11-20T09:00:00Z
+             */
+            since: string;
+        };
         /** @description A robot as its owner sees it. */
         Robot: {
             /**
@@ -3025,6 +3343,32 @@ export interface components {
          * @enum {string}
          */
         UnavailableReason: "in_session" | "no_schedule" | "outside_schedule" | "offline";
+        /**
+         * @example {
+         *       "types": [
+         *         "session.*"
+         *       ]
+         *     }
+         */
+        UpdateWebhook: {
+            /**
+             * @description An https URL whose host is reachable by everybody. Redirects are not followed.
+             * @example https://robots.example.com/hooks/wheelhouse
+             */
+            url?: string;
+            /**
+             * @description Which events are sent: types, families such as `session.*`, or `*` for all.
+             * @example [
+             *       "session.*",
+             *       "robot.status"
+             *     ]
+             */
+            types?: string[];
+            /** @example Warehouse dashboard */
+            description?: string | null;
+            /** @description Off: what waits is given up. On: events are sent from now on. */
+            enabled?: boolean;
+        };
         /** @description Where everybody can get the new avatar. */
         UploadedAvatar: {
             /**
@@ -3032,6 +3376,224 @@ export interface components {
              * @example https://hub.example.com/media/avatars/pV3kq0s8YtN1xR7mB2dLw5hZc9Ua4GfE.webp
              */
             avatar_url: string;
+        };
+        /** @description Where your events are sent to. */
+        Webhook: {
+            /**
+             * Format: uuid
+             * @example 8a42f6d3-c05b-4917-9e6c-71d3b0f85e24
+             */
+            id: string;
+            /**
+             * @description An https URL whose host is reachable by everybody. Redirects are not followed.
+             * @example https://robots.example.com/hooks/wheelhouse
+             */
+            url: string;
+            /** @example Warehouse dashboard */
+            description: string | null;
+            /**
+             * @example [
+             *       "session.*",
+             *       "robot.status"
+             *     ]
+             */
+            types: string[];
+            enabled: boolean;
+            /**
+             * @description Why it is off: you did it, nothing arrived there for five days, or it answered 410. Null while it is on.
+             * @example null
+             */
+            disabled_reason: ("user" | "failing" | "gone") | null;
+            /** @example null */
+            disabled_at: string | null;
+            /**
+             * @description The first attempt since the last success that did not arrive.
+             * @example null
+             */
+            failing_since: string | null;
+            last_success_at: string | null;
+            /**
+             * @description Until when deliveries are signed with the secret before, too.
+             * @example null
+             */
+            old_secret_until: string | null;
+            /**
+             * Format: date-time
+             * @example 2026-10-05T08:20:00.000Z
+             */
+            created_at: string;
+        };
+        /** @description One event on its way to one webhook. */
+        WebhookDelivery: {
+            /**
+             * Format: uuid
+             * @example d76b03e8-5f1a-4c92-8d47-2e90a6c3f1b5
+             */
+            id: string;
+            /**
+             * Format: uuid
+             * @description The `webhook-id`: the same over all attempts and replays of an event.
+             * @example 5d1c7e90-3b84-4f62-a7d9-e20f6c8b4a17
+             */
+            event_id: string;
+            /** @example session.started */
+            type: string;
+            /**
+             * @description Number of the event in your stream; null of a test.
+             * @example 41
+             */
+            seq: number | null;
+            /**
+             * @description PENDING: due or to be tried again. DELIVERED: answered with 2xx. FAILED: given up.
+             * @example DELIVERED
+             * @enum {string}
+             */
+            status: "PENDING" | "DELIVERED" | "FAILED";
+            /** @example 1 */
+            attempts: number;
+            /**
+             * Format: date-time
+             * @example 2026-11-20T09:30:00.000Z
+             */
+            created_at: string;
+            /** @description When the newest attempt began. */
+            attempted_at: string | null;
+            /**
+             * @description Null unless PENDING.
+             * @example null
+             */
+            next_attempt_at: string | null;
+            /** @description When it was delivered or given up. */
+            settled_at: string | null;
+            /** @example 84 */
+            duration_ms: number | null;
+            /**
+             * @description Of the newest attempt; null when there was no answer.
+             * @example 200
+             */
+            response_status: number | null;
+            /**
+             * @description The beginning of the answer, at most 1,024 characters.
+             * @example ok
+             */
+            response_excerpt: string | null;
+            /**
+             * @description Why the newest attempt failed.
+             * @example null
+             */
+            error: string | null;
+        };
+        /** @description A delivery with what it carries. */
+        WebhookDeliveryWithEvent: {
+            /**
+             * Format: uuid
+             * @example d76b03e8-5f1a-4c92-8d47-2e90a6c3f1b5
+             */
+            id: string;
+            /**
+             * Format: uuid
+             * @description The `webhook-id`: the same over all attempts and replays of an event.
+             * @example 5d1c7e90-3b84-4f62-a7d9-e20f6c8b4a17
+             */
+            event_id: string;
+            /** @example session.started */
+            type: string;
+            /**
+             * @description Number of the event in your stream; null of a test.
+             * @example 41
+             */
+            seq: number | null;
+            /**
+             * @description PENDING: due or to be tried again. DELIVERED: answered with 2xx. FAILED: given up.
+             * @example DELIVERED
+             * @enum {string}
+             */
+            status: "PENDING" | "DELIVERED" | "FAILED";
+            /** @example 1 */
+            attempts: number;
+            /**
+             * Format: date-time
+             * @example 2026-11-20T09:30:00.000Z
+             */
+            created_at: string;
+            /** @description When the newest attempt began. */
+            attempted_at: string | null;
+            /**
+             * @description Null unless PENDING.
+             * @example null
+             */
+            next_attempt_at: string | null;
+            /** @description When it was delivered or given up. */
+            settled_at: string | null;
+            /** @example 84 */
+            duration_ms: number | null;
+            /**
+             * @description Of the newest attempt; null when there was no answer.
+             * @example 200
+             */
+            response_status: number | null;
+            /**
+             * @description The beginning of the answer, at most 1,024 characters.
+             * @example ok
+             */
+            response_excerpt: string | null;
+            /**
+             * @description Why the newest attempt failed.
+             * @example null
+             */
+            error: string | null;
+            event: components["schemas"]["DeliveredEvent"];
+        };
+        /** @description A webhook, with its new secret this once. */
+        WebhookWithSecret: {
+            /**
+             * Format: uuid
+             * @example 8a42f6d3-c05b-4917-9e6c-71d3b0f85e24
+             */
+            id: string;
+            /**
+             * @description An https URL whose host is reachable by everybody. Redirects are not followed.
+             * @example https://robots.example.com/hooks/wheelhouse
+             */
+            url: string;
+            /** @example Warehouse dashboard */
+            description: string | null;
+            /**
+             * @example [
+             *       "session.*",
+             *       "robot.status"
+             *     ]
+             */
+            types: string[];
+            enabled: boolean;
+            /**
+             * @description Why it is off: you did it, nothing arrived there for five days, or it answered 410. Null while it is on.
+             * @example null
+             */
+            disabled_reason: ("user" | "failing" | "gone") | null;
+            /** @example null */
+            disabled_at: string | null;
+            /**
+             * @description The first attempt since the last success that did not arrive.
+             * @example null
+             */
+            failing_since: string | null;
+            last_success_at: string | null;
+            /**
+             * @description Until when deliveries are signed with the secret before, too.
+             * @example null
+             */
+            old_secret_until: string | null;
+            /**
+             * Format: date-time
+             * @example 2026-10-05T08:20:00.000Z
+             */
+            created_at: string;
+            /**
+             * @description Signs every delivery, as Standard Webhooks does. Shown this once.
+             * @example whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw…
+             */
+            secret: string;
         };
     };
     responses: {
@@ -5660,6 +6222,90 @@ export interface operations {
             413: components["responses"]["PayloadTooLarge"];
             415: components["responses"]["UnsupportedMediaType"];
             422: components["responses"]["UnprocessableEntity"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalServerError"];
+            503: components["responses"]["ServiceUnavailable"];
+        };
+    };
+    getEvents: {
+        parameters: {
+            query?: {
+                /**
+                 * @description Events after this one: `next` of the answer before, or the `seq` of an event. `oldest`: from the oldest that is kept; `latest`: only what comes from now on.
+                 * @example oldest
+                 */
+                after?: "oldest" | "latest" | string;
+                /** @example session.*,robot.status */
+                types?: string;
+                /** @example 100 */
+                limit?: number;
+                /**
+                 * @description Seconds to wait for an event when there is none.
+                 * @example 0
+                 */
+                wait?: number;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "events": [
+                     *         {
+                     *           "id": "5d1c7e90-3b84-4f62-a7d9-e20f6c8b4a17",
+                     *           "seq": 41,
+                     *           "type": "session.started",
+                     *           "created_at": "2026-11-20T09:30:00.000Z",
+                     *           "data": {
+                     *             "session_id": "c4e71a92-58d0-4f3b-a6e9-1d8b7c205f63",
+                     *             "seq": 1,
+                     *             "type": "session.started",
+                     *             "data": {
+                     *               "status": "ACTIVE",
+                     *               "actor_id": "d21f6b80-94c3-4e7a-b5d8-0f3a7e62c915"
+                     *             },
+                     *             "at": "2026-11-20T09:30:00.000Z"
+                     *           }
+                     *         }
+                     *       ],
+                     *       "next": "41",
+                     *       "more": false
+                     *     }
+                     */
+                    "application/json": components["schemas"]["EventPage"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            /** @description When events after the cursor are no longer kept, or the cursor is none of this stream */
+            410: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": "Events up to 4711 are no longer kept: read the state anew, and go on with after=latest, or with after=oldest"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
             429: components["responses"]["TooManyRequests"];
             500: components["responses"]["InternalServerError"];
             503: components["responses"]["ServiceUnavailable"];
@@ -8614,6 +9260,859 @@ export interface operations {
                     "application/json": components["schemas"]["PlatformStats"];
                 };
             };
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalServerError"];
+            503: components["responses"]["ServiceUnavailable"];
+        };
+    };
+    getWebhooks: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "webhooks": [
+                     *         {
+                     *           "id": "8a42f6d3-c05b-4917-9e6c-71d3b0f85e24",
+                     *           "url": "https://robots.example.com/hooks/wheelhouse",
+                     *           "description": "Warehouse dashboard",
+                     *           "types": [
+                     *             "session.*",
+                     *             "robot.status"
+                     *           ],
+                     *           "enabled": true,
+                     *           "disabled_reason": null,
+                     *           "disabled_at": null,
+                     *           "failing_since": null,
+                     *           "last_success_at": "2026-11-20T09:30:00.000Z",
+                     *           "old_secret_until": null,
+                     *           "created_at": "2026-10-05T08:20:00.000Z"
+                     *         }
+                     *       ]
+                     *     }
+                     */
+                    "application/json": {
+                        webhooks: components["schemas"]["Webhook"][];
+                    };
+                };
+            };
+            401: components["responses"]["Unauthorized"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalServerError"];
+            503: components["responses"]["ServiceUnavailable"];
+        };
+    };
+    postWebhooks: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description Makes a repetition safe: within 24 hours, the same key with the same body answers with the stored answer of the first request instead of acting again.
+                 * @example 4f9d1e0a-2b7c-4c1f-8a58-7d3f0c2e9b66
+                 */
+                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "url": "https://robots.example.com/hooks/wheelhouse",
+                 *       "types": [
+                 *         "session.*",
+                 *         "robot.status"
+                 *       ],
+                 *       "description": "Warehouse dashboard"
+                 *     }
+                 */
+                "application/json": components["schemas"]["CreateWebhook"];
+            };
+        };
+        responses: {
+            /** @description Created */
+            201: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "Idempotent-Replayed": components["headers"]["Idempotent-Replayed"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "id": "8a42f6d3-c05b-4917-9e6c-71d3b0f85e24",
+                     *       "url": "https://robots.example.com/hooks/wheelhouse",
+                     *       "description": "Warehouse dashboard",
+                     *       "types": [
+                     *         "session.*",
+                     *         "robot.status"
+                     *       ],
+                     *       "enabled": true,
+                     *       "disabled_reason": null,
+                     *       "disabled_at": null,
+                     *       "failing_since": null,
+                     *       "last_success_at": "2026-11-20T09:30:00.000Z",
+                     *       "old_secret_until": null,
+                     *       "created_at": "2026-10-05T08:20:00.000Z",
+                     *       "secret": "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw…"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["WebhookWithSecret"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            /** @description When the request comes with the session cookie from another site */
+            403: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": "This needs the client role"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description When there are as many webhooks as an account may have, or when a request with the same Idempotency-Key is still running, or its answer was not kept */
+            409: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": "The robot is not AVAILABLE (it is IN_SESSION)"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            413: components["responses"]["PayloadTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            422: components["responses"]["UnprocessableEntity"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalServerError"];
+            503: components["responses"]["ServiceUnavailable"];
+        };
+    };
+    getWebhook: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @example 8a42f6d3-c05b-4917-9e6c-71d3b0f85e24 */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "id": "8a42f6d3-c05b-4917-9e6c-71d3b0f85e24",
+                     *       "url": "https://robots.example.com/hooks/wheelhouse",
+                     *       "description": "Warehouse dashboard",
+                     *       "types": [
+                     *         "session.*",
+                     *         "robot.status"
+                     *       ],
+                     *       "enabled": true,
+                     *       "disabled_reason": null,
+                     *       "disabled_at": null,
+                     *       "failing_since": null,
+                     *       "last_success_at": "2026-11-20T09:30:00.000Z",
+                     *       "old_secret_until": null,
+                     *       "created_at": "2026-10-05T08:20:00.000Z"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Webhook"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            404: components["responses"]["NotFound"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalServerError"];
+            503: components["responses"]["ServiceUnavailable"];
+        };
+    };
+    deleteWebhook: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @example 8a42f6d3-c05b-4917-9e6c-71d3b0f85e24 */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done; there is no body */
+            204: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            /** @description When the request comes with the session cookie from another site */
+            403: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": "This needs the client role"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            404: components["responses"]["NotFound"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalServerError"];
+            503: components["responses"]["ServiceUnavailable"];
+        };
+    };
+    patchWebhook: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @example 8a42f6d3-c05b-4917-9e6c-71d3b0f85e24 */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "types": [
+                 *         "session.*"
+                 *       ]
+                 *     }
+                 */
+                "application/json": components["schemas"]["UpdateWebhook"];
+            };
+        };
+        responses: {
+            /** @description Done */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "id": "8a42f6d3-c05b-4917-9e6c-71d3b0f85e24",
+                     *       "url": "https://robots.example.com/hooks/wheelhouse",
+                     *       "description": "Warehouse dashboard",
+                     *       "types": [
+                     *         "session.*",
+                     *         "robot.status"
+                     *       ],
+                     *       "enabled": true,
+                     *       "disabled_reason": null,
+                     *       "disabled_at": null,
+                     *       "failing_since": null,
+                     *       "last_success_at": "2026-11-20T09:30:00.000Z",
+                     *       "old_secret_until": null,
+                     *       "created_at": "2026-10-05T08:20:00.000Z"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Webhook"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            /** @description When the request comes with the session cookie from another site */
+            403: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": "This needs the client role"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            404: components["responses"]["NotFound"];
+            413: components["responses"]["PayloadTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalServerError"];
+            503: components["responses"]["ServiceUnavailable"];
+        };
+    };
+    getWebhookDeliveries: {
+        parameters: {
+            query?: {
+                /**
+                 * @description Deliveries older than this one.
+                 * @example d76b03e8-5f1a-4c92-8d47-2e90a6c3f1b5
+                 */
+                before?: string;
+                /** @example PENDING */
+                status?: "PENDING" | "DELIVERED" | "FAILED";
+                /** @example 50 */
+                limit?: number;
+            };
+            header?: never;
+            path: {
+                /** @example 8a42f6d3-c05b-4917-9e6c-71d3b0f85e24 */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "deliveries": [
+                     *         {
+                     *           "id": "d76b03e8-5f1a-4c92-8d47-2e90a6c3f1b5",
+                     *           "event_id": "5d1c7e90-3b84-4f62-a7d9-e20f6c8b4a17",
+                     *           "type": "session.started",
+                     *           "seq": 41,
+                     *           "status": "DELIVERED",
+                     *           "attempts": 1,
+                     *           "created_at": "2026-11-20T09:30:00.000Z",
+                     *           "attempted_at": "2026-11-20T09:30:00.000Z",
+                     *           "next_attempt_at": null,
+                     *           "settled_at": "2026-11-20T09:30:00.000Z",
+                     *           "duration_ms": 84,
+                     *           "response_status": 200,
+                     *           "response_excerpt": "ok",
+                     *           "error": null
+                     *         }
+                     *       ]
+                     *     }
+                     */
+                    "application/json": {
+                        deliveries: components["schemas"]["WebhookDelivery"][];
+                    };
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            404: components["responses"]["NotFound"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalServerError"];
+            503: components["responses"]["ServiceUnavailable"];
+        };
+    };
+    getWebhookDelivery: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @example 8a42f6d3-c05b-4917-9e6c-71d3b0f85e24 */
+                id: string;
+                /** @example d76b03e8-5f1a-4c92-8d47-2e90a6c3f1b5 */
+                delivery_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "id": "d76b03e8-5f1a-4c92-8d47-2e90a6c3f1b5",
+                     *       "event_id": "5d1c7e90-3b84-4f62-a7d9-e20f6c8b4a17",
+                     *       "type": "session.started",
+                     *       "seq": 41,
+                     *       "status": "DELIVERED",
+                     *       "attempts": 1,
+                     *       "created_at": "2026-11-20T09:30:00.000Z",
+                     *       "attempted_at": "2026-11-20T09:30:00.000Z",
+                     *       "next_attempt_at": null,
+                     *       "settled_at": "2026-11-20T09:30:00.000Z",
+                     *       "duration_ms": 84,
+                     *       "response_status": 200,
+                     *       "response_excerpt": "ok",
+                     *       "error": null,
+                     *       "event": {
+                     *         "id": "5d1c7e90-3b84-4f62-a7d9-e20f6c8b4a17",
+                     *         "seq": 41,
+                     *         "type": "session.started",
+                     *         "created_at": "2026-11-20T09:30:00.000Z",
+                     *         "data": {
+                     *           "session_id": "c4e71a92-58d0-4f3b-a6e9-1d8b7c205f63",
+                     *           "seq": 1,
+                     *           "type": "session.started",
+                     *           "data": {
+                     *             "status": "ACTIVE",
+                     *             "actor_id": "d21f6b80-94c3-4e7a-b5d8-0f3a7e62c915"
+                     *           },
+                     *           "at": "2026-11-20T09:30:00.000Z"
+                     *         }
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["WebhookDeliveryWithEvent"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            404: components["responses"]["NotFound"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalServerError"];
+            503: components["responses"]["ServiceUnavailable"];
+        };
+    };
+    postWebhookDeliveryReplay: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description Makes a repetition safe: within 24 hours, the same key with the same body answers with the stored answer of the first request instead of acting again.
+                 * @example 4f9d1e0a-2b7c-4c1f-8a58-7d3f0c2e9b66
+                 */
+                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+            };
+            path: {
+                /** @example 8a42f6d3-c05b-4917-9e6c-71d3b0f85e24 */
+                id: string;
+                /** @example d76b03e8-5f1a-4c92-8d47-2e90a6c3f1b5 */
+                delivery_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Accepted, and done later */
+            202: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "Idempotent-Replayed": components["headers"]["Idempotent-Replayed"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "id": "d76b03e8-5f1a-4c92-8d47-2e90a6c3f1b5",
+                     *       "event_id": "5d1c7e90-3b84-4f62-a7d9-e20f6c8b4a17",
+                     *       "type": "session.started",
+                     *       "seq": 41,
+                     *       "status": "DELIVERED",
+                     *       "attempts": 1,
+                     *       "created_at": "2026-11-20T09:30:00.000Z",
+                     *       "attempted_at": "2026-11-20T09:30:00.000Z",
+                     *       "next_attempt_at": null,
+                     *       "settled_at": "2026-11-20T09:30:00.000Z",
+                     *       "duration_ms": 84,
+                     *       "response_status": 200,
+                     *       "response_excerpt": "ok",
+                     *       "error": null
+                     *     }
+                     */
+                    "application/json": components["schemas"]["WebhookDelivery"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            /** @description When the request comes with the session cookie from another site */
+            403: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": "This needs the client role"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            404: components["responses"]["NotFound"];
+            /** @description When the webhook is disabled, or the delivery is still under way, or when a request with the same Idempotency-Key is still running, or its answer was not kept */
+            409: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": "The robot is not AVAILABLE (it is IN_SESSION)"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            413: components["responses"]["PayloadTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            422: components["responses"]["UnprocessableEntity"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalServerError"];
+            503: components["responses"]["ServiceUnavailable"];
+        };
+    };
+    postWebhookReplay: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description Makes a repetition safe: within 24 hours, the same key with the same body answers with the stored answer of the first request instead of acting again.
+                 * @example 4f9d1e0a-2b7c-4c1f-8a58-7d3f0c2e9b66
+                 */
+                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+            };
+            path: {
+                /** @example 8a42f6d3-c05b-4917-9e6c-71d3b0f85e24 */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "since": "2026-11-20T09:00:00Z"
+                 *     }
+                 */
+                "application/json": components["schemas"]["ReplayEvents"];
+            };
+        };
+        responses: {
+            /** @description Accepted, and done later */
+            202: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "Idempotent-Replayed": components["headers"]["Idempotent-Replayed"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "replayed": 12,
+                     *       "more": false
+                     *     }
+                     */
+                    "application/json": {
+                        /**
+                         * @description How many events are sent again.
+                         * @example 12
+                         */
+                        replayed: number;
+                        /**
+                         * @description Whether there may be more: ask again.
+                         * @example false
+                         */
+                        more: boolean;
+                    };
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            /** @description When the request comes with the session cookie from another site */
+            403: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": "This needs the client role"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            404: components["responses"]["NotFound"];
+            /** @description When the webhook is disabled, or when a request with the same Idempotency-Key is still running, or its answer was not kept */
+            409: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": "The robot is not AVAILABLE (it is IN_SESSION)"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            413: components["responses"]["PayloadTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            422: components["responses"]["UnprocessableEntity"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalServerError"];
+            503: components["responses"]["ServiceUnavailable"];
+        };
+    };
+    postWebhookRotateSecret: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description Makes a repetition safe: within 24 hours, the same key with the same body answers with the stored answer of the first request instead of acting again.
+                 * @example 4f9d1e0a-2b7c-4c1f-8a58-7d3f0c2e9b66
+                 */
+                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+            };
+            path: {
+                /** @example 8a42f6d3-c05b-4917-9e6c-71d3b0f85e24 */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: {
+            content: {
+                /**
+                 * @example {
+                 *       "keep_old": true
+                 *     }
+                 */
+                "application/json": {
+                    /**
+                     * @description Whether the old secret signs too for another 24 hours; false when it has leaked.
+                     * @default true
+                     */
+                    keep_old?: boolean;
+                };
+            };
+        };
+        responses: {
+            /** @description Done */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "Idempotent-Replayed": components["headers"]["Idempotent-Replayed"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "id": "8a42f6d3-c05b-4917-9e6c-71d3b0f85e24",
+                     *       "url": "https://robots.example.com/hooks/wheelhouse",
+                     *       "description": "Warehouse dashboard",
+                     *       "types": [
+                     *         "session.*",
+                     *         "robot.status"
+                     *       ],
+                     *       "enabled": true,
+                     *       "disabled_reason": null,
+                     *       "disabled_at": null,
+                     *       "failing_since": null,
+                     *       "last_success_at": "2026-11-20T09:30:00.000Z",
+                     *       "old_secret_until": null,
+                     *       "created_at": "2026-10-05T08:20:00.000Z",
+                     *       "secret": "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw…"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["WebhookWithSecret"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            /** @description When the request comes with the session cookie from another site */
+            403: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": "This needs the client role"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            404: components["responses"]["NotFound"];
+            409: components["responses"]["Conflict"];
+            413: components["responses"]["PayloadTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            422: components["responses"]["UnprocessableEntity"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalServerError"];
+            503: components["responses"]["ServiceUnavailable"];
+        };
+    };
+    postWebhookTest: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description Makes a repetition safe: within 24 hours, the same key with the same body answers with the stored answer of the first request instead of acting again.
+                 * @example 4f9d1e0a-2b7c-4c1f-8a58-7d3f0c2e9b66
+                 */
+                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+            };
+            path: {
+                /** @example 8a42f6d3-c05b-4917-9e6c-71d3b0f85e24 */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Accepted, and done later */
+            202: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "Idempotent-Replayed": components["headers"]["Idempotent-Replayed"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "id": "d76b03e8-5f1a-4c92-8d47-2e90a6c3f1b5",
+                     *       "event_id": "5d1c7e90-3b84-4f62-a7d9-e20f6c8b4a17",
+                     *       "type": "session.started",
+                     *       "seq": 41,
+                     *       "status": "DELIVERED",
+                     *       "attempts": 1,
+                     *       "created_at": "2026-11-20T09:30:00.000Z",
+                     *       "attempted_at": "2026-11-20T09:30:00.000Z",
+                     *       "next_attempt_at": null,
+                     *       "settled_at": "2026-11-20T09:30:00.000Z",
+                     *       "duration_ms": 84,
+                     *       "response_status": 200,
+                     *       "response_excerpt": "ok",
+                     *       "error": null
+                     *     }
+                     */
+                    "application/json": components["schemas"]["WebhookDelivery"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            /** @description When the request comes with the session cookie from another site */
+            403: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": "This needs the client role"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            404: components["responses"]["NotFound"];
+            /** @description When the webhook is disabled, or several tests are waiting already, or when a request with the same Idempotency-Key is still running, or its answer was not kept */
+            409: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": "The robot is not AVAILABLE (it is IN_SESSION)"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            413: components["responses"]["PayloadTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            422: components["responses"]["UnprocessableEntity"];
             429: components["responses"]["TooManyRequests"];
             500: components["responses"]["InternalServerError"];
             503: components["responses"]["ServiceUnavailable"];

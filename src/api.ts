@@ -25,6 +25,8 @@ import { certificationEndpoints } from './operators/certification.routes.ts'
 import { operatorProfileEndpoints } from './operators/operator-profile.routes.ts'
 import { scheduleEndpoints } from './operators/schedule.routes.ts'
 import { operatorStatsEndpoints } from './operators/stats.routes.ts'
+import { streamEndpoints } from './outbound/stream.routes.ts'
+import { webhookEndpoints } from './outbound/webhook.routes.ts'
 import { onboardingPage } from './payments/onboarding.page.ts'
 import { paymentEndpoints } from './payments/payment.routes.ts'
 import { robotEndpoints } from './robots/robot.routes.ts'
@@ -66,6 +68,8 @@ export function apiEndpoints(platform: Platform, gatewayUrl: () => string): Endp
     ...ticketEndpoints(platform),
     ...exportEndpoints({ ...platform, exports: platform.sessionExports }),
     ...notificationEndpoints({ notifications }),
+    ...streamEndpoints(platform),
+    ...webhookEndpoints(platform),
     ...auditEndpoints({ db }),
     ...billingEndpoints(platform),
     ...paymentEndpoints(platform),

@@ -1,6 +1,7 @@
 import { existsSync } from 'node:fs'
 import { resolve } from 'node:path'
 import { z } from 'zod'
+import { parseNetwork } from './outbound/target.address.ts'
 
 export const Roles = z.enum(['api', 'hub', 'gateway', 'worker'])
 export type RoleName = z.infer<typeof Roles>
@@ -87,6 +88,19 @@ const Env = z.object({
     .optional(),
   STRIPE_WEBHOOK_SECRET: list.pipe(z.array(z.string().startsWith('whsec_'))).default([]),
   STRIPE_API_BASE: origin.optional(),
+  /** Networks that webhooks may reach although they are not public. */
+  WEBHOOK_ALLOWED_NETWORKS: z
+    .union([
+      z.literal('none').transform((): string[] => []),
+      list.pipe(
+        z.array(
+          z
+            .string()
+            .refine((text) => parseNetwork(text) !== undefined, 'must be a network such as 10.0.0.0/8'),
+        ),
+      ),
+    ])
+    .optional(),
   CORS_ORIGINS: list.pipe(z.array(origin)).default([]),
   /** How many proxies stand in front; `true` is one. */
   TRUST_PROXY: z
@@ -146,6 +160,17 @@ function crossProblems(env: Env): string[] {
   }
   if (production && env.DEMO) problems.push('DEMO cannot be on in production: it prints working credentials')
   return problems
+}
+
+const LOOPBACK_HOSTS = ['127.0.0.1', '::1', 'localhost']
+
+/**
+ * Whoever develops on their own machine may send webhooks to it. Only where the api itself listens there alone: others
+ * who can reach it must not reach through it what they cannot reach themselves.
+ */
+function defaultNetworks({ NODE_ENV, HOST }: Env): string[] {
+  const alone = NODE_ENV !== 'production' && (HOST === undefined || LOOPBACK_HOSTS.includes(HOST))
+  return alone ? ['127.0.0.0/8', '::1/128'] : []
 }
 
 /** The process's environment; a file `.env` in the working directory fills in what is not set. */
@@ -215,6 +240,7 @@ export function loadConfig(source: Record<string, string | undefined> = environm
           apiBase: env.STRIPE_API_BASE,
         }
       : undefined,
+    webhookNetworks: env.WEBHOOK_ALLOWED_NETWORKS ?? defaultNetworks(env),
     corsOrigins: env.CORS_ORIGINS,
     trustedProxies: env.TRUST_PROXY,
     rateLimits: { perMinute: env.RATE_LIMIT_PER_MINUTE, publicPerMinute: env.RATE_LIMIT_PUBLIC_PER_MINUTE },

@@ -34,6 +34,7 @@ import { type Certifications, createCertifications } from './operators/certifica
 import { createOperatorProfiles } from './operators/operator-profile.service.ts'
 import { createSchedules } from './operators/schedule.service.ts'
 import { createOperatorStats } from './operators/stats.service.ts'
+import { createOutbound } from './outbound/outbound.ts'
 import { createPayments } from './payments/payments.ts'
 import { createRobots } from './robots/robot.service.ts'
 import { createRobotTokens } from './robots/robot.token.ts'
@@ -79,6 +80,7 @@ export async function createPlatform(config: Config, surroundings: Surroundings)
       ...createFleet(base, sessions.lifecycle, operators.certifications),
       ...billing,
       payments: createPayments({ ...base, ...accounts, ...operators, ...billing, settings: config.payments }),
+      ...createOutbound({ ...base, allowedNetworks: config.webhookNetworks }),
       ...createSupport({ ...base, ...accounts }),
       driving: createDriving({ ...base, queries: sessions.sessionQueries, users: accounts.users }),
       close: closers.closeAll,

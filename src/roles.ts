@@ -66,6 +66,8 @@ export async function startRoles(
     const baseUrl = config.baseUrlFromPort && http ? `http://localhost:${http.port}` : config.baseUrl
     const platform = await createPlatform(config, { log, now, baseUrl })
     ending.close.push(platform.close)
+    ending.drain.push(() => platform.eventWaits.close())
+    ending.drain.push(() => platform.webhookSender.close())
     ending.drain.push(async () => platform.contactDelivery?.close())
     ending.drain.push(async () => platform.notificationMails?.close())
 
@@ -182,6 +184,7 @@ function runWorker(platform: Platform, ending: Ending): void {
       { name: 'presence sweep', everyMs: 500, run: sweep.run },
       { name: 'scheduled starts', everyMs: 1_000, run: schedule.run },
       { name: 'monthly close', everyMs: 10_000, run: monthlyClose.run },
+      ...outboundJobs(platform),
       ...(payments ? paymentJobs(payments) : []),
       ...mailJobs(platform),
       { name: 'idempotency clean-up', everyMs: 60_000, run: idempotency.removeExpired },
@@ -196,6 +199,13 @@ const paymentJobs = ({ payoutTransfers, collections, facts }: Payments): Job[] =
   { name: 'payouts', everyMs: 5_000, run: payoutTransfers.runDue },
   { name: 'invoice collection', everyMs: 5_000, run: collections.runDue },
   { name: 'payment events clean-up', everyMs: 3_600_000, run: facts.removeExpired },
+]
+
+const outboundJobs = ({ fanOut, webhookSender, outboundRetention }: Platform): Job[] => [
+  { name: 'outbound events', everyMs: 250, run: fanOut.run },
+  { name: 'webhooks', everyMs: 250, run: webhookSender.run },
+  { name: 'outbound clean-up', everyMs: 60_000, run: outboundRetention.removeOld },
+  { name: 'outbound bounds', everyMs: 600_000, run: outboundRetention.removeSurplus },
 ]
 
 /** Only where there is a mail server; what waits for one waits in the database. */

@@ -146,6 +146,24 @@ async function invoiced(): Promise<string> {
     .execute()
   return id
 }
+/** A webhook of the client's, the only one, to an address where nobody listens. */
+async function hooked(): Promise<string> {
+  for (const { id } of (await client.get('/api/webhooks')).body.webhooks)
+    await client.delete(`/api/webhooks/${id}`)
+  const reply = await client.post('/api/webhooks', { url: 'http://127.0.0.1:9/' })
+  expect(reply.status).toBe(201)
+  return reply.body.id
+}
+/** A test of it that was given up. */
+async function undelivered(): Promise<string> {
+  const webhookId = await hooked()
+  const { body } = await client.post(`/api/webhooks/${webhookId}/test`)
+  await client.patch(`/api/webhooks/${webhookId}`, { enabled: false })
+  await client.patch(`/api/webhooks/${webhookId}`, { enabled: true })
+  return `/api/webhooks/${webhookId}/deliveries/${body.id}`
+}
+/** The client's webhooks are the client's, with either credential. */
+const ownHook = (status: number): Statuses => ({ ...everybody(404), client: status, 'client key': status })
 const newRobot = () => ({ name: 'Arm', robot_type: 'testbot', hardware_id: `auth-${++serial}` })
 const ofSession = (tail = '', body?: unknown) => ({ path: `/api/sessions/${sessionId}${tail}`, body })
 
@@ -293,6 +311,49 @@ const rules: Record<string, Rule> = {
     attempt: () => ofSession('/ticket', { part: 'watch' }),
   },
   'POST /api/sessions/export': { expected: everybody(200), attempt: () => ({ body: { format: 'csv' } }) },
+
+  'GET /api/events': { expected: everybody(200) },
+  'GET /api/webhooks': { expected: everybody(200) },
+  'POST /api/webhooks': {
+    expected: everybody(201),
+    attempt: () => ({ body: { url: 'http://127.0.0.1:9/' } }),
+  },
+  'GET /api/webhooks/{id}': {
+    expected: ownHook(200),
+    attempt: async () => ({ path: `/api/webhooks/${await hooked()}` }),
+  },
+  'PATCH /api/webhooks/{id}': {
+    expected: ownHook(200),
+    attempt: async () => ({ path: `/api/webhooks/${await hooked()}`, body: { description: 'x' } }),
+  },
+  'DELETE /api/webhooks/{id}': {
+    expected: ownHook(204),
+    attempt: async () => ({ path: `/api/webhooks/${await hooked()}` }),
+  },
+  'POST /api/webhooks/{id}/rotate-secret': {
+    expected: ownHook(200),
+    attempt: async () => ({ path: `/api/webhooks/${await hooked()}/rotate-secret` }),
+  },
+  'POST /api/webhooks/{id}/test': {
+    expected: ownHook(202),
+    attempt: async () => ({ path: `/api/webhooks/${await hooked()}/test` }),
+  },
+  'POST /api/webhooks/{id}/replay': {
+    expected: ownHook(202),
+    attempt: async () => ({ path: `/api/webhooks/${await hooked()}/replay`, body: { since: inAnHour() } }),
+  },
+  'GET /api/webhooks/{id}/deliveries': {
+    expected: ownHook(200),
+    attempt: async () => ({ path: `/api/webhooks/${await hooked()}/deliveries` }),
+  },
+  'GET /api/webhooks/{id}/deliveries/{delivery_id}': {
+    expected: ownHook(200),
+    attempt: async () => ({ path: await undelivered() }),
+  },
+  'POST /api/webhooks/{id}/deliveries/{delivery_id}/replay': {
+    expected: ownHook(202),
+    attempt: async () => ({ path: `${await undelivered()}/replay` }),
+  },
 
   'GET /api/notifications': { expected: everybody(200) },
   'POST /api/notifications/read': { expected: everybody(200), attempt: () => ({ body: { up_to: '1' } }) },

@@ -24,6 +24,8 @@ import { NotificationMail } from '../notifications/notification-mail.entity.ts'
 import { Certification } from '../operators/certification.entity.ts'
 import { OperatorProfile } from '../operators/operator-profile.entity.ts'
 import { OperatorSchedule } from '../operators/schedule.entity.ts'
+import { EventStream, OutboundFact, UserEvent } from '../outbound/event.entity.ts'
+import { Webhook, WebhookDelivery } from '../outbound/webhook.entity.ts'
 import { InvoiceCollection } from '../payments/collection.entity.ts'
 import { Payout } from '../payments/payout.entity.ts'
 import { ProviderAccount } from '../payments/provider-account.entity.ts'
@@ -76,6 +78,11 @@ export const entities = [
   InvoiceCollection,
   ProviderEvent,
   ProviderObject,
+  OutboundFact,
+  EventStream,
+  UserEvent,
+  Webhook,
+  WebhookDelivery,
 ] as const
 
 /** A database that takes no more packets must not hold requests for ever. */

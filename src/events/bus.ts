@@ -5,6 +5,8 @@
 export interface BusTopics {
   /** The outbox has something new. */
   'outbox.wake': Record<never, never>
+  /** There are new events in the streams of users. */
+  'events.stored': Record<never, never>
   /** Sessions, tokens or the existence of these robots changed; gateways look them up. */
   'robots.changed': { robotIds: string[] }
   /**

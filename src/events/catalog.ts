@@ -14,9 +14,13 @@ export type RobotStatusFact = z.infer<typeof RobotStatusFact>
 export const catalog = {
   'session.event': SessionLogEvent,
   notification: z.object({ user_id: z.uuid(), notification: NotificationEvent }),
+  /** Of somebody who is not to be told live. */
+  'notification.quiet': z.object({ user_id: z.uuid(), notification: NotificationEvent }),
   'notification.read': z.object({ user_id: z.uuid(), read: NotificationReadEvent }),
   /** Many robots in one fact: ten thousand robots that drop together make a handful of rows. */
   'robots.status': z.object({ robots: z.array(RobotStatusFact) }),
 } as const
+/** Those that are events for programs of others too: they are handed on once they have been told live. */
+export const handedOn = ['session.event', 'notification', 'notification.quiet', 'robots.status'] as const
 export type EventName = keyof typeof catalog
 export type EventPayload<N extends EventName> = z.infer<(typeof catalog)[N]>

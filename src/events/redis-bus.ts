@@ -15,6 +15,7 @@ const URGENT: ReadonlySet<BusTopic> = new Set(['robot.stop'])
 /** How a hint that waits takes up the next one. Topics without a rule are sent one by one. */
 const absorb: { [T in BusTopic]?: (waiting: BusTopics[T], next: BusTopics[T]) => void } = {
   'outbox.wake': () => {},
+  'events.stored': () => {},
   'robots.changed': ({ robotIds }, next) => {
     if (robotIds.length + next.robotIds.length <= MAX_ROBOT_IDS) robotIds.push(...next.robotIds)
   },

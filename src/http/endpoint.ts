@@ -32,7 +32,9 @@ export interface Upload {
   readonly maxBytes: number
 }
 
-export type Refusals = Readonly<Partial<Record<400 | 403 | 404 | 409 | 413 | 415 | 422 | 502 | 503, string>>>
+export type Refusals = Readonly<
+  Partial<Record<400 | 403 | 404 | 409 | 410 | 413 | 415 | 422 | 502 | 503, string>>
+>
 
 /** Answers besides the usual one that are no error: status → in which case, and its JSON body if it has one. */
 export type Alternatives = Readonly<Record<number, readonly [when: string, body?: z.ZodType]>>

@@ -37,6 +37,11 @@ export function createMetrics() {
     help: 'Events of the payment provider, by what became of them',
     labelNames: ['outcome'],
   })
+  const webhookAttempts = new Counter({
+    ...{ registers, name: 'wheelhouse_webhook_attempts_total' },
+    help: 'Attempts to deliver to webhooks of users, by what became of them',
+    labelNames: ['outcome'],
+  })
   const runs = new Counter({
     ...{ registers, name: 'wheelhouse_job_runs_total', help: 'Runs of worker jobs' },
     labelNames: ['job', 'outcome'],
@@ -67,6 +72,7 @@ export function createMetrics() {
     rateLimited: (policy: string): void => refusals.inc({ policy }),
     idempotency: (outcome: string): void => repetitions.inc({ outcome }),
 
+    webhookAttempt: (outcome: string): void => webhookAttempts.inc({ outcome }),
     providerEvent: (outcome: string): void => providerEvents.inc({ outcome }),
 
     /** Counts a run of a worker job. */

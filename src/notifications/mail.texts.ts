@@ -126,6 +126,14 @@ const kinds: Readonly<Record<NotificationType, (data: Data) => Told>> = {
     subject: `${amount(data)} of a payout were taken back`,
     text: `The payment provider took back ${amount(data)} of a payout. The amount is available for payout again.`,
   }),
+  'webhook.disabled': (data) => ({
+    subject: `Your webhook to ${named(data.host)} was disabled`,
+    text: `Your webhook to ${named(data.host)} was disabled, ${
+      data.reason === 'gone'
+        ? 'because it answered that it is gone'
+        : 'because nothing arrived there for days'
+    }. No events are sent there any more until you enable it again.`,
+  }),
 }
 
 /** What a notification says in a mail; one that a newer process has written says only that it is there. */

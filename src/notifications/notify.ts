@@ -83,8 +83,8 @@ export async function notify(tx: Tx, at: Date, notifications: readonly NewNotifi
     const values = { userId, type, data, at, mail: !own, mailDueAt: mailDueAt(type, at) }
     const [written] = await insertNext(tx.db, values)
     if (!written) throw new Error('a user to notify does not exist')
-    if (!written.push) continue
-    tx.record('notification', {
+    // Who does not want to be disturbed still may have programs that look after it.
+    tx.record(written.push ? 'notification' : 'notification.quiet', {
       user_id: userId,
       notification: { id: String(written.seq), type, data, created_at: at.toISOString() },
     })

@@ -20,6 +20,7 @@ const errorTexts: Readonly<Record<number, string>> = {
   403: 'This needs the client role',
   404: 'Robot not found',
   409: 'The robot is not AVAILABLE (it is IN_SESSION)',
+  410: 'Events up to 4711 are no longer kept: read the state anew, and go on with after=latest, or with after=oldest',
   413: 'Request body is too large',
   415: 'Content-Type must be application/json',
   422: 'Idempotency-Key was used with another body',
