@@ -1,6 +1,7 @@
 import { writeFile } from 'node:fs/promises'
 import type { Lab } from './lab.ts'
 import { openLab } from './lab.ts'
+import { measureConsole } from './measure/console.ts'
 import { measureHeartbeats } from './measure/heartbeats.ts'
 import { measureHub } from './measure/hub.ts'
 import { measureMemory } from './measure/memory.ts'
@@ -28,6 +29,7 @@ const measure: Record<Measurement, (lab: Lab, plan: Plan) => Promise<Section>> =
   rest: measureRest,
   relay: measureRelay,
   hub: measureHub,
+  console: measureConsole,
 }
 
 const say = (text: string) => process.stdout.write(`${text}\n`)

@@ -8,6 +8,7 @@ export const measurements = [
   'silence',
   'hub',
   'relay',
+  'console',
   'rest', // last: what PostgreSQL has to clear away after a million sessions takes its time
 ] as const
 export type Measurement = (typeof measurements)[number]
@@ -47,6 +48,13 @@ export interface HubPlan {
   readonly backlog: number
 }
 
+/** The cockpit in a browser. */
+export interface ConsolePlan {
+  /** Driven before anything is counted, and then for so long. */
+  readonly warmUpSeconds: number
+  readonly seconds: number
+}
+
 /** How much is measured; everything else is the same in a quick run and a full one. */
 export interface Plan {
   readonly quick: boolean
@@ -70,6 +78,7 @@ export interface Plan {
   readonly exportedSessions: number
   readonly relay: RelayPlan
   readonly hub: HubPlan
+  readonly console: ConsolePlan
   /** Longest wait for other programs to leave the machine alone, before each measurement. */
   readonly quietLimitMs: number
   readonly command: string
@@ -117,6 +126,7 @@ const full = {
     returning: 5_000,
     backlog: 30_000,
   } as HubPlan,
+  console: { warmUpSeconds: 5, seconds: 30 },
   quietLimitMs: 10_000,
 }
 const quick: typeof full = {
@@ -155,6 +165,7 @@ const quick: typeof full = {
     returning: 1_000,
     backlog: 10_000,
   },
+  console: { warmUpSeconds: 2, seconds: 5 },
   quietLimitMs: 1_000,
 }
 

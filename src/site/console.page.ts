@@ -60,6 +60,8 @@ async function sendAsset(http: Context, folder: string, name: string): Promise<v
   const plain = file && (await stat(file).catch(absent))
   if (!plain) throw notFound('File')
   http.vary('Accept-Encoding')
+  // A worker is bound by the policy of its own script, not by the page's.
+  http.set('Content-Security-Policy', POLICY)
   http.set('Cache-Control', 'public, max-age=31536000, immutable')
   http.type = extname(name)
   const encoded = await smallest(http, file as string)

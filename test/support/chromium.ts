@@ -3,19 +3,12 @@ import { readFile } from 'node:fs/promises'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { extname, join } from 'node:path'
-import { type Browser, chromium as driver } from 'playwright-core'
+import type { Browser } from 'playwright-core'
+import { launchChromium as launch } from '../../bench/console/chromium.ts'
 import { chromium } from './outside-programs.ts'
 
-/** Debian's Chromium, without a window and without a word to anybody outside. */
-export function launchChromium(): Promise<Browser> {
-  return driver.launch({
-    executablePath: chromium(),
-    args: [
-      ...['--no-sandbox', '--disable-gpu', '--disable-quic', '--no-first-run', '--disable-sync'],
-      ...['--disable-background-networking', '--disable-component-update'],
-    ],
-  })
-}
+/** Chromium as the benchmark drives it too. */
+export const launchChromium = (): Promise<Browser> => launch(chromium())
 
 const types: Record<string, string> = { '.html': 'text/html', '.js': 'text/javascript', '.css': 'text/css' }
 

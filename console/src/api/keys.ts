@@ -8,6 +8,7 @@ export const keys = {
   clientProfile: ['client-profile'],
   operatorProfile: ['operator-profile'],
   apiKeys: ['api-keys'],
+  webhooks: ['webhooks'],
   notifications: ['notifications'],
   sessions: ['sessions'],
   robots: ['robots'],

@@ -8,6 +8,7 @@ import { robotNavigation, robotRoutes } from '../robots/routes.ts'
 import { sessionNavigation, sessionRoutes } from '../session/routes.ts'
 import { settingsNavigation, settingsRoutes } from '../settings/routes.ts'
 import { statisticsNavigation, statisticsRoutes } from '../statistics/routes.ts'
+import { webhookRoutes } from '../webhooks/routes.ts'
 import type { NavigationEntry } from './navigation.ts'
 
 /** Every feature's pages: one line each. */
@@ -22,6 +23,7 @@ export const routes = [
   ...statisticsRoutes,
   ...adminRoutes,
   ...settingsRoutes,
+  ...webhookRoutes,
 ] as const
 
 /** Every feature's links, in the order in which they are shown: one line each. */

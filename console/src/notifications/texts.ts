@@ -21,6 +21,7 @@ const titles: Record<string, string> = {
   'payout.paid': 'A payout is on its way',
   'payout.failed': 'A payout failed',
   'payout.reversed': 'A payout was reversed',
+  'webhook.disabled': 'A webhook was switched off',
 }
 
 /**
@@ -28,7 +29,9 @@ const titles: Record<string, string> = {
  * named as they come.
  */
 export function textOf({ type, data }: Pick<NotificationEvent, 'type' | 'data'>) {
-  const about = [data.robot_name, data.robot_type, data.reason].filter((text) => typeof text === 'string')
+  const about = [data.robot_name, data.robot_type, data.host, data.reason].filter(
+    (text) => typeof text === 'string',
+  )
   const sessionId = typeof data.session_id === 'string' ? data.session_id : undefined
   return { title: titles[type] ?? type.replaceAll(/[._]/g, ' '), detail: about.join(' · '), sessionId }
 }

@@ -15,7 +15,7 @@ export const settingsNavigation: readonly NavigationEntry[] = [
   {
     to: '/settings',
     label: 'Settings',
-    description: 'Your name and picture, what you are told by mail, and API keys.',
+    description: 'Your name and picture, what you are told by mail, API keys and webhooks.',
     icon: IconSettings,
   },
 ]

@@ -3,6 +3,7 @@ import { ClientProfileForm } from '../profiles/client-profile.form.tsx'
 import { OperatorProfileForm } from '../profiles/operator-profile.form.tsx'
 import { Page } from '../ui/page.tsx'
 import { Section } from '../ui/section.tsx'
+import { Webhooks } from '../webhooks/webhooks.tsx'
 import { AccountForm } from './account.form.tsx'
 import { ApiKeys } from './api-keys.tsx'
 import { AvatarForm } from './avatar.form.tsx'
@@ -32,6 +33,9 @@ export function SettingsPage() {
       </Section>
       <Section title="API keys">
         <ApiKeys />
+      </Section>
+      <Section title="Webhooks">
+        <Webhooks />
       </Section>
     </Page>
   )

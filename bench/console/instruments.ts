@@ -1,0 +1,54 @@
+import type { Page } from 'playwright-core'
+
+/** What the page has measured by itself, since the last look. */
+export interface PageReadings {
+  /** From an input's timestamp, which the browser's own process sets, until its command was given to the socket. */
+  readonly inputToWireMs: readonly number[]
+  /** Tasks that held up the page for more than 50 ms, as browsers count them. */
+  readonly longTasksMs: readonly number[]
+  /** Control frames given to the socket. */
+  readonly commands: number
+}
+
+/**
+ * Runs in the page before any script of its own. The window hears of a key before the cockpit does, in the same task,
+ * so the next control frame is the one that the key has caused.
+ */
+const INSTRUMENTS = `
+  const readings = () => ({ inputToWireMs: [], longTasksMs: [], commands: 0 })
+  let now = readings()
+  let pressedMs
+  window.takeReadings = () => {
+    const taken = now
+    now = readings()
+    return taken
+  }
+  for (const type of ['keydown', 'keyup']) {
+    window.addEventListener(type, (event) => { if (!event.repeat) pressedMs = event.timeStamp }, true)
+  }
+  const { send } = WebSocket.prototype
+  WebSocket.prototype.send = function (frame) {
+    if (typeof frame === 'string' && frame.includes('"type":"control"')) {
+      now.commands++
+      if (pressedMs !== undefined) now.inputToWireMs.push(performance.now() - pressedMs)
+      pressedMs = undefined
+    }
+    return send.call(this, frame)
+  }
+  new PerformanceObserver((list) => {
+    for (const { duration } of list.getEntries()) now.longTasksMs.push(duration)
+  }).observe({ type: 'longtask' })`
+
+export const installInstruments = (page: Page): Promise<unknown> => page.addInitScript(INSTRUMENTS)
+
+export const takeReadings = (page: Page): Promise<PageReadings> => page.evaluate('takeReadings()')
+
+/** Seconds that the page's main thread has worked so far. */
+export async function mainThreadWatch(page: Page): Promise<() => Promise<number>> {
+  const debuggerOfPage = await page.context().newCDPSession(page)
+  await debuggerOfPage.send('Performance.enable')
+  return async () => {
+    const { metrics } = await debuggerOfPage.send('Performance.getMetrics')
+    return metrics.find(({ name }) => name === 'TaskDuration')?.value ?? Number.NaN
+  }
+}

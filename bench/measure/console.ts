@@ -1,0 +1,132 @@
+import { setTimeout as delay } from 'node:timers/promises'
+import type { Browser, Page } from 'playwright-core'
+import { findProgram } from '../../cluster/programs.ts'
+import { startCamera } from '../console/camera.ts'
+import { launchChromium } from '../console/chromium.ts'
+import { FIRST_VIEW_LIMIT_BYTES, firstViewScripts } from '../console/first-view.ts'
+import {
+  installInstruments,
+  mainThreadWatch,
+  type PageReadings,
+  takeReadings,
+} from '../console/instruments.ts'
+import { setStage } from '../console/stage.ts'
+import type { Lab } from '../lab.ts'
+import type { ConsolePlan, Plan } from '../options.ts'
+import type { Row, Section } from '../report.ts'
+import { figure, percentile, sum } from '../stats.ts'
+
+const TELEMETRY_HZ = 30
+const COMMANDS_HZ = 50
+const CAMERA = { width: 640, height: 360, hz: 25 }
+/** One frame of a screen. */
+const INPUT_LIMIT_MS = 16
+const MESSAGE_EVERY_MS = 2_000
+/** How long a turn is held, a different time each so that inputs and commands fall on each other in every way. */
+const HOLD_MS = [83, 112, 147, 61] as const
+
+const title = 'The console’s cockpit, in Chromium'
+
+interface Driven {
+  readonly readings: PageReadings
+  readonly seconds: number
+  readonly mainThreadSeconds: number
+}
+
+/** The cockpit, driven by keyboard: how soon a key is on the wire, and what holds the page up. */
+export async function measureConsole(lab: Lab, plan: Plan): Promise<Section> {
+  const program = findProgram('chromium')
+  if (!program) return { title, rows: [], notes: ['Not measured: there is no chromium on the PATH.'] }
+  const camera = await startCamera(CAMERA)
+  const browser = await launchChromium(program)
+  try {
+    const driven = await drivenThrough(lab, plan.console, { browser, streamUrl: camera.url })
+    return {
+      title,
+      rows: rowsOf(driven),
+      notes: notesOf(driven, { version: browser.version(), kilobytes: camera.frameBytes / 1_000 }),
+    }
+  } finally {
+    await browser.close()
+    await camera.close()
+  }
+}
+
+async function drivenThrough(
+  lab: Lab,
+  { warmUpSeconds, seconds }: ConsolePlan,
+  parts: { browser: Browser; streamUrl: string },
+): Promise<Driven> {
+  const page = await parts.browser.newPage({ viewport: { width: 1_440, height: 900 }, locale: 'en-GB' })
+  await installInstruments(page)
+  const stage = await setStage(lab, page, { streamUrl: parts.streamUrl, telemetryHz: TELEMETRY_HZ })
+  try {
+    const workedSeconds = await mainThreadWatch(page)
+    await drive(page, stage, warmUpSeconds)
+    await takeReadings(page)
+    const [workedBefore, startedMs] = [await workedSeconds(), performance.now()]
+    await drive(page, stage, seconds)
+    const mainThreadSeconds = (await workedSeconds()) - workedBefore
+    return {
+      readings: await takeReadings(page),
+      seconds: (performance.now() - startedMs) / 1_000,
+      mainThreadSeconds,
+    }
+  } finally {
+    await stage.close()
+  }
+}
+
+/** Forward all the time, turning left and right by turns. */
+async function drive(page: Page, stage: { say(body: string): Promise<unknown> }, seconds: number) {
+  const untilMs = performance.now() + seconds * 1_000
+  let nextMessageMs = 0
+  await page.keyboard.down('ArrowUp')
+  for (let turn = 0; performance.now() < untilMs; turn++) {
+    const key = turn % 2 === 0 ? 'ArrowLeft' : 'ArrowRight'
+    await page.keyboard.down(key)
+    await delay(HOLD_MS[turn % HOLD_MS.length])
+    await page.keyboard.up(key)
+    await delay(HOLD_MS[(turn + 1) % HOLD_MS.length])
+    if (performance.now() < nextMessageMs) continue
+    nextMessageMs = performance.now() + MESSAGE_EVERY_MS
+    await stage.say(`Turn ${turn}`)
+  }
+  await page.keyboard.up('ArrowUp')
+}
+
+function rowsOf({ readings, seconds, mainThreadSeconds }: Driven): Row[] {
+  const { inputToWireMs: inputs, longTasksMs, commands } = readings
+  const shares = [0.5, 0.95, 0.99, 1].map((share) => figure(percentile(inputs, share)))
+  const firstView = sum(firstViewScripts().map(([, bytes]) => bytes))
+  return [
+    {
+      what: 'key event → its command given to the WebSocket, p50 / p95 / p99 / max',
+      measured: `${shares.join(' / ')} ms`,
+      goal: `p99 < ${INPUT_LIMIT_MS} ms`,
+      met: percentile(inputs, 0.99) < INPUT_LIMIT_MS,
+    },
+    {
+      what: 'tasks of the main thread over 50 ms',
+      measured: longTasksMs.length === 0 ? 'none' : `${longTasksMs.length}, ${longestOf(longTasksMs)}`,
+      goal: 'none',
+      met: longTasksMs.length === 0,
+    },
+    { what: 'commands sent', measured: `${figure(commands / seconds)}/s` },
+    { what: 'main thread', measured: `${figure((mainThreadSeconds / seconds) * 100)} % busy` },
+    {
+      what: 'script of the first view, gzip',
+      measured: `${figure(firstView / 1_000)} kB`,
+      goal: `< ${FIRST_VIEW_LIMIT_BYTES / 1_000} kB`,
+      met: firstView < FIRST_VIEW_LIMIT_BYTES,
+    },
+  ]
+}
+
+const longestOf = (tasksMs: readonly number[]) => `the longest ${figure(Math.max(...tasksMs))} ms`
+
+const notesOf = ({ readings, seconds }: Driven, browser: { version: string; kilobytes: number }) => [
+  `Chromium ${browser.version} without a GPU; ${Math.round(seconds)} s; ${readings.inputToWireMs.length} keys went down or up, each counted from the timestamp that the browser gives the event.`,
+  `Meanwhile: ${COMMANDS_HZ} commands a second as long as a key is held, telemetry at ${TELEMETRY_HZ} Hz, MJPEG video of ${CAMERA.width} × ${CAMERA.height} at ${CAMERA.hz} Hz (${figure(browser.kilobytes)} kB a picture) decoded by the page, a chat message every ${MESSAGE_EVERY_MS / 1_000} s.`,
+  'Wheelhouse, its PostgreSQL, the robot, the camera and the program that presses the keys run on the same machine.',
+]

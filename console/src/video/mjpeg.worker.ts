@@ -1,0 +1,78 @@
+import type { FromMjpegWorker } from './mjpeg.ts'
+
+// Reads and decodes MJPEG beside the page, whose own thread has better things to do: it may be driving a robot.
+
+const MAX_PART_BYTES = 8_000_000
+const HEAD_END = [13, 10, 13, 10]
+
+let shown: (() => void) | undefined
+self.addEventListener('message', ({ data }: MessageEvent<string | undefined>) => {
+  if (data === undefined) shown?.()
+  else play(data).then(tell, () => tell({ ended: 'the picture broke off' }))
+})
+
+const tell = (message: FromMjpegWorker, transfer: Transferable[] = []) =>
+  self.postMessage(message, { transfer })
+
+async function play(url: string): Promise<FromMjpegWorker> {
+  const response = await fetch(url, { credentials: 'same-origin' })
+  if (!response.ok || !response.body) return { ended: `the camera answered ${response.status}` }
+  await readParts(response.body, async (jpeg) => {
+    const picture = await createImageBitmap(new Blob([jpeg], { type: 'image/jpeg' }))
+    const { promise, resolve } = Promise.withResolvers<void>()
+    shown = resolve
+    tell({ picture }, [picture])
+    await promise
+  })
+  return { ended: 'the camera has ended the picture' }
+}
+
+/**
+ * Reads the parts of a `multipart/x-mixed-replace` body, each with its length. Of several that have come while one
+ * was being drawn, the newest is shown: a picture that lags behind is worse than one that misses frames.
+ */
+async function readParts(
+  body: ReadableStream<Uint8Array<ArrayBuffer>>,
+  show: (part: Uint8Array<ArrayBuffer>) => Promise<void>,
+): Promise<void> {
+  let rest = new Uint8Array()
+  for await (const chunk of iterate(body)) {
+    rest = joined(rest, chunk)
+    let newest: Uint8Array<ArrayBuffer> | undefined
+    for (let part = takePart(rest); part; part = takePart(rest)) {
+      rest = part.rest
+      newest = part.jpeg
+    }
+    if (newest) await show(newest)
+    if (rest.length > MAX_PART_BYTES) throw new Error('no frame can be found in the picture')
+  }
+}
+
+async function* iterate<T>(body: ReadableStream<T>): AsyncGenerator<T> {
+  const reader = body.getReader()
+  for (;;) {
+    const { done, value } = await reader.read()
+    if (done) return
+    yield value
+  }
+}
+
+function joined(one: Uint8Array<ArrayBuffer>, other: Uint8Array<ArrayBuffer>): Uint8Array<ArrayBuffer> {
+  if (one.length === 0) return other
+  const both = new Uint8Array(one.length + other.length)
+  both.set(one)
+  both.set(other, one.length)
+  return both
+}
+
+/** The first part that has all arrived, and what follows it. @throws for a part that does not tell its length */
+function takePart(bytes: Uint8Array<ArrayBuffer>) {
+  const headEnd = bytes.findIndex((_, at) => HEAD_END.every((byte, index) => bytes[at + index] === byte))
+  if (headEnd < 0) return undefined
+  const head = new TextDecoder('latin1').decode(bytes.subarray(0, headEnd))
+  const length = Number(/content-length:\s*(\d+)/i.exec(head)?.[1] ?? Number.NaN)
+  if (!Number.isFinite(length)) throw new Error('a frame without a length')
+  const start = headEnd + HEAD_END.length
+  if (bytes.length < start + length) return undefined
+  return { jpeg: bytes.slice(start, start + length), rest: bytes.slice(start + length) }
+}

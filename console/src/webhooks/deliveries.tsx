@@ -1,0 +1,68 @@
+import { Button, Center, Group, SegmentedControl, Stack, Text } from '@mantine/core'
+import { useState } from 'react'
+import { DataTable } from '../ui/data-table.tsx'
+import { Empty, Problem, QueryView } from '../ui/states.tsx'
+import { DeliveryRow } from './delivery-row.tsx'
+import { type DeliveryStatus, useDeliveries, type Webhook } from './queries.ts'
+import { ReplayMissed } from './replay-missed.tsx'
+
+const choices = [
+  { value: '', label: 'All' },
+  { value: 'PENDING', label: 'Waiting' },
+  { value: 'DELIVERED', label: 'Arrived' },
+  { value: 'FAILED', label: 'Given up' },
+]
+
+/** The log of what was sent, with the way to send it again. */
+export function Deliveries({ webhook }: { webhook: Webhook }) {
+  const [status, setStatus] = useState('')
+  const query = useDeliveries(webhook.id, (status || undefined) as DeliveryStatus | undefined)
+  return (
+    <Stack>
+      <Group justify="space-between">
+        <SegmentedControl
+          data={choices}
+          value={status}
+          onChange={setStatus}
+          aria-label="Which deliveries"
+          size="xs"
+        />
+        {webhook.enabled && <ReplayMissed webhook={webhook} />}
+      </Group>
+      <QueryView
+        query={query}
+        isEmpty={(deliveries) => deliveries.length === 0}
+        empty={<Empty title={status === '' ? 'Nothing was sent yet' : 'No such deliveries'} />}
+      >
+        {(deliveries) => (
+          <>
+            <DataTable
+              label="Deliveries"
+              minWidth={680}
+              columns={['Sent', 'Event', 'State', 'Answer', 'Details']}
+            >
+              {deliveries.map((delivery) => (
+                <DeliveryRow key={delivery.id} delivery={delivery} webhook={webhook} />
+              ))}
+            </DataTable>
+            {query.isFetchNextPageError && <Problem error={query.error} />}
+            {query.hasNextPage && (
+              <Center>
+                <Button
+                  variant="default"
+                  onClick={() => void query.fetchNextPage()}
+                  loading={query.isFetchingNextPage}
+                >
+                  Older deliveries
+                </Button>
+              </Center>
+            )}
+          </>
+        )}
+      </QueryView>
+      <Text size="sm" c="dimmed">
+        One that arrives twice has the same webhook-id both times.
+      </Text>
+    </Stack>
+  )
+}

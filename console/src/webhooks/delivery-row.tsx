@@ -1,0 +1,119 @@
+import { Badge, Button, Code, Group, Stack, Table, Text } from '@mantine/core'
+import { useDisclosure } from '@mantine/hooks'
+import { useQuery } from '@tanstack/react-query'
+import { answerOf } from '@wheelhouse/sdk'
+import { usePlatform } from '../app/platform.ts'
+import { Problem, QueryView } from '../ui/states.tsx'
+import { Time } from '../ui/time.tsx'
+import { type Delivery, useWebhookChange, type Webhook, webhookKey } from './queries.ts'
+
+const COLUMNS = 5
+
+const shownAs = {
+  PENDING: { label: 'Waiting', color: 'orange.9' },
+  DELIVERED: { label: 'Arrived', color: 'teal.9' },
+  FAILED: { label: 'Given up', color: 'red.9' },
+} as const
+
+interface Props {
+  readonly delivery: Delivery
+  readonly webhook: Webhook
+}
+
+/** One event on its way to a webhook; what it carries and what was answered below, when asked for. */
+export function DeliveryRow({ delivery, webhook }: Props) {
+  const [opened, { toggle }] = useDisclosure(false)
+  const { label, color } = shownAs[delivery.status]
+  return (
+    <>
+      <Table.Tr data-delivery={delivery.id}>
+        <Table.Td>
+          <Time at={delivery.attempted_at ?? delivery.created_at} exact />
+        </Table.Td>
+        <Table.Td>{delivery.type}</Table.Td>
+        <Table.Td>
+          <Badge color={color}>{label}</Badge>
+          {delivery.next_attempt_at && delivery.attempts > 0 && (
+            <Text size="sm" c="dimmed">
+              next attempt <Time at={delivery.next_attempt_at} />
+            </Text>
+          )}
+        </Table.Td>
+        <Table.Td style={{ overflowWrap: 'anywhere' }}>{answerText(delivery)}</Table.Td>
+        <Table.Td>
+          <Button
+            variant="default"
+            size="xs"
+            onClick={toggle}
+            aria-expanded={opened}
+            aria-label={`${opened ? 'Hide' : 'Show'} ${delivery.type}`}
+          >
+            {opened ? 'Hide' : 'Show'}
+          </Button>
+        </Table.Td>
+      </Table.Tr>
+      {opened && (
+        <Table.Tr>
+          <Table.Td colSpan={COLUMNS}>
+            <Details delivery={delivery} webhook={webhook} />
+          </Table.Td>
+        </Table.Tr>
+      )}
+    </>
+  )
+}
+
+function answerText({ response_status, error, duration_ms, attempts }: Delivery): string {
+  if (attempts === 0) return 'not sent yet'
+  const time = duration_ms === null ? undefined : `${duration_ms} ms`
+  const count = attempts > 1 ? `${attempts} attempts` : undefined
+  return [response_status ?? error ?? 'no answer', time, count]
+    .filter((part) => part !== undefined)
+    .join(', ')
+}
+
+function Details({ delivery, webhook }: Props) {
+  const { rest } = usePlatform()
+  const path = { id: webhook.id, delivery_id: delivery.id }
+  const query = useQuery({
+    queryKey: [...webhookKey(webhook.id), 'delivery', delivery.id],
+    queryFn: () => answerOf(rest.GET('/api/webhooks/{id}/deliveries/{delivery_id}', { params: { path } })),
+  })
+  const again = useWebhookChange(() =>
+    answerOf(rest.POST('/api/webhooks/{id}/deliveries/{delivery_id}/replay', { params: { path } })),
+  )
+  return (
+    <Stack gap="xs">
+      <Text size="sm">webhook-id: {delivery.event_id}</Text>
+      {delivery.error && <Text size="sm">Problem: {delivery.error}</Text>}
+      <QueryView query={query}>
+        {({ event }) => <Verbatim label="Sent" text={JSON.stringify(event, null, 2)} />}
+      </QueryView>
+      {delivery.response_excerpt && <Verbatim label="Answered" text={delivery.response_excerpt} />}
+      <Problem error={again.error} />
+      {webhook.enabled && delivery.status !== 'PENDING' && (
+        <Group>
+          <Button
+            variant="default"
+            size="xs"
+            loading={again.isPending}
+            onClick={() => again.mutate(undefined)}
+          >
+            Send again
+          </Button>
+        </Group>
+      )}
+    </Stack>
+  )
+}
+
+const Verbatim = ({ label, text }: { label: string; text: string }) => (
+  <div>
+    <Text size="sm" c="dimmed">
+      {label}
+    </Text>
+    <Code block style={{ whiteSpace: 'pre-wrap', overflowWrap: 'anywhere' }}>
+      {text}
+    </Code>
+  </div>
+)

@@ -1,0 +1,62 @@
+import { useInfiniteQuery, useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
+import { answerOf, type Schemas } from '@wheelhouse/sdk'
+import { keys } from '../api/keys.ts'
+import { usePlatform } from '../app/platform.ts'
+
+export type Webhook = Schemas['Webhook']
+export type Delivery = Schemas['WebhookDelivery']
+export type DeliveryStatus = Delivery['status']
+
+const PAGE = 25
+/** Nobody tells the page how a delivery goes: it looks, more often while one is under way. */
+const LOOK_MS = 15_000
+const LOOK_AT_PENDING_MS = 1_500
+/** One that is tried again later than this is not under way just now. */
+const SOON_MS = 30_000
+
+export const webhookKey = (id: string) => [...keys.webhooks, id] as const
+
+/** The signed-in person's webhooks, newest first. */
+export function useWebhooks() {
+  const { rest } = usePlatform()
+  return useQuery({ queryKey: keys.webhooks, queryFn: () => answerOf(rest.GET('/api/webhooks')) })
+}
+
+export function useWebhook(id: string) {
+  const { rest } = usePlatform()
+  return useQuery({
+    queryKey: webhookKey(id),
+    queryFn: () => answerOf(rest.GET('/api/webhooks/{id}', { params: { path: { id } } })),
+    refetchInterval: LOOK_MS,
+  })
+}
+
+/** What was sent to a webhook, newest first, page by page. */
+export function useDeliveries(id: string, status: DeliveryStatus | undefined) {
+  const { rest } = usePlatform()
+  return useInfiniteQuery({
+    queryKey: [...webhookKey(id), 'deliveries', status ?? 'all'],
+    queryFn: async ({ pageParam: before }) => {
+      const query = { limit: PAGE, ...(before !== undefined && { before }), ...(status && { status }) }
+      const path = { params: { path: { id }, query } }
+      return (await answerOf(rest.GET('/api/webhooks/{id}/deliveries', path))).deliveries
+    },
+    initialPageParam: undefined as string | undefined,
+    getNextPageParam: (page) => (page.length < PAGE ? undefined : page.at(-1)?.id),
+    select: ({ pages }) => pages.flat(),
+    refetchInterval: ({ state }) =>
+      state.data?.pages.flat().some(isUnderWay) ? LOOK_AT_PENDING_MS : LOOK_MS,
+  })
+}
+
+const isUnderWay = ({ next_attempt_at: at }: Delivery): boolean =>
+  at !== null && Date.parse(at) < Date.now() + SOON_MS
+
+/** Changes something about a webhook; what is shown of it is looked up again. */
+export function useWebhookChange<V, T>(change: (values: V) => Promise<T>) {
+  const queries = useQueryClient()
+  return useMutation({
+    mutationFn: change,
+    onSettled: () => queries.invalidateQueries({ queryKey: keys.webhooks }),
+  })
+}

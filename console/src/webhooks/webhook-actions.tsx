@@ -1,0 +1,153 @@
+import { Button, Checkbox, Group, Modal, Stack, Text } from '@mantine/core'
+import { useDisclosure } from '@mantine/hooks'
+import { useQueryClient } from '@tanstack/react-query'
+import { useNavigate } from '@tanstack/react-router'
+import { answerOf } from '@wheelhouse/sdk'
+import { useState } from 'react'
+import { keys } from '../api/keys.ts'
+import { usePlatform } from '../app/platform.ts'
+import { ConfirmButton } from '../ui/confirm-button.tsx'
+import { Problem } from '../ui/states.tsx'
+import { Time } from '../ui/time.tsx'
+import { useWebhookChange, type Webhook, webhookKey } from './queries.ts'
+import { ShownSecret } from './shown-secret.tsx'
+
+interface Props {
+  readonly webhook: Webhook
+}
+
+const pathOf = ({ id }: Webhook) => ({ params: { path: { id } } })
+
+/** Sends something that is no event, to see whether it arrives; the log of deliveries tells. */
+export function TestWebhook({ webhook }: Props) {
+  const { rest } = usePlatform()
+  const test = useWebhookChange(() => answerOf(rest.POST('/api/webhooks/{id}/test', pathOf(webhook))))
+  return (
+    <>
+      <Problem error={test.error} />
+      <Group>
+        <Button loading={test.isPending} onClick={() => test.mutate(undefined)}>
+          Send a test
+        </Button>
+      </Group>
+    </>
+  )
+}
+
+export function SwitchWebhook({ webhook }: Props) {
+  const { rest } = usePlatform()
+  const turn = useWebhookChange((enabled: boolean) =>
+    answerOf(rest.PATCH('/api/webhooks/{id}', { ...pathOf(webhook), body: { enabled } })),
+  )
+  if (webhook.enabled) {
+    return (
+      <Group>
+        <ConfirmButton
+          variant="default"
+          question="Switch this webhook off?"
+          consequence="What waits to be sent is given up, and what happens meanwhile is not sent."
+          act="Switch off"
+          onConfirm={() => turn.mutateAsync(false)}
+        >
+          Switch off
+        </ConfirmButton>
+      </Group>
+    )
+  }
+  return (
+    <>
+      <Problem error={turn.error} />
+      <Group>
+        <Button loading={turn.isPending} onClick={() => turn.mutate(true)}>
+          Switch on
+        </Button>
+      </Group>
+    </>
+  )
+}
+
+/** Replaces the secret; the new one is shown this once. */
+export function Secret({ webhook }: Props) {
+  const { rest } = usePlatform()
+  const [opened, { open, close }] = useDisclosure(false)
+  const [keepOld, setKeepOld] = useState(true)
+  const rotate = useWebhookChange((keep_old: boolean) =>
+    answerOf(rest.POST('/api/webhooks/{id}/rotate-secret', { ...pathOf(webhook), body: { keep_old } })),
+  )
+  const forget = () => {
+    rotate.reset()
+    setKeepOld(true)
+  }
+  const made = rotate.data
+  return (
+    <Group justify="space-between">
+      <Text c="dimmed" maw={640}>
+        Deliveries are signed with it.{' '}
+        {webhook.old_secret_until && (
+          <>
+            The one before signs too until <Time at={webhook.old_secret_until} exact />.
+          </>
+        )}
+      </Text>
+      <Button variant="default" onClick={open}>
+        Replace the secret
+      </Button>
+      <Modal
+        opened={opened}
+        onClose={close}
+        closeOnClickOutside={!made}
+        onExitTransitionEnd={forget}
+        title={made ? 'The new secret' : 'Replace the secret?'}
+      >
+        {made ? (
+          <ShownSecret secret={made.secret} onDone={close} />
+        ) : (
+          <Stack>
+            <Checkbox
+              label="The old one signs too for another 24 hours"
+              description="So that your server goes on while you change it. Not if the secret has leaked."
+              checked={keepOld}
+              onChange={(event) => setKeepOld(event.currentTarget.checked)}
+              data-autofocus
+            />
+            <Problem error={rotate.error} />
+            <Group justify="flex-end">
+              <Button variant="default" onClick={close}>
+                Keep
+              </Button>
+              <Button loading={rotate.isPending} onClick={() => rotate.mutate(keepOld)}>
+                Replace
+              </Button>
+            </Group>
+          </Stack>
+        )}
+      </Modal>
+    </Group>
+  )
+}
+
+export function RemoveWebhook({ webhook }: Props) {
+  const { rest } = usePlatform()
+  const queries = useQueryClient()
+  const navigate = useNavigate()
+  const remove = async () => {
+    await answerOf(rest.DELETE('/api/webhooks/{id}', pathOf(webhook)))
+    await navigate({ to: '/settings' })
+    queries.removeQueries({ queryKey: webhookKey(webhook.id) })
+    await queries.invalidateQueries({ queryKey: keys.webhooks })
+  }
+  return (
+    <Group justify="space-between">
+      <Text c="dimmed">Nothing is sent there any more, and the log of deliveries is gone.</Text>
+      <ConfirmButton
+        color="red.9"
+        question="Remove this webhook?"
+        consequence="Its secret and the log of its deliveries go with it. This cannot be undone."
+        act="Remove"
+        onConfirm={remove}
+      >
+        Remove the webhook
+      </ConfirmButton>
+    </Group>
+  )
+}

@@ -1,0 +1,85 @@
+import { Stack, Text } from '@mantine/core'
+import { useParams } from '@tanstack/react-router'
+import { answerOf } from '@wheelhouse/sdk'
+import { type FormEvent, useState } from 'react'
+import { usePlatform } from '../app/platform.ts'
+import { fieldErrors } from '../ui/field-errors.ts'
+import { FormFooter } from '../ui/form-footer.tsx'
+import { LinkButton } from '../ui/links.tsx'
+import { Page } from '../ui/page.tsx'
+import { Section } from '../ui/section.tsx'
+import { QueryView } from '../ui/states.tsx'
+import { Deliveries } from './deliveries.tsx'
+import { useWebhook, useWebhookChange, type Webhook } from './queries.ts'
+import { RemoveWebhook, Secret, SwitchWebhook, TestWebhook } from './webhook-actions.tsx'
+import { bodyOf, WebhookFields, type WebhookValues, webhookFields } from './webhook-fields.tsx'
+import { WebhookBadge, WebhookStanding } from './webhook-state.tsx'
+
+/** One webhook: how it goes, what was sent, its settings and its secret. */
+export function WebhookPage() {
+  const { webhookId } = useParams({ from: '/shell/settings/webhooks/$webhookId' })
+  return (
+    <QueryView query={useWebhook(webhookId)}>
+      {(webhook) => (
+        <Page
+          key={webhook.id}
+          title={`Webhook to ${new URL(webhook.url).host}`}
+          description={webhook.description ?? undefined}
+          actions={
+            <LinkButton to="/settings" variant="default">
+              All webhooks
+            </LinkButton>
+          }
+        >
+          <Section title="State">
+            <div>
+              <WebhookBadge webhook={webhook} />
+            </div>
+            <Text>
+              <WebhookStanding webhook={webhook} />
+            </Text>
+            <SwitchWebhook webhook={webhook} />
+            {webhook.enabled && <TestWebhook webhook={webhook} />}
+          </Section>
+          <Section title="Deliveries">
+            <Deliveries webhook={webhook} />
+          </Section>
+          <Section title="What is sent where">
+            <WebhookForm webhook={webhook} />
+          </Section>
+          <Section title="Secret">
+            <Secret webhook={webhook} />
+          </Section>
+          <Section title="Remove">
+            <RemoveWebhook webhook={webhook} />
+          </Section>
+        </Page>
+      )}
+    </QueryView>
+  )
+}
+
+function WebhookForm({ webhook: { id, url, types, description } }: { webhook: Webhook }) {
+  const { rest } = usePlatform()
+  const [values, setValues] = useState<WebhookValues>({ url, types, description: description ?? '' })
+  const save = useWebhookChange((changed: WebhookValues) =>
+    answerOf(rest.PATCH('/api/webhooks/{id}', { params: { path: { id } }, body: bodyOf(changed) })),
+  )
+  const refused = fieldErrors(save.error, webhookFields)
+  const submit = (event: FormEvent) => {
+    event.preventDefault()
+    save.mutate(values)
+  }
+  const change = (part: Partial<WebhookValues>) => {
+    if (save.isSuccess) save.reset() // what now stands there is not saved
+    setValues((old) => ({ ...old, ...part }))
+  }
+  return (
+    <form onSubmit={submit}>
+      <Stack maw={640}>
+        <WebhookFields values={values} errors={refused ?? {}} onChange={change} />
+        <FormFooter change={save} explained={refused !== undefined} />
+      </Stack>
+    </form>
+  )
+}
