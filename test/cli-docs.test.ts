@@ -27,7 +27,11 @@ describe('docs/cli.md', () => {
   test('has every variable that the help names', () => {
     let help = ''
     program()
-      .configureOutput({ writeOut: (text) => void (help += text) })
+      .configureOutput({
+        writeOut: (text) => {
+          help += text
+        },
+      })
       .outputHelp()
     const named = new Set(help.match(/\b(?:WHEELHOUSE|NODE)_[A-Z_]+\b/g))
     expect(named.size).toBeGreaterThan(4)
