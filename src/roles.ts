@@ -74,7 +74,10 @@ export async function startRoles(
     const gatewayUrl = config.roles.includes('gateway')
       ? await runGateway(platform, ending)
       : config.gatewayUrl
-    if (http) http.serve(createApi(platform, { gatewayUrl: () => gatewayUrl, isReady, pages }))
+    if (http) {
+      platform.eventWaits.listen()
+      http.serve(createApi(platform, { gatewayUrl: () => gatewayUrl, isReady, pages }))
+    }
     if (hubHttp) {
       if (hubHttp !== http) hubHttp.serve(probeHandler(isReady, platform.metricsPage))
       await runHub(platform, hubHttp, ending)

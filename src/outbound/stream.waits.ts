@@ -57,19 +57,7 @@ export function createEventWaits(parts: { db: Db; bus: Bus; report: (cause: unkn
     for (const one of waiting) if ((heads.get(one.userId) ?? 0) > one.seen) wake(one)
   })
   const lookAgain = () => void look().catch(() => {}) // the next look is a second away; requests tell of the database
-  const unsubscribe = [
-    bus.subscribe('events.stored', () => {
-      for (const one of waiting) one.woken = true
-      lookAgain()
-    }),
-    bus.subscribe('credential.revoked', ({ apiKeyId }) => {
-      for (const one of waiting) {
-        if (one.apiKeyId !== apiKeyId) continue
-        one.revoked = true
-        wake(one)
-      }
-    }),
-  ]
+  let unsubscribe: (() => void)[] = []
 
   function leave(one: Waiting): void {
     waiting.delete(one)
@@ -79,6 +67,23 @@ export function createEventWaits(parts: { db: Db; bus: Bus; report: (cause: unkn
   }
 
   return {
+    /** Begins to hear hints. Processes that serve no requests need none. */
+    listen(): void {
+      unsubscribe = [
+        bus.subscribe('events.stored', () => {
+          for (const one of waiting) one.woken = true
+          lookAgain()
+        }),
+        bus.subscribe('credential.revoked', ({ apiKeyId }) => {
+          for (const one of waiting) {
+            if (one.apiKeyId !== apiKeyId) continue
+            one.revoked = true
+            wake(one)
+          }
+        }),
+      ]
+    },
+
     get waiting() {
       return waiting.size
     },
