@@ -142,12 +142,6 @@ describe('docs/specification.md', () => {
       .filter((route) => !routes.includes(route))
     expect(unknown).toEqual([])
   })
-
-  test('calls no route missing that there is', () => {
-    const missing = section(page, 'Not there yet')
-    const there = [...endpoints.map(({ path }) => path), '/api/mcp']
-    expect(there.filter((path) => missing.includes(`\`${path}\``))).toEqual([])
-  })
 })
 
 test('docs/payments.md names every event to subscribe to, and no other', () => {
