@@ -1,3 +1,4 @@
+import { sql } from 'kysely'
 import { expect, test } from 'vitest'
 import { deliver, thinEvent } from './support/stripe/events.ts'
 import { startStripe } from './support/stripe/server.ts'
@@ -54,4 +55,26 @@ test('an event is carried out once, at the same time and later; another one of t
   expect(applied).toBe(1)
   await learn('evt_2')
   expect(applied).toBe(2)
+})
+
+test('what nobody can hear of late any more is forgotten, and nothing else', async () => {
+  await using stage = await createStage()
+  const { db, payments } = stage.world.platform
+  const learn = (id: string) =>
+    stage.facts.learn(
+      id,
+      async () => 'an answer',
+      async () => {},
+      { id: `evt_${id}`, type: 'transfer.reversed' },
+    )
+  for (const id of ['tr_old', 'tr_new']) await learn(id)
+  await sql`update provider_objects set asked_at = asked_at - interval '25 hours' where id = 'tr_old'`.execute(
+    db,
+  )
+  await sql`update provider_events set at = at - interval '41 days' where id = 'evt_tr_old'`.execute(db)
+  await payments!.facts.removeExpired()
+  const ids = async (table: 'provider_objects' | 'provider_events') =>
+    (await db.selectFrom(table).select('id').execute()).map(({ id }) => id)
+  expect(await ids('provider_objects')).toEqual(['tr_new'])
+  expect(await ids('provider_events')).toEqual(['evt_tr_new'])
 })

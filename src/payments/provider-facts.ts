@@ -10,6 +10,8 @@ export interface ProviderNews {
 
 /** The provider tells of an event for three days at the most; a replay by hand may come up to a month later. */
 const EVENTS_KEPT = '40 days'
+/** A question is answered within seconds, or never. */
+const OBJECTS_KEPT = '1 day'
 
 /**
  * Takes over what the provider says of its objects. Its events come late, twice and in any order, so nothing they
@@ -49,9 +51,10 @@ export function createProviderFacts({ db, transact }: { db: Db; transact: Transa
       return answer
     },
 
-    /** Forgets events that do not come any more. */
+    /** Forgets events that do not come any more, and objects of which no older answer can still arrive. */
     async removeExpired(): Promise<void> {
       await sql`delete from provider_events where at < now() - ${EVENTS_KEPT}::interval`.execute(db)
+      await sql`delete from provider_objects where asked_at < now() - ${OBJECTS_KEPT}::interval`.execute(db)
     },
   }
 }
