@@ -20,7 +20,7 @@ function addReading(sessions: Command, running: Running): void {
     .command('list')
     .description('list your sessions, newest first')
     .addOption(new Option('--status <status>', 'only these').choices(STATUSES))
-    .option('--robot <robot>', 'only on this robot: its whole id')
+    .option('--robot <robot>', 'only on this robot: its id, the beginning of that, or its name')
     .option('--from <time>', 'created at this time or later', moment)
     .option('--to <time>', 'created before this time', moment)
     .option('--limit <number>', 'at most so many', integer(1, 10_000), 50)
@@ -81,7 +81,7 @@ function addActions(sessions: Command, running: Running): void {
 function addStop(stop: Command, running: Running): void {
   stop
     .description('emergency stop: the robot stands until somebody clears it')
-    .argument('[session]', `${SESSION}; without one, the only session that is open`)
+    .argument('[session]', `${SESSION}, or its robot's name; without one, the only session that is open`)
     .option('--all', 'all your open sessions')
     .option('--reason <text>', 'what the others are told')
     .option('--within <seconds>', 'give up after so long; default: never', integer(1, 86_400))
