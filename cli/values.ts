@@ -1,4 +1,3 @@
-import { EventFilter } from '@wheelhouse/protocol'
 import { InvalidArgumentError } from 'commander'
 
 /** A whole number within limits, for commander. */
@@ -23,11 +22,3 @@ export function moment(text: string): string {
 
 /** An option that may be given several times. */
 export const several = (text: string, before: readonly string[] = []) => [...before, text]
-
-/** Which events, as options that may be given several times: types, families such as `session.*`, or `*`. */
-export function eventFilters(text: string, before: readonly string[] = []): string[] {
-  if (EventFilter.safeParse(text).success) return [...before, text]
-  throw new InvalidArgumentError(
-    'Give a type of event such as robot.status, a family such as session.*, or *.',
-  )
-}

@@ -56,7 +56,9 @@ const idsOf = (rows: readonly { id: string }[]) => rows.map(({ id }) => id)
 describe.concurrent('in a terminal and for programs:', () => {
   test('robots', async () => {
     const register = ['--type', 'testbot', '--hardware-id'] as const
-    expect(await shown(user, 'robots register', 'Arm', ...register, 'a-1')).toContain('shown this once')
+    expect(await shown(user, 'robots register', 'Arm', ...register, 'a-1')).toMatch(
+      /shown this once[\s\S]*new RobotLink/,
+    )
     const made = await json(user, 'robots register', 'Lift', ...register, 'a-2')
     expect(made).toMatchObject({ name: 'Lift', robot_token: expect.any(String) })
     const [listed, table] = await Promise.all([json(user, 'robots list'), shown(user, 'robots list')])
@@ -273,7 +275,7 @@ describe.concurrent('in a terminal and for programs:', () => {
     const letter = {
       name: 'Ada',
       email: 'ada@b.example',
-      category: 'general',
+      category: 'Bug Report',
       subject: 'Hello',
       message: 'A word',
     }

@@ -1,6 +1,6 @@
 import { type Command, InvalidArgumentError } from 'commander'
 import type { Running } from '../commands.ts'
-import { eventFilters, integer } from '../values.ts'
+import { integer, several } from '../values.ts'
 
 const MOST = 1_000_000
 
@@ -18,7 +18,7 @@ export function addEvents(program: Command, running: Running): void {
     .option(
       '--type <filter>',
       'only a type, or a family such as session.*; may be given several times',
-      eventFilters,
+      several,
     )
     .option('--limit <number>', 'end after so many', integer(1, MOST))
     .action(running(() => import('./events.ts')))

@@ -4,6 +4,7 @@ import type { Context } from '../context.ts'
 import { explained, mayPass } from '../errors.ts'
 import { Failure } from '../failure.ts'
 import { logLine } from '../views.ts'
+import { checkedFilters } from './filters.ts'
 
 const PAGE = 500
 /** Below the limit of the platform (30), and of what this program waits for an answer. */
@@ -17,12 +18,14 @@ interface Options {
   readonly type?: readonly string[]
   readonly limit?: number
 }
+type Filters = readonly string[] | undefined
 type Page = Schemas['EventPage']
 
 /** The caller's events since a cursor; with `--follow` also those to come, across lost connections. */
 export async function run(cli: Context, options: Options): Promise<void> {
   const { follow = false, limit = Number.POSITIVE_INFINITY } = options
-  const read = follow ? patiently(cli, options) : (after: string) => pageOf(cli, options, { after, limit })
+  const types = checkedFilters(options.type)
+  const read = follow ? patiently(cli, types) : (after: string) => pageOf(cli, types, { after, limit })
   let after = options.after ?? (follow ? 'latest' : 'oldest')
   for (let left = limit; left > 0; ) {
     const page = await read(after)
@@ -44,10 +47,10 @@ function show({ out }: Context, event: Page['events'][number]): void {
 /** One page. @throws Failure for a cursor behind which events are missing; ApiError */
 async function pageOf(
   cli: Context,
-  { type }: Options,
+  filters: Filters,
   query: { after: string; limit?: number; wait?: number },
 ): Promise<Page> {
-  const types = type && { types: type.join(',') }
+  const types = filters && { types: filters.join(',') }
   const limit = Math.min(PAGE, query.limit ?? PAGE)
   try {
     return await answerOf(cli.rest.GET('/api/events', { params: { query: { ...query, ...types, limit } } }))
@@ -63,13 +66,13 @@ async function pageOf(
  * Pages as they come. The first is asked for without waiting, so that what is wrong is told at once and the cursor is
  * a number; from then on the platform is waited for whenever it is away.
  */
-function patiently(cli: Context, options: Options): (after: string) => Promise<Page> {
+function patiently(cli: Context, types: Filters): (after: string) => Promise<Page> {
   let answered = false
   let pauseMs = 0
   return async (after) => {
     for (;;) {
       try {
-        const page = await pageOf(cli, options, { after, ...(answered && { wait: WAIT_S }) })
+        const page = await pageOf(cli, types, { after, ...(answered && { wait: WAIT_S }) })
         if (pauseMs > 0) cli.out.note('The platform is back.')
         answered = true
         pauseMs = 0

@@ -1,6 +1,6 @@
-import { SessionStatus } from '@wheelhouse/protocol'
 import { type Command, Option } from 'commander'
 import type { Running } from '../commands.ts'
+import { SESSION_STATUSES } from '../sessions/statuses.ts'
 import { moment } from '../values.ts'
 
 /** `wheelhouse export`: sessions, datasets and episodes as a file. */
@@ -25,7 +25,7 @@ export function addExport(program: Command, running: Running): void {
       'into this file, which appears once it is complete; - is standard output',
       '-',
     )
-    .addOption(new Option('--status <status>', 'only sessions that stand so').choices(SessionStatus.options))
+    .addOption(new Option('--status <status>', 'only sessions that stand so').choices(SESSION_STATUSES))
     .option('--robot <robot>', 'only sessions on this robot: its id, the beginning of that, or its name')
     .option('--from <time>', 'only sessions made at this time or later', moment)
     .option('--to <time>', 'only sessions made before this time', moment)

@@ -1,9 +1,9 @@
 import { type Command, Option } from 'commander'
 import type { Running } from '../commands.ts'
 import { integer, moment } from '../values.ts'
+import { SESSION_STATUSES } from './statuses.ts'
 
 const SESSION = 'its id, or the beginning of that'
-const STATUSES = ['PENDING', 'ACTIVE', 'PAUSED', 'COMPLETED', 'CANCELLED']
 
 /** `wheelhouse sessions …` and the shortcut `wheelhouse stop`. */
 export function addSessions(program: Command, running: Running): void {
@@ -19,7 +19,7 @@ function addReading(sessions: Command, running: Running): void {
   sessions
     .command('list')
     .description('list your sessions, newest first')
-    .addOption(new Option('--status <status>', 'only these').choices(STATUSES))
+    .addOption(new Option('--status <status>', 'only these').choices(SESSION_STATUSES))
     .option('--robot <robot>', 'only on this robot: its id, the beginning of that, or its name')
     .option('--from <time>', 'created at this time or later', moment)
     .option('--to <time>', 'created before this time', moment)

@@ -1,6 +1,6 @@
 import { type Command, Option } from 'commander'
 import type { Running } from '../commands.ts'
-import { eventFilters, integer, moment } from '../values.ts'
+import { integer, moment, several } from '../values.ts'
 
 const WEBHOOK = 'its id, the beginning of that, or its URL'
 const DELIVERY = 'its id, or the beginning of that'
@@ -27,7 +27,7 @@ function addKeeping(webhooks: Command, running: Running): void {
     .command('create')
     .description('register a webhook; its secret is shown this once')
     .argument('<url>', 'where the events are sent to')
-    .option('--type <filter>', `${TYPE} (default: all)`, eventFilters)
+    .option('--type <filter>', `${TYPE} (default: all)`, several)
     .option('--description <text>', 'what it is for')
     .action(running(() => import('./create.ts')))
   webhooks
@@ -35,7 +35,7 @@ function addKeeping(webhooks: Command, running: Running): void {
     .description('change a webhook, or switch it on or off')
     .argument('<webhook>', WEBHOOK)
     .option('--url <url>', 'where the events are sent to')
-    .option('--type <filter>', `instead of those it has: ${TYPE}`, eventFilters)
+    .option('--type <filter>', `instead of those it has: ${TYPE}`, several)
     .option('--description <text>', '"" for none')
     .option('--enable', 'events are sent from now on')
     .addOption(new Option('--disable', 'what waits is given up').conflicts('enable'))

@@ -1,5 +1,6 @@
 import { answerOf } from '@wheelhouse/sdk'
 import type { Context } from '../context.ts'
+import { checkedFilters } from '../events/filters.ts'
 import { Failure } from '../failure.ts'
 import { webhookId } from './chosen.ts'
 import { showWebhook } from './view.ts'
@@ -15,9 +16,10 @@ interface Options {
 /** Changes what is named, and nothing else. */
 export async function run(cli: Context, given: string, options: Options): Promise<void> {
   const { url, type, description, enable, disable } = options
+  const types = checkedFilters(type)
   const body = {
     ...(url !== undefined && { url }),
-    ...(type && { types: type }),
+    ...(types && { types }),
     ...(description !== undefined && { description: description || null }),
     ...((enable || disable) && { enabled: enable === true }),
   }
