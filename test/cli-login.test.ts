@@ -1,9 +1,9 @@
+import { randomUUID } from 'node:crypto'
 import { chmod, readFile, stat, writeFile } from 'node:fs/promises'
-import { createServer } from 'node:http'
-import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
 import { createBrowser } from './support/browser.ts'
+import { listening } from './support/listening.ts'
 import {
   type CliUser,
   CTRL_C,
@@ -160,6 +160,38 @@ describe.concurrent('signing in', () => {
   })
 })
 
+describe.concurrent('what goes on for long', () => {
+  /** Somebody whose stored token is changed as told, and one of their robots. */
+  async function watcher(change: Record<string, string>) {
+    const { user } = await inBrowser(`${randomUUID()}@example.com`)
+    const file = await stored(user)
+    Object.assign(file.profiles.default.credential, change)
+    await store(user, file)
+    return startCli({ ...user, env: { ...user.env, WHEELHOUSE_HUB_URL: world.hubUrl } }, [
+      'watch',
+      '--robots',
+    ])
+  }
+
+  test('renews a token that the hub refuses', async () => {
+    const watch = await watcher({ token: 'of.another.clock' })
+    await watch.says('hub connected', 'stderr')
+    watch.signal('SIGINT')
+    expect((await watch.ended).code).toBe(130)
+  })
+
+  test('ends where only signing in again helps', async () => {
+    const watch = await watcher({ expires_at: '2020-01-01T00:00:00Z', refresh_token: 'spent long ago' })
+    const { code, stderr } = await watch.ended
+    expect({ code, stderr }).toEqual({
+      ...{
+        code: 3,
+        stderr: `wheelhouse: Your sign-in has expired. Sign in again with: wheelhouse login ${world.baseUrl}\n`,
+      },
+    })
+  })
+})
+
 describe.concurrent('an API key', () => {
   test('is read from standard input, and kept from other eyes', async () => {
     const { user, key } = await withKey()
@@ -252,19 +284,10 @@ describe.concurrent('the stored file', () => {
 /** Something that answers as a platform does, and remembers what it was shown. */
 async function createOtherPlatform() {
   const credentials: (string | undefined)[] = []
-  const server = createServer((request, response) => {
+  const server = await listening((request, response) => {
     credentials.push(request.headers.authorization)
     response.setHeader('Content-Type', 'application/json')
     response.end(JSON.stringify({ id: 'x', email: null, display_name: 'Other', roles: [] }))
   })
-  await new Promise<void>((done) => server.listen(0, '127.0.0.1', done))
-  const { port } = server.address() as AddressInfo
-  return {
-    url: `http://127.0.0.1:${port}`,
-    credentials,
-    async [Symbol.asyncDispose]() {
-      server.closeAllConnections()
-      await new Promise((done) => server.close(done))
-    },
-  }
+  return { ...server, credentials }
 }
