@@ -16,7 +16,7 @@ import { createWorld, type World } from './support/world.ts'
 
 // Each command is a process of its own; on a busy machine that takes its time.
 vi.setConfig({ testTimeout: 120_000 })
-const patience = { timeout: 20_000, interval: 20 }
+const patience = { timeout: 30_000, interval: 20 }
 const UUID = /[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}/
 const CTRL_D = '\x04'
 
