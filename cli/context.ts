@@ -1,8 +1,9 @@
-import { createRestClient, HubClient, type HubClientOptions, type RestClient } from '@wheelhouse/sdk'
+import { createRestClient, type HubClient, type HubClientOptions, type RestClient } from '@wheelhouse/sdk'
 import type { GlobalOptions } from './commands.ts'
 import { chosenIdentity, type Identity } from './credentials/identity.ts'
 import { configFolder, type Env } from './credentials/places.ts'
 import { type CredentialStore, createCredentialStore } from './credentials/store.ts'
+import { createHubClient } from './hub.ts'
 import { createOutput, type Output } from './output.ts'
 import { createQuestions, type Questions } from './questions.ts'
 import { createRequests } from './requests.ts'
@@ -59,11 +60,6 @@ export async function createContext(terminal: Terminal, options: GlobalOptions):
       return signedIn
     },
     token: () => identity.token(),
-    hub: (more) =>
-      new HubClient({
-        url: options.hub ?? env.WHEELHOUSE_HUB_URL ?? server,
-        token: () => identity.token(),
-        ...more,
-      }),
+    hub: (more = {}) => createHubClient(identity, options.hub ?? (env.WHEELHOUSE_HUB_URL || server), more),
   }
 }

@@ -18,6 +18,15 @@ export function explained(cause: unknown, server: string): Failure {
   return new Failure('internal', `This is a fault of the program: ${told}`, { cause })
 }
 
+/** Whether the same may work in a moment: no answer, a platform that is not ready, too busy or too slow. */
+export function mayPass(cause: unknown): boolean {
+  if (cause instanceof Error && /^(Abort|Timeout)Error$/.test(cause.name)) return true
+  if (!(cause instanceof ApiError)) return cause instanceof Failure && cause.outcome === 'unreachable'
+  // Of the credential: nothing but signing in helps.
+  if (cause.cause instanceof Failure) return cause.cause.outcome === 'unreachable'
+  return cause.status === 0 || cause.status === 429 || cause.status === 408 || cause.status >= 500
+}
+
 function ofAnswer(cause: ApiError | HubError, server: string): Failure {
   const outcome = outcomeOf(cause.status)
   const said = sentence(cause.message)

@@ -10,7 +10,7 @@ export const EXIT = {
   usage: 2,
   /** Nobody is signed in, or the credential is expired, revoked or unknown. */
   not_signed_in: 3,
-  /** There is no such thing, or none that the account may see. */
+  /** There is no such thing (any more), or none that the account may see. */
   not_found: 4,
   /** The state of things forbids it: a robot in use, a session that is over. */
   conflict: 5,
@@ -34,7 +34,7 @@ export type Outcome = keyof typeof EXIT
 export function outcomeOf(status: number): Outcome {
   if (status === 401) return 'not_signed_in'
   if (status === 403) return 'not_allowed'
-  if (status === 404) return 'not_found'
+  if (status === 404 || status === 410) return 'not_found'
   if (status === 409 || status === 412) return 'conflict'
   if (status === 429) return 'too_many'
   return status === 0 || status === 502 || status === 503 || status === 504 ? 'unreachable' : 'refused'

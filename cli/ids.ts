@@ -16,14 +16,20 @@ interface Named {
 /** Whether it is an id as a whole, which nothing needs to be looked up for. */
 export const isWhole = (given: string) => WHOLE.test(given)
 
-/** The one thing that the beginning of an id, or a name, can mean. @throws Failure for none and for several */
-export function theOne<T extends Named>(things: readonly T[], given: string, what: string): T {
+/**
+ * The one thing that the beginning of an id, or a name, can mean.
+ * @param list the command that shows all there are
+ * @throws Failure for none and for several
+ */
+export function theOne<T extends Named>(things: readonly T[], given: string, what: string, list: string): T {
   const lower = given.toLowerCase()
   const byName = things.filter(({ name }) => name !== undefined && name.toLowerCase() === lower)
   const byId = given.length < SHORTEST_PREFIX ? [] : things.filter(({ id }) => id.startsWith(lower))
   const found = byName.length > 0 ? byName : byId
   if (found.length === 1) return found[0] as T
-  if (found.length === 0) throw new Failure('not_found', `There is no ${what} "${given}" among yours.`)
+  if (found.length === 0) {
+    throw new Failure('not_found', `There is no ${what} "${given}" among yours. See: wheelhouse ${list}`)
+  }
   const ids = found.map(({ id }) => id).join(', ')
   throw new Failure('usage', `"${given}" may be any of several ${what}s: ${ids}. Give more of the id.`)
 }
@@ -31,14 +37,14 @@ export function theOne<T extends Named>(things: readonly T[], given: string, wha
 /** The id of one of the caller's robots, given by its id, the beginning of that, or its name. */
 export async function robotId(cli: Context, given: string): Promise<string> {
   if (isWhole(given)) return given.toLowerCase()
-  return theOne(await answerOf(cli.rest.GET('/api/client/robots')), given, 'robot').id
+  return theOne(await answerOf(cli.rest.GET('/api/client/robots')), given, 'robot', 'robots list').id
 }
 
 /** The same for a robot that an operator may take. */
 export async function availableRobotId(cli: Context, given: string): Promise<string> {
   if (isWhole(given)) return given.toLowerCase()
   const { robots } = await answerOf(cli.rest.GET('/api/operator/available-robots'))
-  return theOne(robots, given, 'available robot').id
+  return theOne(robots, given, 'available robot', 'robots available').id
 }
 
 /** The id of one of the caller's sessions, given by its id or the beginning of that. */
@@ -46,7 +52,7 @@ export async function sessionId(cli: Context, given: string): Promise<string> {
   if (isWhole(given)) return given.toLowerCase()
   const query = { limit: SESSIONS_LOOKED_AT }
   const { sessions } = await answerOf(cli.rest.GET('/api/sessions', { params: { query } }))
-  const found = theOne(sessions, given, 'session')
+  const found = theOne(sessions, given, 'session', 'sessions list')
   if (sessions.length < SESSIONS_LOOKED_AT) return found.id
   throw new Failure(
     'usage',

@@ -20,7 +20,9 @@ export type Output = ReturnType<typeof createOutput>
  * What the program says: results on standard output, everything else on standard error, so that a pipe gets results
  * alone. All text is escaped on its way to people; JSON carries it as it is.
  */
-export function createOutput({ stdout, stderr, json, quiet, coloured }: OutputOptions) {
+export function createOutput({ stdout, stderr, json, coloured, ...options }: OutputOptions) {
+  // Programs that read JSON want errors alone on standard error, and what a person must do.
+  const quiet = options.quiet || json
   const outColoured = coloured ?? stdout.isTTY === true
   const errColoured = coloured ?? stderr.isTTY === true
   const screen = () => ({ columns: stdout.isTTY ? stdout.columns : undefined, coloured: outColoured })
@@ -37,11 +39,11 @@ export function createOutput({ stdout, stderr, json, quiet, coloured }: OutputOp
 
     /** A line of results for people. */
     line,
-    /** A line about what happens, on standard error; not with `--quiet`. */
+    /** A line about what happens, on standard error; not with `--quiet` or `--json`. */
     note(...pieces: Piece[]): void {
       if (!quiet) stderr.write(`${rendered(pieces, errColoured)}\n`)
     },
-    /** A line on standard error that `--quiet` does not hide: a question, an address to open. */
+    /** A line on standard error that nothing hides: a question, an address to open. */
     tell(...pieces: Piece[]): void {
       stderr.write(`${rendered(pieces, errColoured)}\n`)
     },

@@ -3,6 +3,7 @@ import { addAdmin } from './admin/command.ts'
 import { addChat } from './chat/command.ts'
 import { createRunning } from './commands.ts'
 import { addDrive } from './drive/command.ts'
+import { addEvents } from './events/command.ts'
 import { addExport } from './export/command.ts'
 import { addKeys } from './keys/command.ts'
 import { addLogin } from './login/command.ts'
@@ -14,6 +15,7 @@ import { addSimulate } from './simulate/command.ts'
 import type { Terminal } from './terminal.ts'
 import { version } from './version.ts'
 import { addWatch } from './watch/command.ts'
+import { addWebhooks } from './webhooks/command.ts'
 
 const MORE = `
 Exit codes: 0 done, 1 refused, 2 wrong usage, 3 not signed in, 4 not found, 5 conflict, 6 platform unreachable,
@@ -47,6 +49,8 @@ export function createProgram(terminal: Terminal): Command {
   addDrive(program, running)
   addSimulate(program, running)
   addExport(program, running)
+  addEvents(program, running)
+  addWebhooks(program, running)
   addKeys(program, running)
   addPlatform(program, running)
   addMcp(program, running)

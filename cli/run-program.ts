@@ -28,6 +28,9 @@ export async function runProgram(parts: { argv: readonly string[]; env: Env; pro
     if (argv[2] === 'complete') (await import('./completion/completion.ts')).addCompletion(program)
     else announceCompletion(program)
     await program.parseAsync([...argv])
+    await flushed(stdout)
+    const unwritten = end.signal.reason instanceof Ended && end.signal.reason.outcome === 'refused'
+    if (unwritten) throw end.signal.reason
     return typeof process.exitCode === 'number' ? process.exitCode : EXIT.done
   } catch (cause) {
     if (cause instanceof CommanderError) {
@@ -40,7 +43,9 @@ export async function runProgram(parts: { argv: readonly string[]; env: Env; pro
     if (end.signal.aborted) {
       const { outcome, message } = end.signal.reason as Ended
       // What a command says itself of its interruption counts more.
-      if (outcome !== 'done') report(outcome, cause instanceof Failure ? cause.message : message)
+      const own = cause instanceof Failure ? cause : undefined
+      if (outcome !== 'done') report(outcome, own?.message ?? message)
+      else if (own) return EXIT[own.outcome]
       return EXIT[outcome]
     }
     const failure = cause instanceof Failure ? cause : new Failure('internal', String(cause), { cause })
@@ -57,7 +62,10 @@ export async function runProgram(parts: { argv: readonly string[]; env: Env; pro
   }
 }
 
-/** What ends a command early: Ctrl-C and SIGTERM (a second one at once), and a reader who has gone away. */
+/** Settles when what was written has gone its way, or cannot. */
+const flushed = (stream: NodeJS.WritableStream) => new Promise<void>((done) => stream.write('', () => done()))
+
+/** What ends a command early: Ctrl-C, SIGTERM (a second one at once), and results that cannot be written. */
 function endings(process: NodeJS.Process): AbortController {
   const end = new AbortController()
   for (const [name, outcome] of [
@@ -70,9 +78,13 @@ function endings(process: NodeJS.Process): AbortController {
       end.abort(new Ended(outcome, 'Interrupted.'))
     })
   }
-  for (const stream of [process.stdout, process.stderr]) {
-    // As `| head` does it: whoever reads has seen enough.
-    stream.on('error', () => end.abort(new Ended('done', 'Nobody reads on.')))
-  }
+  process.stdout.on('error', ({ code }: NodeJS.ErrnoException) => {
+    // As `| head` does it: whoever reads has seen enough. A full disk is another matter.
+    const gone = code === 'EPIPE' || code === 'ERR_STREAM_DESTROYED'
+    const why = gone ? 'Nobody reads on.' : `Standard output cannot be written (${code}).`
+    end.abort(new Ended(gone ? 'done' : 'refused', why))
+  })
+  // What happens is done all the same when nobody reads about it: an emergency stop above all.
+  process.stderr.on('error', () => {})
   return end
 }

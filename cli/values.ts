@@ -7,17 +7,17 @@ export const integer = (least: number, most: number) => (text: string) => {
   throw new InvalidArgumentError(`Give a whole number from ${least} to ${most}.`)
 }
 
-/** A time: ISO 8601 (without a zone: this machine's), or `+30m`, `+2h`, `+1d` from now. As the platform reads it. */
+/** A time: ISO 8601 (without a zone: this machine's), or `+30m`, `+2h`, `-7d` from now. As the platform reads it. */
 export function moment(text: string): string {
-  const ahead = /^\+(\d{1,5})([mhd])$/.exec(text)
+  const away = /^([+-]\d{1,5})([mhd])$/.exec(text)
   const unitMs = { m: 60_000, h: 3_600_000, d: 86_400_000 }
-  const time = ahead
-    ? Date.now() + Number(ahead[1]) * unitMs[ahead[2] as keyof typeof unitMs]
+  const time = away
+    ? Date.now() + Number(away[1]) * unitMs[away[2] as keyof typeof unitMs]
     : /^\d{4}-\d{2}-\d{2}/.test(text)
       ? Date.parse(text.length === 10 ? `${text}T00:00` : text)
       : Number.NaN
   if (Number.isFinite(time)) return new Date(time).toISOString()
-  throw new InvalidArgumentError('Give a time such as 2026-12-01T09:30, 2026-12-01T09:30Z or +30m.')
+  throw new InvalidArgumentError('Give a time such as 2026-12-01T09:30, 2026-12-01T09:30Z, +30m or -2h.')
 }
 
 /** An option that may be given several times. */

@@ -9,6 +9,8 @@ const STYLES: Readonly<Record<string, Style>> = {
   OFFLINE: 'dim',
   COMPLETED: 'dim',
   CANCELLED: 'dim',
+  DELIVERED: 'green',
+  FAILED: 'red',
 }
 
 /** A status in its colour. */
@@ -27,3 +29,10 @@ export function when(time: string | null | undefined): string | undefined {
 /** An amount of money. */
 export const money = (cents: number | null | undefined, currency = 'EUR') =>
   cents === null || cents === undefined ? undefined : `${(cents / 100).toFixed(2)} ${currency}`
+
+/** An entry of a session's log, or an event, in one line. */
+export function logLine(entry: { seq: number; at: string; type: string; data: object }): Piece[] {
+  const { seq, at, type, data } = entry
+  const more = Object.keys(data).length > 0 ? ` ${JSON.stringify(data)}` : ''
+  return [painted('dim', `${seq}`.padStart(5)), `  ${when(at)}  ${type}`, painted('dim', more)]
+}

@@ -1,17 +1,11 @@
 import { readFileSync } from 'node:fs'
 import { describe, expect, test } from 'vitest'
-import { announceCompletion } from '../cli/completion/command.ts'
 import { EXIT } from '../cli/exit-codes.ts'
-import { createProgram } from '../cli/program.ts'
 import { reference, withReference } from '../cli/reference/reference.ts'
+import { declaredProgram } from './support/cli-ledger.ts'
 
 const page = readFileSync(new URL('../docs/cli.md', import.meta.url), 'utf8')
-const program = () => {
-  const { stdin, stdout, stderr } = process
-  const made = createProgram({ env: {}, stdin, stdout, stderr, signal: new AbortController().signal })
-  announceCompletion(made)
-  return made
-}
+const program = declaredProgram
 
 describe('docs/cli.md', () => {
   test('has every command as the program itself knows it; `npm run cli:docs` mends this', () => {
@@ -37,4 +31,20 @@ describe('docs/cli.md', () => {
     expect(named.size).toBeGreaterThan(4)
     for (const name of named) expect(page).toContain(`\`${name}`)
   })
+})
+
+test('what declares the commands loads nothing but commander, so that help and completion are quick', () => {
+  const loaded = new Set<string>()
+  const load = (file: URL) => {
+    if (loaded.has(file.href)) return
+    loaded.add(file.href)
+    const text = readFileSync(file, 'utf8')
+    for (const [, from = ''] of text.matchAll(/^(?:import|export) (?!type )[^'`]*from '([^']+)'/gm)) {
+      if (from.startsWith('.')) load(new URL(from, file))
+      else loaded.add(from)
+    }
+  }
+  load(new URL('../cli/program.ts', import.meta.url))
+  expect(loaded.size).toBeGreaterThan(10)
+  expect([...loaded].filter((name) => !/^(file|node):/.test(name))).toEqual(['commander'])
 })

@@ -1,22 +1,23 @@
 import { mkdir, readdir, readFile, stat, symlink, writeFile } from 'node:fs/promises'
-import { createServer, type ServerResponse } from 'node:http'
-import type { AddressInfo } from 'node:net'
+import type { ServerResponse } from 'node:http'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, onTestFinished, test, vi } from 'vitest'
 import { atCommandLine } from './support/cli-world.ts'
 import { parseCsv } from './support/csv.ts'
 import { datasetsOf, episodeFrame } from './support/episodes.ts'
+import { listening } from './support/listening.ts'
 import type { Person } from './support/person.ts'
 import { type CliUser, cli, createCliUser, openTerminal, startCli } from './support/terminal.ts'
 import { createWorld, type World } from './support/world.ts'
 
 // Each command is a process of its own; on a busy machine that takes its time.
 vi.setConfig({ testTimeout: 60_000 })
-const patience = { timeout: 15_000, interval: 20 }
+const patience = { timeout: 30_000, interval: 20 }
 
 let world: World
 beforeAll(async () => {
-  world = await createWorld()
+  // A busy machine is late with the robots' heartbeats, too.
+  world = await createWorld({ env: { HEARTBEAT_TIMEOUT_MS: '20000' } })
 })
 afterAll(async () => await world[Symbol.asyncDispose]())
 
@@ -44,16 +45,11 @@ async function folderOf(user: CliUser): Promise<string> {
 
 /** A platform that sends what a test wants; `send` gets every export that is asked for. */
 async function fakePlatform(send: (response: ServerResponse) => void): Promise<CliUser> {
-  const server = createServer((request, response) => {
+  const server = await listening((request, response) => {
     request.resume().on('end', () => send(response))
   })
-  server.listen(0, '127.0.0.1')
-  onTestFinished(() => {
-    server.closeAllConnections()
-    server.close()
-  })
-  const url = await vi.waitFor(() => `http://127.0.0.1:${(server.address() as AddressInfo).port}`)
-  return createCliUser({ WHEELHOUSE_URL: url, WHEELHOUSE_API_KEY: 'svc_live_any' })
+  onTestFinished(() => server[Symbol.asyncDispose]())
+  return createCliUser({ WHEELHOUSE_URL: server.url, WHEELHOUSE_API_KEY: 'svc_live_any' })
 }
 
 describe('wheelhouse export', () => {
@@ -114,7 +110,7 @@ describe('wheelhouse export', () => {
     expect(rows).toHaveLength(101)
     // What a spreadsheet would take for a formula is disarmed.
     expect(rows[0]?.[header?.indexOf('robot_name') ?? -1]).toBe(`'=Arm, "big"`)
-    const one = await cli(user, ['export', 'episodes', '--dataset', id, '-f', 'json'])
+    const one = await cli(user, ['export', 'episodes', '--dataset', id.slice(0, 8), '--json'])
     expect(one.json).toEqual(episodes.json)
   })
 

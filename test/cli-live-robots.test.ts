@@ -13,11 +13,12 @@ import { createWorld, type World } from './support/world.ts'
 
 // Each command is a process of its own; on a busy machine that takes its time.
 vi.setConfig({ testTimeout: 60_000 })
-const patience = { timeout: 15_000, interval: 20 }
+const patience = { timeout: 30_000, interval: 20 }
 
 let world: World
 beforeAll(async () => {
-  world = await createWorld()
+  // A busy machine is late with the robots' heartbeats, too.
+  world = await createWorld({ env: { HEARTBEAT_TIMEOUT_MS: '20000' } })
 })
 afterAll(async () => await world[Symbol.asyncDispose]())
 

@@ -1,9 +1,9 @@
+import { randomUUID } from 'node:crypto'
 import { chmod, readFile, stat, writeFile } from 'node:fs/promises'
-import { createServer } from 'node:http'
-import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
-import { createBrowser } from './support/browser.ts'
+import { pathOf, signedInBrowser, spoil, startSignIn, store, stored } from './support/cli-sign-in.ts'
+import { listening } from './support/listening.ts'
 import {
   type CliUser,
   CTRL_C,
@@ -24,10 +24,7 @@ beforeAll(async () => {
 })
 afterAll(async () => await world[Symbol.asyncDispose]())
 
-const pathOf = (user: CliUser) => join(user.configHome, 'wheelhouse', 'credentials.json')
-const stored = async (user: CliUser) => JSON.parse(await readFile(pathOf(user), 'utf8'))
 const modeOf = async (path: string) => (await stat(path)).mode & 0o777
-const store = (user: CliUser, file: unknown) => writeFile(pathOf(user), JSON.stringify(file))
 
 /** Somebody signed in by an API key. */
 async function withKey() {
@@ -39,35 +36,8 @@ async function withKey() {
   return { user, key, revoke: () => owner.delete(`/api/auth/api-keys/${id}`) }
 }
 
-/** The value of a hidden field on a page. */
-const field = (page: { text: string }, name: string) =>
-  new RegExp(`name="${name}" value="([^"]*)"`).exec(page.text)?.[1] ?? ''
-
-/** A sign-in that waits for its person, and the page behind the address that it shows. */
-async function signInUnderWay(user: CliUser) {
-  const program = startCli(user, ['login', world.baseUrl, '--json'])
-  const said = await program.says(/code: \S+/, 'stderr')
-  const [, address = '', code = ''] = /(http\S+)[\s\S]*code: (\S+)/.exec(said) ?? []
-  const browser = createBrowser(world.baseUrl)
-  // What the page's script would do: submit what the address brings along.
-  const arrival = await browser.go(address)
-  const device = { ...arrival, url: `${world.baseUrl}/idp/device` }
-  const confirmation = await browser.submit(device, { xsrf: field(arrival, 'xsrf'), user_code: code })
-  const answer = (choice: Record<string, string>) =>
-    browser.submit(device, { xsrf: field(confirmation, 'xsrf'), user_code: code, ...choice })
-  return { program, browser, confirmation, code, answer }
-}
-
-/** Somebody signed in through the provider's pages. */
-async function inBrowser(email: string) {
-  const user = await createCliUser()
-  const { program, browser, answer } = await signInUnderWay(user)
-  const done = await browser.submit(await answer({ confirm: 'yes' }), { email })
-  expect(done.text).toContain('is signed in')
-  const ended = await program.ended
-  expect(ended.code, ended.stderr).toBe(0)
-  return { user, ended }
-}
+const inBrowser = (email: string) => signedInBrowser(world, email)
+const signInUnderWay = (user: CliUser) => startSignIn(world, user)
 
 describe.concurrent('signing in', () => {
   test('in the browser: the code is confirmed there, and the command line is that person from then on', async () => {
@@ -116,14 +86,8 @@ describe.concurrent('signing in', () => {
 
   test('a token that has run out is renewed once, by one of many processes', async () => {
     const { user } = await inBrowser('grace@example.com')
-    const file = await stored(user)
-    const before = file.profiles.default.credential
-    await store(user, {
-      ...file,
-      profiles: {
-        default: { ...file.profiles.default, credential: { ...before, expires_at: '2020-01-01T00:00:00Z' } },
-      },
-    })
+    const before = (await stored(user)).profiles.default.credential
+    await spoil(user, { expires_at: '2020-01-01T00:00:00Z' })
     const answers = await Promise.all(Array.from({ length: 4 }, () => cli(user, ['whoami', '--json'])))
     for (const { code, json } of answers) {
       expect({ code, json }).toMatchObject({ code: 0, json: { email: 'grace@example.com' } })
@@ -136,9 +100,7 @@ describe.concurrent('signing in', () => {
 
   test('a token that the platform refuses is renewed, however long this machine takes it for good', async () => {
     const { user } = await inBrowser('clock@example.com')
-    const file = await stored(user)
-    file.profiles.default.credential.token = 'of.another.clock'
-    await store(user, file)
+    await spoil(user, { token: 'of.another.clock' })
     expect((await cli(user, ['whoami', '--json'])).json).toMatchObject({ email: 'clock@example.com' })
   })
 
@@ -157,6 +119,36 @@ describe.concurrent('signing in', () => {
     const again = await cli(user, ['whoami'])
     expect(again.code).toBe(3)
     expect(again.stderr).toContain(`wheelhouse login ${world.baseUrl}`)
+  })
+})
+
+describe.concurrent('what goes on for long', () => {
+  /** Somebody whose stored token is changed as told, and one of their robots. */
+  async function watcher(change: Record<string, string>) {
+    const { user } = await inBrowser(`${randomUUID()}@example.com`)
+    await spoil(user, change)
+    return startCli({ ...user, env: { ...user.env, WHEELHOUSE_HUB_URL: world.hubUrl } }, [
+      'watch',
+      '--robots',
+    ])
+  }
+
+  test('renews a token that the hub refuses', async () => {
+    const watch = await watcher({ token: 'of.another.clock' })
+    await watch.says('hub connected', 'stderr')
+    watch.signal('SIGINT')
+    expect((await watch.ended).code).toBe(130)
+  })
+
+  test('ends where only signing in again helps', async () => {
+    const watch = await watcher({ expires_at: '2020-01-01T00:00:00Z', refresh_token: 'spent long ago' })
+    const { code, stderr } = await watch.ended
+    expect({ code, stderr }).toEqual({
+      ...{
+        code: 3,
+        stderr: `wheelhouse: Your sign-in has expired. Sign in again with: wheelhouse login ${world.baseUrl}\n`,
+      },
+    })
   })
 })
 
@@ -252,19 +244,10 @@ describe.concurrent('the stored file', () => {
 /** Something that answers as a platform does, and remembers what it was shown. */
 async function createOtherPlatform() {
   const credentials: (string | undefined)[] = []
-  const server = createServer((request, response) => {
+  const server = await listening((request, response) => {
     credentials.push(request.headers.authorization)
     response.setHeader('Content-Type', 'application/json')
     response.end(JSON.stringify({ id: 'x', email: null, display_name: 'Other', roles: [] }))
   })
-  await new Promise<void>((done) => server.listen(0, '127.0.0.1', done))
-  const { port } = server.address() as AddressInfo
-  return {
-    url: `http://127.0.0.1:${port}`,
-    credentials,
-    async [Symbol.asyncDispose]() {
-      server.closeAllConnections()
-      await new Promise((done) => server.close(done))
-    },
-  }
+  return { ...server, credentials }
 }

@@ -1,12 +1,11 @@
-import { once } from 'node:events'
 import { mkdir, writeFile } from 'node:fs/promises'
-import { createServer } from 'node:http'
-import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { Client } from '@modelcontextprotocol/client'
 import { StdioClientTransport } from '@modelcontextprotocol/client/stdio'
 import { afterAll, beforeAll, describe, expect, onTestFinished, test, vi } from 'vitest'
+import { signedInBrowser, spoil } from './support/cli-sign-in.ts'
+import { listening } from './support/listening.ts'
 import { createScriptedMcp } from './support/scripted-mcp.ts'
 import { createTcpProxy } from './support/tcp-proxy.ts'
 import { type CliUser, cli, createCliUser, startCli } from './support/terminal.ts'
@@ -14,7 +13,7 @@ import { createWorld, type World } from './support/world.ts'
 
 // Each command is a process of its own; on a busy machine that takes its time.
 vi.setConfig({ testTimeout: 60_000 })
-const patience = { timeout: 15_000, interval: 20 }
+const patience = { timeout: 30_000, interval: 20 }
 const MAIN = fileURLToPath(new URL('../cli/main.ts', import.meta.url))
 
 /** `wheelhouse mcp` with lines of JSON-RPC by hand. */
@@ -204,15 +203,13 @@ describe('wheelhouse mcp', () => {
   test('renews a sign-in that the platform refuses, and goes on', async () => {
     await using platform = await createScriptedMcp({})
     platform.accepted.delete('good')
-    const provider = createServer((request, response) => {
+    await using provider = await listening((request, response) => {
       platform.accepted.add('renewed')
       const tokens = { access_token: 'renewed', token_type: 'Bearer', expires_in: 300, refresh_token: 'next' }
       request.resume()
       response.writeHead(200, { 'Content-Type': 'application/json' }).end(JSON.stringify(tokens))
-    }).listen(0, '127.0.0.1')
-    onTestFinished(() => void provider.close())
-    await once(provider, 'listening')
-    const token_endpoint = `http://127.0.0.1:${(provider.address() as AddressInfo).port}/token`
+    })
+    const token_endpoint = `${provider.url}/token`
     const user = await signedIn(platform.url, 'spent', { refresh_token: 'first', token_endpoint })
     const mcp = byHand(user)
     mcp.send(initialize)
@@ -260,7 +257,8 @@ async function connected(user: CliUser, era: '2025' | '2026') {
 describe('wheelhouse mcp with the platform', () => {
   let world: World
   beforeAll(async () => {
-    world = await createWorld()
+    // A busy machine is late with the robots' heartbeats, too.
+    world = await createWorld({ env: { HEARTBEAT_TIMEOUT_MS: '20000' } })
   })
   afterAll(async () => await world[Symbol.asyncDispose]())
 
@@ -308,9 +306,23 @@ describe('wheelhouse mcp with the platform', () => {
     expect(rest.status).toBe(409)
     expect(again.isError).toBe(true)
     expect(JSON.stringify(again.content)).toContain(rest.body.error)
-    const foreign = await use('register_robot', { name: 'Mine', robot_type: 'testbot', hardware_id: 'b' })
+    const mine = { name: 'Mine', robot_type: 'testbot', hardware_id: 'b' }
+    const forbidden = await operator.post('/api/client/robots', mine)
+    expect(forbidden.status).toBe(403)
+    const foreign = await use('register_robot', mine)
     expect(foreign.isError).toBe(true)
+    expect(JSON.stringify(foreign.content)).toContain(forbidden.body.error)
     link.close()
+  })
+
+  test('a sign-in in the browser is renewed at its provider, and refused once it cannot be', async () => {
+    const { user } = await signedInBrowser(world, 'mcp@example.com')
+    await spoil(user, { token: 'of.another.clock' })
+    const { use } = await connected(user, '2026')
+    expect((await use('get_profile')).body).toMatchObject({ email: 'mcp@example.com' })
+    await spoil(user, { token: 'of.another.clock', refresh_token: 'spent long ago' })
+    const late = await connected(user, '2025').catch((cause: Error) => cause)
+    expect(late).toMatchObject({ message: expect.stringContaining('wheelhouse login') })
   })
 
   test('a key that is revoked is refused from then on', async () => {

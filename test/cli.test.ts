@@ -1,8 +1,10 @@
-import { createServer, type RequestListener } from 'node:http'
-import type { AddressInfo } from 'node:net'
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import type { RequestListener } from 'node:http'
 import { stripVTControlCharacters } from 'node:util'
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
 import packageFile from '../cli/package.json' with { type: 'json' }
+import { listening } from './support/listening.ts'
 import type { Person } from './support/person.ts'
 import { type CliUser, CTRL_C, cli, createCliUser, openTerminal, startCli } from './support/terminal.ts'
 import { createWorld, type World } from './support/world.ts'
@@ -21,25 +23,17 @@ beforeAll(async () => {
 })
 afterAll(async () => await world[Symbol.asyncDispose]())
 
-/** Something that listens where a platform should. */
-async function listening(listener: RequestListener) {
-  const server = createServer(listener)
-  await new Promise<void>((done) => server.listen(0, '127.0.0.1', done))
-  const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
-  return {
-    user: await createCliUser({ WHEELHOUSE_URL: url, WHEELHOUSE_API_KEY: 'svc_live_some' }),
-    url,
-    async [Symbol.asyncDispose]() {
-      server.closeAllConnections()
-      await new Promise((done) => server.close(done))
-    },
-  }
+/** Something that listens where a platform should, and somebody who takes it for one. */
+async function impostor(listener: RequestListener) {
+  const server = await listening(listener)
+  const user = await createCliUser({ WHEELHOUSE_URL: server.url, WHEELHOUSE_API_KEY: 'svc_live_some' })
+  return { ...server, user }
 }
 
+const session = '00000000-0000-4000-8000-000000000002'
+
 const answering = (status: number, type: string, body: string, headers: Record<string, string> = {}) =>
-  listening((_request, response) =>
-    response.writeHead(status, { 'Content-Type': type, ...headers }).end(body),
-  )
+  impostor((_request, response) => response.writeHead(status, { 'Content-Type': type, ...headers }).end(body))
 
 describe.concurrent('the command line', () => {
   test('says what it is and what it can do', async () => {
@@ -107,7 +101,7 @@ describe.concurrent('the command line', () => {
 
   test('an address that sends elsewhere is not followed with the credential', async () => {
     const shown: unknown[] = []
-    await using elsewhere = await listening((request, response) => {
+    await using elsewhere = await impostor((request, response) => {
       shown.push(request.headers.authorization)
       response.end('{}')
     })
@@ -132,12 +126,11 @@ describe.concurrent('the command line', () => {
 
   test('an answer that is lost on its way is asked for once more, and the work is done once', async () => {
     const keys: unknown[] = []
-    await using shaky = await listening((request, response) => {
+    await using shaky = await impostor((request, response) => {
       keys.push(request.headers['idempotency-key'])
       if (keys.length === 1) return void request.socket.destroy()
       response.writeHead(201, { 'Content-Type': 'application/json' }).end('{"message":"asked"}')
     })
-    const session = '00000000-0000-4000-8000-000000000000'
     expect(await cli(shaky.user, ['sessions', 'extend', session, '5'])).toMatchObject({
       code: 0,
       stdout: 'asked\n',
@@ -146,7 +139,6 @@ describe.concurrent('the command line', () => {
     expect(keys[0]).toMatch(/^[0-9a-f-]{36}$/)
   })
 
-  const session = '00000000-0000-4000-8000-000000000002'
   const stopped = { id: session, robot_name: 'Arm', status: 'PAUSED', control: { stop: { reason: 'x' } } }
 
   test('a stop is pressed until it is recorded', async () => {
@@ -159,7 +151,7 @@ describe.concurrent('the command line', () => {
       (_, response) => response.setHeader('Content-Type', 'application/json').end(JSON.stringify(stopped)),
     ]
     const pressed: unknown[] = []
-    await using shaky = await listening(async (request, response) => {
+    await using shaky = await impostor(async (request, response) => {
       const answer = answers[pressed.length] as RequestListener
       pressed.push(await new Response(request as never).json())
       answer(request, response)
@@ -168,6 +160,22 @@ describe.concurrent('the command line', () => {
     expect({ code, stdout }).toEqual({ code: 0, stdout: expect.stringContaining('Stopped Arm') })
     expect(stderr.match(/not recorded yet/g)).toHaveLength(1)
     expect(pressed).toEqual(answers.map(() => ({ action: 'emergency_stop', reason: 'Halt' })))
+  })
+
+  test('a stop is pressed on when nobody reads what is said about it', async () => {
+    let presses = 0
+    const spoken = Promise.withResolvers<void>()
+    await using shaky = await impostor((request, response) => {
+      request.resume()
+      const isAway = ++presses < 4
+      if (presses === 3) spoken.resolve()
+      response.writeHead(isAway ? 503 : 200, { 'Content-Type': 'application/json' })
+      response.end(JSON.stringify(isAway ? { error: 'Away' } : stopped))
+    })
+    const program = startCli(shaky.user, ['stop', session])
+    program.child.stderr?.destroy()
+    await spoken.promise
+    expect(await program.ended).toMatchObject({ code: 0, stdout: expect.stringContaining('Stopped Arm') })
   })
 
   test('a stop that is not recorded in time says that the robot may move', async () => {
@@ -191,7 +199,7 @@ describe.concurrent('the command line', () => {
     const arrived = new Promise<void>((done) => {
       asked = done
     })
-    await using silent = await listening(() => asked())
+    await using silent = await impostor(() => asked())
     const screen = openTerminal(silent.user, ['robots', 'list'])
     await arrived
     screen.type(CTRL_C)
@@ -204,7 +212,7 @@ describe.concurrent('the command line', () => {
     const arrived = new Promise<void>((done) => {
       asked = done
     })
-    await using silent = await listening(() => asked())
+    await using silent = await impostor(() => asked())
     const program = startCli(silent.user, ['robots', 'list', '--json'])
     await arrived
     program.signal('SIGTERM')
@@ -228,6 +236,37 @@ describe.concurrent('the command line', () => {
 })
 
 describe.concurrent('what it prints', () => {
+  test.runIf(process.platform === 'linux')('and cannot be written is an error, not silence', async () => {
+    await using server = await answering(200, 'application/json', '[]')
+    const inShell = [
+      '-c',
+      '"$0" "$@" > /dev/full',
+      process.execPath,
+      'cli/main.ts',
+      'robots',
+      'list',
+      '--json',
+    ]
+    const child = spawn('/bin/sh', inShell, { env: server.user.env, stdio: ['ignore', 'ignore', 'pipe'] })
+    let said = ''
+    child.stderr.setEncoding('utf8').on('data', (text) => {
+      said += text
+    })
+    const [code] = await once(child, 'close')
+    expect({ code, said: JSON.parse(said) }).toEqual({
+      ...{ code: 1, said: { error: 'Standard output cannot be written (ENOSPC).', code: 'refused' } },
+    })
+  })
+
+  test('of what caused an error holds no credential', async () => {
+    await using server = await impostor((request) => request.socket.destroy())
+    const env = { ...server.user.env, WHEELHOUSE_DEBUG: '1', WHEELHOUSE_API_KEY: 'svc_live_Secret9' }
+    const { code, stderr } = await cli({ ...server.user, env }, ['sessions', 'extend', session, '5'])
+    expect(code).toBe(6)
+    expect(stderr).toContain('    at ')
+    expect(stderr).not.toContain('Secret9')
+  })
+
   const hostile = 'Arm\u001b[2J\u001b]0;owned\u0007\u202egnp\r\nfake'
   const robot = {
     ...{

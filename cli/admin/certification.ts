@@ -7,5 +7,5 @@ export async function waitingCertification(cli: Context, given: string): Promise
   if (isWhole(given)) return given.toLowerCase()
   const query = { status: 'PENDING' as const }
   const { certifications } = await answerOf(cli.rest.GET('/api/admin/certifications', { params: { query } }))
-  return theOne(certifications, given, 'waiting request').id
+  return theOne(certifications, given, 'waiting request', 'admin certifications list').id
 }

@@ -3,7 +3,7 @@ import { NotConnectedError, UnacknowledgedError } from '@wheelhouse/sdk'
 import type { Context } from '../context.ts'
 import { Failure } from '../failure.ts'
 import { sessionId } from '../ids.ts'
-import { type ChatOptions, checked } from './message.ts'
+import { type ChatOptions, checked, checkedMessageId } from './message.ts'
 
 /** Sends one message, or talks line by line. A message counts as sent only once the platform has confirmed it. */
 export async function run(cli: Context, given: string, words: string[], options: ChatOptions): Promise<void> {
@@ -15,6 +15,7 @@ export async function run(cli: Context, given: string, words: string[], options:
     const { converse } = await import('./conversation.ts')
     return converse(cli, await sessionId(cli, given), options)
   }
+  checkedMessageId(options.messageId)
   const body = words.length === 1 && words[0] === '-' ? await fromStdin(cli) : words.join(' ')
   await sendOne(cli, await sessionId(cli, given), checked(body), options)
 }

@@ -1,4 +1,3 @@
-import { ClientMessageId } from '@wheelhouse/protocol'
 import { type Command, InvalidArgumentError } from 'commander'
 import type { Running } from '../commands.ts'
 import { integer } from '../values.ts'
@@ -12,16 +11,10 @@ export function addChat(program: Command, running: Running): void {
     .description('chat in a session: one message, or line by line at a terminal')
     .argument('<session>', 'its id, or the beginning of that')
     .argument('[text...]', 'the message; - reads it from standard input')
-    .option('--message-id <id>', 'makes a repetition safe: the same id is sent once', messageId)
+    .option('--message-id <id>', 'makes a repetition safe: the same id is sent once')
     .option('--wait <seconds>', 'how long to try until the platform has it', waitS, 30)
     .option('--history <messages>', 'how many earlier messages to show first', integer(0, 10_000), 20)
     .action(running(() => import('./chat.ts')))
-}
-
-function messageId(text: string): string {
-  const id = ClientMessageId.safeParse(text)
-  if (!id.success) throw new InvalidArgumentError('Give up to 100 printable ASCII characters.')
-  return id.data
 }
 
 function waitS(text: string): number {

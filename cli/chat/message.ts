@@ -1,4 +1,4 @@
-import { CHAT_BODY_MAX, ChatBody } from '@wheelhouse/protocol'
+import { CHAT_BODY_MAX, ChatBody, ClientMessageId } from '@wheelhouse/protocol'
 import { HubClosedError, NotConnectedError, UnacknowledgedError } from '@wheelhouse/sdk'
 import { Failure } from '../failure.ts'
 
@@ -15,6 +15,12 @@ export function checked(text: string): string {
   if (body.success) return body.data
   const limit = `a message has 1 to ${CHAT_BODY_MAX} characters, and not only spaces`
   throw new Failure('usage', `This cannot be sent: ${limit}`)
+}
+
+/** The id that makes a repetition safe. @throws Failure for what is none */
+export function checkedMessageId(id: string | undefined): string | undefined {
+  if (id === undefined || ClientMessageId.safeParse(id).success) return id
+  throw new Failure('usage', 'A --message-id has up to 100 printable ASCII characters.')
 }
 
 /** What went wrong with one message of a conversation, in a few words. */

@@ -1,4 +1,5 @@
 import type { Context } from '../context.ts'
+import { EXIT } from '../exit-codes.ts'
 import { openKeys } from '../screen/keys.ts'
 import { canDraw, openLiveScreen } from '../screen/live-screen.ts'
 import { type Desk, openDesk } from './drive-desk.ts'
@@ -34,7 +35,7 @@ async function giveBack({ out }: Context, desk: Desk, sessionId: string): Promis
     if ((await desk.status().catch(() => undefined)) === 'COMPLETED') return
     const next = `End it with: wheelhouse sessions end ${sessionId}`
     out.tell(`The robot stands, but the session is still open (${(cause as Error).message}). ${next}`)
-    process.exitCode = 1
+    process.exitCode = EXIT.refused
   }
 }
 

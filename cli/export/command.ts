@@ -1,6 +1,6 @@
-import { SessionStatus } from '@wheelhouse/protocol'
 import { type Command, Option } from 'commander'
 import type { Running } from '../commands.ts'
+import { SESSION_STATUSES } from '../sessions/statuses.ts'
 import { moment } from '../values.ts'
 
 /** `wheelhouse export`: sessions, datasets and episodes as a file. */
@@ -14,16 +14,21 @@ export function addExport(program: Command, running: Running): void {
         .choices(['sessions', 'datasets', 'episodes'])
         .default('sessions'),
     )
-    .addOption(new Option('-f, --format <format>', 'how').choices(['csv', 'json']).default('csv'))
+    .addOption(
+      new Option('-f, --format <format>', 'how (default: csv; json to standard output with --json)').choices([
+        'csv',
+        'json',
+      ]),
+    )
     .option(
       '-o, --output <file>',
       'into this file, which appears once it is complete; - is standard output',
       '-',
     )
-    .addOption(new Option('--status <status>', 'only sessions that stand so').choices(SessionStatus.options))
+    .addOption(new Option('--status <status>', 'only sessions that stand so').choices(SESSION_STATUSES))
     .option('--robot <robot>', 'only sessions on this robot: its id, the beginning of that, or its name')
     .option('--from <time>', 'only sessions made at this time or later', moment)
     .option('--to <time>', 'only sessions made before this time', moment)
-    .option('--dataset <id>', 'only episodes of this dataset')
+    .option('--dataset <dataset>', 'only episodes of this dataset: its id, or the beginning of that')
   command.action(running(() => import('./export.ts')))
 }

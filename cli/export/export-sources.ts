@@ -1,5 +1,5 @@
 import { answerOf, type RestClient, type Schemas } from '@wheelhouse/sdk'
-import { Failure } from '../failure.ts'
+import { theOne } from '../ids.ts'
 import { csvLine } from './csv.ts'
 
 export type ExportFormat = 'csv' | 'json'
@@ -42,19 +42,15 @@ export async function datasetSource(
   })
 }
 
-/** The episodes of one dataset, or of all, those that began last first within each. @throws ApiError, Failure */
+/** The episodes of one dataset, or of all, those that began last first within each. `given` is its id, or the beginning of that. @throws ApiError, Failure */
 export async function episodeSource(
   rest: RestClient,
   format: ExportFormat,
-  datasetId: string | undefined,
+  given: string | undefined,
   signal: AbortSignal,
 ): Promise<ExportSource> {
   const { datasets } = await answerOf(rest.GET('/api/client/datasets', { signal }))
-  const wanted = datasetId === undefined ? datasets : datasets.filter(({ id }) => id === datasetId)
-  if (datasetId !== undefined && wanted.length === 0) {
-    const next = 'Those there are: wheelhouse export datasets'
-    throw new Failure('not_found', `There is no dataset ${datasetId} of yours. ${next}`)
-  }
+  const wanted = given === undefined ? datasets : [theOne(datasets, given, 'dataset', 'datasets')]
   const total = wanted.reduce((sum, { episode_count }) => sum + episode_count, 0)
   return records('episodes', format, episodeColumns, total, async function* () {
     for (const dataset of wanted) yield* episodePages(rest, dataset, signal)

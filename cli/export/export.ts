@@ -15,7 +15,7 @@ import { createProgress, type Progress } from './progress.ts'
 import { writeWhole } from './whole-file.ts'
 
 export interface ExportOptions {
-  readonly format: ExportFormat
+  readonly format?: ExportFormat
   readonly output: string
   readonly status?: Schemas['SessionStatus']
   readonly robot?: string
@@ -29,8 +29,9 @@ type What = 'sessions' | 'datasets' | 'episodes'
 /** Writes what is asked for, whole or not at all where it goes into a file. */
 export async function run(cli: Context, what: What, options: ExportOptions): Promise<void> {
   checkOptions(what, options)
-  const source = await open(cli, what, options)
   const toFile = options.output !== '-'
+  const format = options.format ?? (cli.out.json && !toFile ? 'json' : 'csv')
+  const source = await open(cli, what, format, options)
   // A bar beside the records themselves would be in the way on a terminal.
   const progress = createProgress(cli, what, source, toFile || !cli.out.terminal)
   const path = isAbsolute(options.output) ? options.output : resolve(options.output)
@@ -44,7 +45,7 @@ export async function run(cli: Context, what: What, options: ExportOptions): Pro
     progress.close()
   }
   const { bytes } = progress
-  if (cli.out.json && toFile) cli.out.document({ what, format: options.format, path, bytes })
+  if (cli.out.json && toFile) cli.out.document({ what, format, path, bytes })
   else if (toFile) cli.out.note(`${what} written to ${path}, ${bytes} bytes`)
 }
 
@@ -58,8 +59,13 @@ function checkOptions(what: What, options: ExportOptions): void {
   if (what !== 'episodes' && dataset !== undefined) throw new Failure('usage', '--dataset is for episodes')
 }
 
-async function open(cli: Context, what: What, options: ExportOptions): Promise<ExportSource> {
-  const { format, status, robot, from, to, dataset } = options
+async function open(
+  cli: Context,
+  what: What,
+  format: ExportFormat,
+  options: ExportOptions,
+): Promise<ExportSource> {
+  const { status, robot, from, to, dataset } = options
   if (what === 'datasets') return datasetSource(cli.rest, format, cli.signal)
   if (what === 'episodes') return episodeSource(cli.rest, format, dataset, cli.signal)
   const filter = {

@@ -9,6 +9,7 @@ export async function run(cli: Context, given: string): Promise<void> {
     api_keys.filter(({ id, revoked_at }) => revoked_at === null || id === given),
     given,
     'API key',
+    'keys list',
   )
   await cli.ask.sure(
     `Revoke the API key ${key.name} (${key.prefix}…${key.last4})? Whatever uses it stops working.`,

@@ -27,7 +27,7 @@ export async function run(cli: Context, address: string | undefined, options: Op
     const name = cli.chosenProfile ?? freeName(file, server)
     const profiles = { ...file.profiles, [name]: { server, credential } }
     return [{ ...file, current: name, profiles }, name] as const
-  })
+  }, cli.signal)
   cli.out.note(painted('green', 'You are signed in.'), ` Stored in ${cli.store.path}`)
   showPerson(cli.out, account, { server, profileName, credential })
 }

@@ -16,7 +16,7 @@ export async function run(cli: Context, { all }: { all?: true }): Promise<void> 
     const keeps = current !== undefined && !names.includes(current)
     const profiles = Object.fromEntries(left)
     return [{ ...rest, ...(keeps && { current }), profiles }, found] as const
-  })
+  }, cli.signal)
   if (gone.length === 0 && !all) {
     throw new Failure(
       'not_signed_in',

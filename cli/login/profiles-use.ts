@@ -7,7 +7,7 @@ export async function run(cli: Context, name: string): Promise<void> {
     const found = file.profiles[name]
     if (!found) throw new Failure('not_found', `There is no profile ${name}. See: wheelhouse profiles list`)
     return [{ ...file, current: name }, found] as const
-  })
+  }, cli.signal)
   cli.out.result({ profile: name, server: profile.server }, () =>
     cli.out.line(`Now at ${profile.server} (${name}).`),
   )

@@ -37,5 +37,6 @@ async function invoiceId(cli: Context, given: string): Promise<string> {
     invoices.map(({ id, month }) => ({ id, name: month })),
     given,
     'invoice',
+    'invoices list',
   ).id
 }

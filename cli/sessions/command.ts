@@ -1,9 +1,9 @@
 import { type Command, Option } from 'commander'
 import type { Running } from '../commands.ts'
 import { integer, moment } from '../values.ts'
+import { SESSION_STATUSES } from './statuses.ts'
 
 const SESSION = 'its id, or the beginning of that'
-const STATUSES = ['PENDING', 'ACTIVE', 'PAUSED', 'COMPLETED', 'CANCELLED']
 
 /** `wheelhouse sessions …` and the shortcut `wheelhouse stop`. */
 export function addSessions(program: Command, running: Running): void {
@@ -19,8 +19,8 @@ function addReading(sessions: Command, running: Running): void {
   sessions
     .command('list')
     .description('list your sessions, newest first')
-    .addOption(new Option('--status <status>', 'only these').choices(STATUSES))
-    .option('--robot <robot>', 'only on this robot: its whole id')
+    .addOption(new Option('--status <status>', 'only these').choices(SESSION_STATUSES))
+    .option('--robot <robot>', 'only on this robot: its id, the beginning of that, or its name')
     .option('--from <time>', 'created at this time or later', moment)
     .option('--to <time>', 'created before this time', moment)
     .option('--limit <number>', 'at most so many', integer(1, 10_000), 50)
@@ -81,7 +81,7 @@ function addActions(sessions: Command, running: Running): void {
 function addStop(stop: Command, running: Running): void {
   stop
     .description('emergency stop: the robot stands until somebody clears it')
-    .argument('[session]', `${SESSION}; without one, the only session that is open`)
+    .argument('[session]', `${SESSION}, or its robot's name; without one, the only session that is open`)
     .option('--all', 'all your open sessions')
     .option('--reason <text>', 'what the others are told')
     .option('--within <seconds>', 'give up after so long; default: never', integer(1, 86_400))

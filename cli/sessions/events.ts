@@ -1,8 +1,7 @@
 import { answerOf } from '@wheelhouse/sdk'
 import type { Context } from '../context.ts'
 import { sessionId } from '../ids.ts'
-import { painted } from '../text.ts'
-import { when } from '../views.ts'
+import { logLine } from '../views.ts'
 
 const PAGE = 200
 
@@ -14,11 +13,7 @@ export async function run(cli: Context, given: string, options: { after: number 
     const { events } = await answerOf(cli.rest.GET('/api/sessions/{id}/events', { params }))
     for (const event of events) {
       if (cli.out.json) cli.out.entry(event)
-      else {
-        const { seq, at, type, data } = event
-        const more = Object.keys(data).length > 0 ? ` ${JSON.stringify(data)}` : ''
-        cli.out.line(painted('dim', `${seq}`.padStart(5)), `  ${when(at)}  ${type}`, painted('dim', more))
-      }
+      else cli.out.line(...logLine(event))
       after = event.seq
     }
     if (events.length < PAGE) return

@@ -1,5 +1,6 @@
 import { answerOf, type Schemas } from '@wheelhouse/sdk'
 import type { Context } from '../context.ts'
+import { robotId } from '../ids.ts'
 import { sessionColumns } from './view.ts'
 
 const PAGE = 100
@@ -14,11 +15,11 @@ interface Options {
 
 /** The caller's sessions, page by page. */
 export async function run(cli: Context, { robot, limit, ...filter }: Options): Promise<void> {
+  const on = robot === undefined ? {} : { robotId: await robotId(cli, robot) }
   const found = new Map<string, Schemas['Session']>()
   for (let offset = 0; found.size < limit; offset += PAGE) {
     const query = {
-      ...filter,
-      ...(robot && { robotId: robot }),
+      ...{ ...filter, ...on },
       limit: Math.min(PAGE, limit - found.size),
       offset,
     }

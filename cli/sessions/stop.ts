@@ -1,9 +1,9 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import { ApiError, answerOf, type Schemas } from '@wheelhouse/sdk'
 import type { Context } from '../context.ts'
-import { explained } from '../errors.ts'
+import { explained, mayPass } from '../errors.ts'
 import { Failure } from '../failure.ts'
-import { openSessions, sessionId } from '../ids.ts'
+import { isWhole, openSessions, theOne } from '../ids.ts'
 import { painted } from '../text.ts'
 
 /** A stop that has got no answer by then is sent again; to send it twice does no harm. */
@@ -26,7 +26,7 @@ export async function run(cli: Context, given: string | undefined, options: Opti
     ids.map((id) => insisting(cli, until, () => press(cli, id, options))),
   )
   const stopped = results.flatMap((result) => (result.status === 'fulfilled' ? [result.value] : []))
-  if (cli.out.json) cli.out.document(given === undefined ? stopped : stopped[0])
+  if (cli.out.json) cli.out.document(stopped)
   else {
     for (const { id, robot_name } of stopped) {
       cli.out.line(
@@ -40,8 +40,12 @@ export async function run(cli: Context, given: string | undefined, options: Opti
 }
 
 async function sessionsMeant(cli: Context, given: string | undefined, { all }: Options): Promise<string[]> {
-  if (given !== undefined) return [await sessionId(cli, given)]
+  if (given !== undefined && isWhole(given)) return [given.toLowerCase()]
   const open = await openSessions(cli)
+  if (given !== undefined) {
+    const named = open.map(({ id, robot_name: name }) => ({ id, name }))
+    return [theOne(named, given, 'open session', 'sessions list').id]
+  }
   if (open.length === 0) throw new Failure('not_found', 'You have no open session.')
   if (open.length === 1 || all) return open.map(({ id }) => id)
   const ids = open.map(({ id, robot_name }) => `${id} (${robot_name})`).join(', ')
@@ -65,7 +69,7 @@ async function insisting<T>(cli: Context, until: AbortSignal, work: () => Promis
     try {
       return await work()
     } catch (cause) {
-      if (!mayHelpToRepeat(cause)) throw cause
+      if (!mayPass(cause)) throw cause
       if (until.aborted) throw notKnown(cli)
       if (!told) {
         const why = explained(cause, cli.server).message
@@ -77,12 +81,6 @@ async function insisting<T>(cli: Context, until: AbortSignal, work: () => Promis
       throw notKnown(cli)
     })
   }
-}
-
-function mayHelpToRepeat(cause: unknown): boolean {
-  if (cause instanceof Error && /^(Abort|Timeout)Error$/.test(cause.name)) return true
-  if (!(cause instanceof ApiError)) return cause instanceof Failure && cause.outcome === 'unreachable'
-  return cause.status === 0 || cause.status === 429 || cause.status === 408 || cause.status >= 500
 }
 
 const notKnown = ({ server }: Context) =>

@@ -61,7 +61,7 @@ export async function enlist(
   return robots
 }
 
-/** The robots of a file: a JSON array, or JSON Lines. @throws Failure for a file that holds none */
+/** The robots of a file: one, a JSON array, or JSON Lines. @throws Failure for a file that holds none */
 export async function enlistFrom(path: string, count: number | undefined): Promise<Enlisted[]> {
   const text = await readFile(path, 'utf8').catch((cause: NodeJS.ErrnoException) => {
     throw new Failure('usage', `${path} cannot be read (${cause.code})`, { cause })
@@ -70,7 +70,7 @@ export async function enlistFrom(path: string, count: number | undefined): Promi
   try {
     robots = Registered.array().min(1).parse(documentsIn(text))
   } catch (cause) {
-    const shape = 'a JSON array, or lines of JSON, with control_url and robot_token of each robot'
+    const shape = 'what robots register --json prints, a JSON array of that, or lines of it'
     throw new Failure('usage', `${path} is not a list of robots: ${shape}`, { cause })
   }
   if (count !== undefined && count > robots.length) {
@@ -84,9 +84,13 @@ export async function enlistFrom(path: string, count: number | undefined): Promi
 }
 
 function documentsIn(text: string): unknown {
-  if (text.trimStart().startsWith('[')) return JSON.parse(text)
-  const lines = text.split('\n').filter((line) => line.trim() !== '')
-  return lines.map((line): unknown => JSON.parse(line))
+  try {
+    const value: unknown = JSON.parse(text)
+    return Array.isArray(value) ? value : [value]
+  } catch {
+    const lines = text.split('\n').filter((line) => line.trim() !== '')
+    return lines.map((line): unknown => JSON.parse(line))
+  }
 }
 
 async function lookedUp(cli: Context, id: string): Promise<Schemas['RobotDetail'] | undefined> {

@@ -6,6 +6,7 @@ import type { WatchView } from './watch-view.ts'
 
 /** A sample older than this is no picture of now. */
 const STALE_MS = 2_000
+const RECORDED = 'the stop is recorded'
 const KEYS = 's or space STOP · c chat · q leave'
 
 /** The whole screen: how things stand, the log as far as there is room, and what the keys do. */
@@ -48,7 +49,7 @@ function robotPiece({ robotConnected }: WatchView): Piece {
 }
 
 function stopPiece({ stop, pressed }: WatchView): Piece {
-  const own = pressed === 'pressed' ? 'PRESSED, not confirmed yet' : pressed ? 'the stop is recorded' : ''
+  const own = pressed === 'pressed' ? 'PRESSED, not confirmed yet' : pressed && !stop?.latched ? RECORDED : ''
   const known = stopText(stop)
   if (own === '' && !stop?.latched) return known
   return painted(['red', 'bold'], stop ? `${known} ${own}`.trimEnd() : own)
@@ -57,7 +58,7 @@ function stopPiece({ stop, pressed }: WatchView): Piece {
 function stopText(stop: WatchView['stop']): string {
   if (!stop) return stop === null ? 'none' : '–'
   if (!stop.latched) return `${stop.reason} (until the operator drives)`
-  return `LATCHED: ${stop.reason}${stop.recorded ? '' : ' (not recorded yet)'}`
+  return `LATCHED: ${stop.reason} (${stop.recorded ? RECORDED : 'not recorded yet'})`
 }
 
 function telemetryPieces({ telemetry }: WatchView, nowMs: number): Piece[] {

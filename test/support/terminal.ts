@@ -8,7 +8,7 @@ import { stripVTControlCharacters } from 'node:util'
 import { afterAll, vi } from 'vitest'
 
 const MAIN = fileURLToPath(new URL('../../cli/main.ts', import.meta.url))
-const patience = { timeout: 15_000, interval: 20 }
+const patience = { timeout: 30_000, interval: 20 }
 
 /** What somebody who calls `wheelhouse` has: a settings folder, and an environment without anything of ours. */
 export interface CliUser {

@@ -1,0 +1,89 @@
+import { setTimeout as delay } from 'node:timers/promises'
+import { ApiError, answerOf, type Schemas } from '@wheelhouse/sdk'
+import type { Context } from '../context.ts'
+import { explained, mayPass } from '../errors.ts'
+import { Failure } from '../failure.ts'
+import { logLine } from '../views.ts'
+import { checkedFilters } from './filters.ts'
+
+const PAGE = 500
+/** Below the limit of the platform (30), and of what this program waits for an answer. */
+const WAIT_S = 25
+const FIRST_PAUSE_MS = 500
+const LONGEST_PAUSE_MS = 10_000
+
+interface Options {
+  readonly after?: string
+  readonly follow?: true
+  readonly type?: readonly string[]
+  readonly limit?: number
+}
+type Filters = readonly string[] | undefined
+type Page = Schemas['EventPage']
+
+/** The caller's events since a cursor; with `--follow` also those to come, across lost connections. */
+export async function run(cli: Context, options: Options): Promise<void> {
+  const { follow = false, limit = Number.POSITIVE_INFINITY } = options
+  const types = checkedFilters(options.type)
+  const read = follow ? patiently(cli, types) : (after: string) => pageOf(cli, types, { after, limit })
+  let after = options.after ?? (follow ? 'latest' : 'oldest')
+  for (let left = limit; left > 0; ) {
+    const page = await read(after)
+    const events = page.events.slice(0, left)
+    for (const event of events) show(cli, event)
+    left -= events.length
+    after = page.next
+    if (!follow && !page.more) break
+  }
+  if (!follow && !cli.out.json) cli.out.note(`Go on with: wheelhouse events --after ${after}`)
+}
+
+function show({ out }: Context, event: Page['events'][number]): void {
+  if (out.json) return out.entry(event)
+  const { seq, created_at: at, type, data } = event
+  out.line(...logLine({ seq, at, type, data }))
+}
+
+/** One page. @throws Failure for a cursor behind which events are missing; ApiError */
+async function pageOf(
+  cli: Context,
+  filters: Filters,
+  query: { after: string; limit?: number; wait?: number },
+): Promise<Page> {
+  const types = filters && { types: filters.join(',') }
+  const limit = Math.min(PAGE, query.limit ?? PAGE)
+  try {
+    return await answerOf(cli.rest.GET('/api/events', { params: { query: { ...query, ...types, limit } } }))
+  } catch (cause) {
+    if (!(cause instanceof ApiError && cause.status === 410)) throw cause
+    const next =
+      'Read anew what you need (sessions, robots …), then go on with --after latest, or oldest for what is left.'
+    throw new Failure('not_found', `The events after ${query.after} are no longer kept. ${next}`, { cause })
+  }
+}
+
+/**
+ * Pages as they come. The first is asked for without waiting, so that what is wrong is told at once and the cursor is
+ * a number; from then on the platform is waited for whenever it is away.
+ */
+function patiently(cli: Context, types: Filters): (after: string) => Promise<Page> {
+  let answered = false
+  let pauseMs = 0
+  return async (after) => {
+    for (;;) {
+      try {
+        const page = await pageOf(cli, types, { after, ...(answered && { wait: WAIT_S }) })
+        if (pauseMs > 0) cli.out.note('The platform is back.')
+        answered = true
+        pauseMs = 0
+        return page
+      } catch (cause) {
+        if (!answered || cli.signal.aborted || !mayPass(cause)) throw cause
+        if (pauseMs === 0) cli.out.note(`${explained(cause, cli.server).message} Trying again …`)
+        pauseMs = Math.min(Math.max(FIRST_PAUSE_MS, pauseMs * 2), LONGEST_PAUSE_MS)
+        const askedS = cause instanceof ApiError ? (cause.retryAfterS ?? 0) : 0
+        await delay(Math.max(pauseMs, askedS * 1_000), undefined, { signal: cli.signal })
+      }
+    }
+  }
+}

@@ -1,0 +1,43 @@
+import { HubClient, type HubClientOptions, HubClosedError } from '@wheelhouse/sdk'
+import type { Identity } from './credentials/identity.ts'
+import { Failure } from './failure.ts'
+
+/**
+ * A client of the hub for whoever is signed in. A credential that the hub refuses is renewed before the next attempt;
+ * where signing in again is all that helps, the client closes instead of trying for ever.
+ */
+export function createHubClient(
+  identity: Identity,
+  url: string,
+  options: Partial<HubClientOptions>,
+): HubClient {
+  let shown = ''
+  let isRefused = false
+  let hopeless: Failure | undefined
+
+  async function token(): Promise<string> {
+    try {
+      const another = isRefused ? await identity.renewed(shown) : undefined
+      isRefused = false
+      shown = another ?? (await identity.token())
+      return shown
+    } catch (cause) {
+      if (!(cause instanceof Failure && cause.outcome === 'not_signed_in')) throw cause
+      hopeless = cause
+      client.close()
+      throw cause
+    }
+  }
+
+  const client = new HubClient({
+    url,
+    token,
+    ...options,
+    onAuthError: () => {
+      isRefused = true
+    },
+    onClosed: (reason) =>
+      options.onClosed?.(hopeless ? new HubClosedError(hopeless.message, { cause: hopeless }) : reason),
+  })
+  return client
+}

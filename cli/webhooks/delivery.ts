@@ -1,0 +1,15 @@
+import { answerOf } from '@wheelhouse/sdk'
+import type { Context } from '../context.ts'
+import { deliveryId, webhookId } from './chosen.ts'
+import { showDelivery } from './view.ts'
+
+/** One delivery with the event that it carries. */
+export async function run(cli: Context, webhook: string, given: string): Promise<void> {
+  const id = await webhookId(cli, webhook)
+  const params = { path: { id, delivery_id: await deliveryId(cli, id, given) } }
+  const delivery = await answerOf(cli.rest.GET('/api/webhooks/{id}/deliveries/{delivery_id}', { params }))
+  cli.out.result(delivery, () => {
+    showDelivery(cli.out, delivery)
+    cli.out.record([['Data', JSON.stringify(delivery.event.data)]])
+  })
+}

@@ -1,0 +1,41 @@
+import { answerOf } from '@wheelhouse/sdk'
+import type { Context } from '../context.ts'
+import { Failure } from '../failure.ts'
+import { deliveryId, webhookId } from './chosen.ts'
+
+/** Sends again what a receiver has missed. It is under way then; the log of deliveries tells what comes of it. */
+export async function run(
+  cli: Context,
+  webhook: string,
+  delivery: string | undefined,
+  { since }: { since?: string },
+): Promise<void> {
+  if ((delivery === undefined) === (since === undefined)) {
+    throw new Failure(
+      'usage',
+      'Name a delivery, or a moment with --since. See: wheelhouse webhooks replay --help',
+    )
+  }
+  const id = await webhookId(cli, webhook)
+  const replayed = delivery === undefined ? await all(cli, id, since ?? '') : await one(cli, id, delivery)
+  cli.out.result({ replayed }, () => {
+    cli.out.line(replayed === 1 ? 'One event is sent again.' : `${replayed} events are sent again.`)
+    if (replayed > 0) cli.out.note(`Look what comes of it with: wheelhouse webhooks deliveries ${id}`)
+  })
+}
+
+async function one(cli: Context, id: string, given: string): Promise<number> {
+  const path = { id, delivery_id: await deliveryId(cli, id, given) }
+  await answerOf(cli.rest.POST('/api/webhooks/{id}/deliveries/{delivery_id}/replay', { params: { path } }))
+  return 1
+}
+
+/** The platform takes so many at a time. What is under way already is not taken again. */
+async function all(cli: Context, id: string, since: string): Promise<number> {
+  for (let total = 0; ; ) {
+    const asked = cli.rest.POST('/api/webhooks/{id}/replay', { params: { path: { id } }, body: { since } })
+    const { replayed, more } = await answerOf(asked)
+    total += replayed
+    if (!more) return total
+  }
+}

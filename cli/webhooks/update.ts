@@ -1,0 +1,32 @@
+import { answerOf } from '@wheelhouse/sdk'
+import type { Context } from '../context.ts'
+import { checkedFilters } from '../events/filters.ts'
+import { Failure } from '../failure.ts'
+import { webhookId } from './chosen.ts'
+import { showWebhook } from './view.ts'
+
+interface Options {
+  readonly url?: string
+  readonly type?: string[]
+  readonly description?: string
+  readonly enable?: true
+  readonly disable?: true
+}
+
+/** Changes what is named, and nothing else. */
+export async function run(cli: Context, given: string, options: Options): Promise<void> {
+  const { url, type, description, enable, disable } = options
+  const types = checkedFilters(type)
+  const body = {
+    ...(url !== undefined && { url }),
+    ...(types && { types }),
+    ...(description !== undefined && { description: description || null }),
+    ...((enable || disable) && { enabled: enable === true }),
+  }
+  if (Object.keys(body).length === 0) {
+    throw new Failure('usage', 'Say what to change. See: wheelhouse webhooks update --help')
+  }
+  const params = { path: { id: await webhookId(cli, given) } }
+  const webhook = await answerOf(cli.rest.PATCH('/api/webhooks/{id}', { params, body }))
+  cli.out.result(webhook, () => showWebhook(cli.out, webhook))
+}
