@@ -99,6 +99,8 @@ test.each(ways)(
     await page.evaluate(`
       [...document.querySelectorAll('button')].find((one) => one.textContent.startsWith('STOP')).click()
       location.replace('about:blank')`)
+    // Its context is not closed before: one that is closed while its page leaves may take Chromium half a minute.
+    await page.waitForURL('about:blank')
     await recorded(stage)
     await stage.standing()
   },

@@ -28,9 +28,12 @@ export async function openConsole(baseUrl: string) {
     /** What scripts of the pages threw, or were refused by the content policy. */
     problems,
 
-    /** Somebody at a browser of their own, signed in through the built-in provider's page, at `path`. */
+    /**
+     * Somebody at a browser of their own, signed in through the built-in provider's page, at `path`. They ask for
+     * reduced motion unless told: nothing is caught half faded in.
+     */
     async signIn(email: string, path = '/dashboard', options: Parameters<Browser['newContext']>[0] = {}) {
-      const context = await browser.newContext({ locale: 'en-GB', ...options })
+      const context = await browser.newContext({ locale: 'en-GB', reducedMotion: 'reduce', ...options })
       context.setDefaultTimeout(TIMEOUT_MS)
       watch(context, problems)
       const page = await context.newPage()
@@ -62,7 +65,11 @@ function watch(context: BrowserContext, problems: string[]): void {
   })
 }
 
-const FADING = `document.getAnimations().filter((one) => one instanceof CSSTransition).length`
+/** Settles with how much still moves, once what was just changed has been painted. What turns for ever is not counted. */
+const MOVING = `new Promise((settle) => {
+  const count = () => document.getAnimations().filter((one) => Number.isFinite(one.effect.getComputedTiming().endTime)).length
+  requestAnimationFrame(() => requestAnimationFrame(() => settle(count())))
+})`
 
 interface AxeResult {
   readonly violations: readonly {
@@ -75,7 +82,7 @@ interface AxeResult {
 /** What axe calls serious or critical on a page as it stands, one line each. */
 export async function seriousIssues(page: Page): Promise<string[]> {
   // What is still fading in has colours of its own.
-  await vi.waitFor(async () => expect(await page.evaluate(FADING)).toBe(0), TIMEOUT_MS)
+  await vi.waitFor(async () => expect(await page.evaluate(MOVING)).toBe(0), TIMEOUT_MS)
   // Through the debugger, which the page's content policy does not bind.
   await page.evaluate(await readFile(resolve('axe-core/axe.min.js'), 'utf8'))
   const { violations } = (await page.evaluate('axe.run()')) as AxeResult
