@@ -53,7 +53,7 @@ const stops = async ({ owner, sessionId }: CockpitStage) => {
   return events.filter(({ type }: { type: string }) => type === 'session.stopped').length
 }
 
-test.each(ways)(
+test.concurrent.each(ways)(
   'the stop is recorded when the only way left is the %s',
   async (left) => {
     await using stage = await driving()
@@ -90,7 +90,7 @@ test(
   LONG_MS,
 )
 
-test.each(ways)(
+test.concurrent.each(ways)(
   'a stop that was just pressed arrives though the tab is closed at once; the only way is the %s',
   async (left) => {
     await using stage = await driving()

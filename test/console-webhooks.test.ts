@@ -27,7 +27,7 @@ async function settings() {
   const owner = await world.client()
   const email = `${owner.name}@test.local`
   await owner.patch('/api/client/profile', { company_name: 'Works', contact_email: email })
-  return { owner, ...(await browser.signIn(email, '/dashboard/settings')) }
+  return { owner, ...(await browser.enter(owner, '/dashboard/settings')) }
 }
 
 /** Adds a webhook in the dialog, and returns the secret that is shown. */
