@@ -2,12 +2,17 @@ import { OperatorLink, SimulatedRobot, ticketsOf } from '@wheelhouse/sdk'
 import type { Page } from 'playwright-core'
 import { afterAll, beforeAll, expect, test, vi } from 'vitest'
 import { start } from './support/cast.ts'
-import { type ConsoleBrowser, openConsole, seriousIssues } from './support/console.ts'
+import {
+  type ConsoleBrowser,
+  looksWell,
+  openConsole,
+  type PageOptions,
+  seriousIssues,
+} from './support/console.ts'
 import type { Person } from './support/person.ts'
 import { type MailServer, startMailServer } from './support/smtp.ts'
 import { createWorld, type World } from './support/world.ts'
 
-const ADMIN = 'admin@test.local'
 const pages = [
   ['/dashboard/admin', 'Overview'],
   ['/dashboard/admin/certifications', 'Certification requests'],
@@ -17,8 +22,8 @@ const pages = [
 ] as const
 const lists = ['overview', 'certifications', 'contact-messages', 'robot-requests', 'audit']
 
-// A browser on a busy machine takes its time.
-vi.setConfig({ testTimeout: 60_000 })
+/** A browser on a busy machine takes its time. */
+const LONG = { timeout: 60_000 }
 
 let mail: MailServer
 let world: World
@@ -37,8 +42,8 @@ afterAll(async () => {
   await mail?.stop()
 })
 
-const adminAt = async (path: string, options: Parameters<ConsoleBrowser['signIn']>[2] = {}) =>
-  (await browser.signIn(ADMIN, `/dashboard/admin${path}`, { reducedMotion: 'reduce', ...options })).page
+const adminAt = async (path: string, options: PageOptions = {}) =>
+  (await browser.enter(admin, `/dashboard/admin${path}`, options)).page
 const heading = (page: Page, name: string) => page.getByRole('heading', { name, exact: true }).waitFor()
 
 /** As anybody on the internet: without a credential. */
@@ -82,80 +87,88 @@ async function driving() {
 
 const isStanding = ({ state }: SimulatedRobot) => state.leftMps === 0 && state.rightMps === 0
 
-test('a request is approved, another rejected, and the operator can start then and not before', async () => {
-  const [owner, operator, other] = [await world.client(), await world.operator(), await world.operator()]
-  const robot = await world.robot(owner, { robot_type: 'crane', require_certification: true })
-  ;(await world.connect(robot)).beat()
-  const attempt = () => operator.post('/api/sessions', { robotId: robot.id })
-  const page = await adminAt('/certifications')
-  const waiting = page.getByRole('region', { name: 'Waiting' })
-  await waiting.getByText('Nobody is waiting').waitFor()
-  for (const person of [operator, other]) {
-    const request = { robot_type: 'crane', note: `Two years,\nsays ${person.name}` }
-    expect((await person.post('/api/operator/certifications', request)).status).toBe(201)
-  }
+test(
+  'a request is approved, another rejected, and the operator can start then and not before',
+  LONG,
+  async () => {
+    const [owner, operator, other] = [await world.client(), await world.operator(), await world.operator()]
+    const robot = await world.robot(owner, { robot_type: 'crane', require_certification: true })
+    ;(await world.connect(robot)).beat()
+    const attempt = () => operator.post('/api/sessions', { robotId: robot.id })
+    const page = await adminAt('/certifications')
+    const waiting = page.getByRole('region', { name: 'Waiting' })
+    await waiting.getByText('Nobody is waiting').waitFor()
+    for (const person of [operator, other]) {
+      const request = { robot_type: 'crane', note: `Two years,\nsays ${person.name}` }
+      expect((await person.post('/api/operator/certifications', request)).status).toBe(201)
+    }
 
-  // They appear without a reload, longest waiting first.
-  await waiting.getByText(`says ${operator.name}`).waitFor()
-  const cards = waiting.getByRole('article')
-  expect(await cards.nth(1).textContent()).toContain(other.name)
-  expect((await attempt()).status).toBe(403)
-  await page.getByRole('button', { name: `Approve ${operator.name} for crane` }).click()
-  const dialog = page.getByRole('dialog')
-  await dialog.waitFor()
-  expect(await seriousIssues(page), 'the dialog').toEqual([])
-  await dialog.getByRole('button', { name: 'Keep' }).click()
-  expect((await attempt()).status).toBe(403)
-  await page.getByRole('button', { name: `Approve ${operator.name} for crane` }).click()
-  await dialog.getByRole('button', { name: 'Approve' }).click()
-  const decided = page.getByRole('region', { name: 'Decided' })
-  await decided.getByRole('row', { name: operator.name }).waitFor()
-  const started = await attempt()
-  expect(started.status, JSON.stringify(started.body)).toBe(201)
+    // They appear without a reload, longest waiting first.
+    await waiting.getByText(`says ${operator.name}`).waitFor()
+    const cards = waiting.getByRole('article')
+    expect(await cards.nth(1).textContent()).toContain(other.name)
+    expect((await attempt()).status).toBe(403)
+    await page.getByRole('button', { name: `Approve ${operator.name} for crane` }).click()
+    const dialog = page.getByRole('dialog')
+    await dialog.waitFor()
+    expect(await seriousIssues(page), 'the dialog').toEqual([])
+    await dialog.getByRole('button', { name: 'Keep' }).click()
+    expect((await attempt()).status).toBe(403)
+    await page.getByRole('button', { name: `Approve ${operator.name} for crane` }).click()
+    await dialog.getByRole('button', { name: 'Approve' }).click()
+    const decided = page.getByRole('region', { name: 'Decided' })
+    await decided.getByRole('row', { name: operator.name }).waitFor()
+    const started = await attempt()
+    expect(started.status, JSON.stringify(started.body)).toBe(201)
 
-  await page.getByRole('button', { name: `Reject ${other.name} for crane` }).click()
-  await dialog.getByRole('button', { name: 'Reject' }).click()
-  await waiting.getByText('Nobody is waiting').waitFor()
-  await decided.getByText('Rejected').click()
-  await decided.getByRole('row', { name: other.name }).waitFor()
-  expect(await decided.getByRole('row', { name: operator.name }).count()).toBe(0)
-  expect((await other.get('/api/operator/certifications')).body.certifications).toMatchObject([
-    { status: 'REJECTED' },
-  ])
-  await operator.patch(`/api/sessions/${started.body.sessionId}`, { action: 'end' })
-})
+    await page.getByRole('button', { name: `Reject ${other.name} for crane` }).click()
+    await dialog.getByRole('button', { name: 'Reject' }).click()
+    await waiting.getByText('Nobody is waiting').waitFor()
+    await decided.getByText('Rejected').click()
+    await decided.getByRole('row', { name: other.name }).waitFor()
+    expect(await decided.getByRole('row', { name: operator.name }).count()).toBe(0)
+    expect((await other.get('/api/operator/certifications')).body.certifications).toMatchObject([
+      { status: 'REJECTED' },
+    ])
+    await operator.patch(`/api/sessions/${started.body.sessionId}`, { action: 'end' })
+  },
+)
 
-test('the overview shows who drives, stops the robot at one press, and leads to the session', async () => {
-  const page = await adminAt('')
-  await page.getByText('Nobody is driving').waitFor()
-  const scene = await driving()
-  try {
-    const card = page.getByRole('article', { name: `Session on ${scene.name}` })
-    await card.getByText(`${scene.operator.name} drives for ${scene.owner.name}`).waitFor()
-    const robots = page.getByRole('region', { name: 'Robots' })
-    expect(await robots.locator('dl > div').first().textContent()).toBe('In a session1')
-    const gateway = page.getByRole('row', { name: world.gatewayUrl })
-    await gateway.getByText(/^\d+ s ago$/).waitFor()
-    expect(isStanding(scene.robot)).toBe(false)
-    expect(await seriousIssues(page), 'with a session').toEqual([])
+test(
+  'the overview shows who drives, stops the robot at one press, and leads to the session',
+  LONG,
+  async () => {
+    const page = await adminAt('')
+    await page.getByText('Nobody is driving').waitFor()
+    const scene = await driving()
+    try {
+      const card = page.getByRole('article', { name: `Session on ${scene.name}` })
+      await card.getByText(`${scene.operator.name} drives for ${scene.owner.name}`).waitFor()
+      const robots = page.getByRole('region', { name: 'Robots' })
+      expect(await robots.locator('dl > div').first().textContent()).toBe('In a session1')
+      const gateway = page.getByRole('row', { name: world.gatewayUrl })
+      await gateway.getByText(/^\d+ s ago$/).waitFor()
+      expect(isStanding(scene.robot)).toBe(false)
+      expect(await seriousIssues(page), 'with a session').toEqual([])
 
-    await card.getByRole('button', { name: `Stop: ${scene.name}` }).click()
-    await vi.waitFor(() => expect(isStanding(scene.robot)).toBe(true), 5_000)
-    await card.getByText(`Stopped by ${admin.name}`).waitFor()
-    await card.getByText('Stop again').waitFor()
-    const { body } = await scene.owner.get(`/api/sessions/${scene.sessionId}`)
-    expect(body.status).toBe('PAUSED')
-    expect(body.control.stop).toMatchObject({ by: admin.id, reason: 'Pressed by an administrator' })
-    expect(await seriousIssues(page), 'with a stop').toEqual([])
-    await card.getByRole('link', { name: scene.name }).click()
-    await page.waitForURL(`**/dashboard/sessions/${scene.sessionId}`)
-    await page.getByRole('heading', { level: 1 }).waitFor()
-  } finally {
-    await scene.end()
-  }
-})
+      await card.getByRole('button', { name: `Stop: ${scene.name}` }).click()
+      await vi.waitFor(() => expect(isStanding(scene.robot)).toBe(true), 5_000)
+      await card.getByText(`Stopped by ${admin.name}`).waitFor()
+      await card.getByText('Stop again').waitFor()
+      const { body } = await scene.owner.get(`/api/sessions/${scene.sessionId}`)
+      expect(body.status).toBe('PAUSED')
+      expect(body.control.stop).toMatchObject({ by: admin.id, reason: 'Pressed by an administrator' })
+      expect(await seriousIssues(page), 'with a stop').toEqual([])
+      await card.getByRole('link', { name: scene.name }).click()
+      await page.waitForURL(`**/dashboard/sessions/${scene.sessionId}`)
+      await page.getByRole('heading', { level: 1 }).waitFor()
+    } finally {
+      await scene.end()
+    }
+  },
+)
 
-test('a press that gets no answer says so, and works once there is one', async () => {
+test('a press that gets no answer says so, and works once there is one', LONG, async () => {
   const page = await adminAt('')
   const scene = await driving()
   try {
@@ -175,12 +188,8 @@ test('a press that gets no answer says so, and works once there is one', async (
   }
 })
 
-test.each([
-  ['light', 1280],
-  ['dark', 1280],
-  ['light', 360],
-] as const)('pages are accessible: %s, %i pixels wide', async (colorScheme, width) => {
-  const page = await adminAt('', { colorScheme, viewport: { width, height: 800 } })
+test("an admin's pages are accessible, in light and in dark, on a desk and on a phone", LONG, async () => {
+  const page = await adminAt('')
   const scene = await driving()
   await write('/api/contact', { ...message, subject: 'A question' })
   await write('/api/robot-request', { email: 'a@example.com', robot_type: 'crane' })
@@ -191,48 +200,54 @@ test.each([
       await page.goto(world.baseUrl + path)
       await heading(page, title)
       await page.getByText(/ old$/).first().waitFor()
-      expect(await seriousIssues(page), path).toEqual([])
-      const overflow = await page.evaluate('document.documentElement.scrollWidth - window.innerWidth')
-      expect(overflow, path).toBeLessThanOrEqual(0)
+      await looksWell(page, path)
     }
   } finally {
     await scene.end()
   }
 })
 
-test('contact messages are shown with what became of them, requests for robots page by page', async () => {
-  await write('/api/contact', { ...message, subject: 'Taken' })
-  mail.is({ refuses: 'message', code: 554 })
-  await write('/api/contact', { ...message, subject: 'Refused' })
-  mail.is('takes')
-  const page = await adminAt('/messages')
-  const refused = page.getByRole('article', { name: 'Refused' })
-  await refused.getByText(/554/).waitFor()
-  await refused.getByText('Waiting', { exact: true }).waitFor()
-  await refused.getByText(/Tried once; next attempt/).waitFor()
-  await page.getByRole('article', { name: 'Taken' }).getByText('Delivered', { exact: true }).waitFor()
-  expect(await page.getByRole('link', { name: 'ada@example.com' }).first().getAttribute('href')).toMatch(
-    /^mailto:ada%40example.com$/,
-  )
-  expect(await seriousIssues(page)).toEqual([])
-  await page.getByText('Waiting', { exact: true }).first().click()
-  await page.getByRole('article', { name: 'Taken' }).waitFor({ state: 'hidden' })
-  await refused.waitFor()
+test(
+  'contact messages are shown with what became of them, requests for robots page by page',
+  LONG,
+  async () => {
+    await write('/api/contact', { ...message, subject: 'Taken' })
+    mail.is({ refuses: 'message', code: 554 })
+    await write('/api/contact', { ...message, subject: 'Refused' })
+    mail.is('takes')
+    const page = await adminAt('/messages')
+    const refused = page.getByRole('article', { name: 'Refused' })
+    await refused.getByText(/554/).waitFor()
+    await refused.getByText('Waiting', { exact: true }).waitFor()
+    await refused.getByText(/Tried once; next attempt/).waitFor()
+    await page.getByRole('article', { name: 'Taken' }).getByText('Delivered', { exact: true }).waitFor()
+    expect(await page.getByRole('link', { name: 'ada@example.com' }).first().getAttribute('href')).toMatch(
+      /^mailto:ada%40example.com$/,
+    )
+    expect(await seriousIssues(page)).toEqual([])
+    await page.getByText('Waiting', { exact: true }).first().click()
+    await page.getByRole('article', { name: 'Taken' }).waitFor({ state: 'hidden' })
+    await refused.waitFor()
 
-  for (let n = 1; n <= 51; n++) {
-    await write('/api/robot-request', { email: 'a@example.com', robot_type: `model-${n}`, details: 'Please' })
-  }
-  await page.getByRole('link', { name: 'Robot requests' }).click()
-  const models = page.getByRole('article', { name: /^model-/ })
-  await page.getByRole('article', { name: 'model-51' }).waitFor()
-  expect(await models.count()).toBe(50)
-  await page.getByRole('button', { name: 'Show older' }).click()
-  await page.getByRole('article', { name: 'model-1', exact: true }).waitFor()
-  expect(await models.count()).toBe(51)
-  expect(await page.getByRole('button', { name: 'Show older' }).count()).toBe(0)
-})
+    for (let n = 1; n <= 51; n++) {
+      await write('/api/robot-request', {
+        email: 'a@example.com',
+        robot_type: `model-${n}`,
+        details: 'Please',
+      })
+    }
+    await page.getByRole('link', { name: 'Robot requests' }).click()
+    const models = page.getByRole('article', { name: /^model-/ })
+    await page.getByRole('article', { name: 'model-51' }).waitFor()
+    expect(await models.count()).toBe(50)
+    await page.getByRole('button', { name: 'Show older' }).click()
+    await page.getByRole('article', { name: 'model-1', exact: true }).waitFor()
+    expect(await models.count()).toBe(51)
+    expect(await page.getByRole('button', { name: 'Show older' }).count()).toBe(0)
+  },
+)
 
-test('the audit log is read page by page, and narrowed to who, what, to what, and when', async () => {
+test('the audit log is read page by page, and narrowed to who, what, to what, and when', LONG, async () => {
   const person = await world.somebody()
   const made = (await Promise.all(Array.from({ length: 51 }, () => person.key()))).map(({ id }) => id)
   await person.delete(`/api/auth/api-keys/${made[0]}`)
@@ -277,23 +292,27 @@ test('the audit log is read page by page, and narrowed to who, what, to what, an
   await count(50)
 })
 
-test.each(['client', 'operator'] as const)('a %s is refused, by the pages and by the API', async (role) => {
-  const person = await world[role]()
-  await (role === 'client'
-    ? person.patch('/api/client/profile', { contact_email: 'a@example.com' })
-    : person.post('/api/operator/profile', { headline: 'Steady', timezone: 'UTC' }))
-  for (const list of lists) expect((await person.get(`/api/admin/${list}`)).status, list).toBe(403)
-  const { page } = await browser.signIn(`${person.name}@test.local`, '/dashboard')
-  const asked: string[] = []
-  page.on('request', (request) => {
-    if (request.url().includes('/api/admin/')) asked.push(request.url())
-  })
-  await page.getByRole('heading', { name: /^Welcome/ }).waitFor()
-  expect(await page.getByRole('link', { name: 'Audit log' }).count()).toBe(0)
-  for (const [path] of pages) {
-    await page.goto(world.baseUrl + path)
-    await page.getByText('This page is for administrators').waitFor()
-  }
-  expect(await seriousIssues(page)).toEqual([])
-  expect(asked).toEqual([])
-})
+test.each(['client', 'operator'] as const)(
+  'a %s is refused, by the pages and by the API',
+  LONG,
+  async (role) => {
+    const person = await world[role]()
+    await (role === 'client'
+      ? person.patch('/api/client/profile', { contact_email: 'a@example.com' })
+      : person.post('/api/operator/profile', { headline: 'Steady', timezone: 'UTC' }))
+    for (const list of lists) expect((await person.get(`/api/admin/${list}`)).status, list).toBe(403)
+    const { page } = await browser.enter(person, '/dashboard')
+    const asked: string[] = []
+    page.on('request', (request) => {
+      if (request.url().includes('/api/admin/')) asked.push(request.url())
+    })
+    await page.getByRole('heading', { name: /^Welcome/ }).waitFor()
+    expect(await page.getByRole('link', { name: 'Audit log' }).count()).toBe(0)
+    for (const [path] of pages) {
+      await page.goto(world.baseUrl + path)
+      await page.getByText('This page is for administrators').waitFor()
+    }
+    expect(await seriousIssues(page)).toEqual([])
+    expect(asked).toEqual([])
+  },
+)

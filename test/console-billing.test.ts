@@ -18,7 +18,7 @@ test('a month of sessions is an invoice with its lines, is paid at the provider,
   await act(operator, second, 'end')
   await stage.closeMonth()
 
-  const { page, context } = await console.signIn(`${owner.name}@test.local`, '/dashboard/invoices')
+  const { page, context } = await console.enter(owner, '/dashboard/invoices')
   const row = page.getByRole('row', { name: /January 2026/ })
   await row.getByText('To be paid').waitFor()
   await page.getByText('sent to you by mail, to be paid within 14 days').waitFor()
@@ -100,7 +100,7 @@ test('an invoice of many sessions is read page by page, and printed only whole',
   for (let count = 0; count < 101; count++) await stage.drive(1)
   await stage.closeMonth()
   const [{ id }] = await stage.list()
-  const { page } = await console.signIn(`${stage.owner.name}@test.local`, `/dashboard/invoices/${id}`)
+  const { page } = await console.enter(stage.owner, `/dashboard/invoices/${id}`)
   await page.getByText('For Lovelace').waitFor()
   const lines = page.getByRole('table').locator('tbody tr')
   await vi.waitFor(async () => expect(await lines.count()).toBe(100))

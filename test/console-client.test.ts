@@ -27,7 +27,7 @@ afterAll(async () => {
 async function newOwner() {
   const owner = await world.client()
   await owner.patch('/api/client/profile', { contact_email: `${owner.name}@test.local` })
-  return { owner, email: `${owner.name}@test.local` }
+  return owner
 }
 
 /** Runs a program as somebody would who has copied it into a folder of the project. */
@@ -60,9 +60,9 @@ async function traces(page: Page): Promise<string> {
 test('an owner registers a robot, connects it with the code that is shown, and sees it come and go', {
   timeout: 90_000,
 }, async () => {
-  const { owner, email } = await newOwner()
+  const owner = await newOwner()
   await world.robot(owner, { hardware_id: 'taken-already' })
-  const { page, context } = await browser.signIn(email, '/dashboard/robots', {
+  const { page, context } = await browser.enter(owner, '/dashboard/robots', {
     permissions: ['clipboard-read', 'clipboard-write'],
   })
   await page.getByRole('link', { name: 'Register a robot' }).click()
@@ -132,10 +132,10 @@ async function back(page: Page, context: BrowserContext, token: string) {
 }
 
 test('a replaced token is worth nothing; the new one is shown once and connects', async () => {
-  const { owner, email } = await newOwner()
+  const owner = await newOwner()
   const robot = await world.robot(owner, { name: 'Runner' })
   const old = (await world.connect(robot)).beat()
-  const { page } = await browser.signIn(email, `/dashboard/robots/${robot.id}`)
+  const { page } = await browser.enter(owner, `/dashboard/robots/${robot.id}`)
   await page.getByText('Online', { exact: true }).waitFor()
   expect((await traces(page)).includes(robot.token)).toBe(false)
   await page.getByRole('button', { name: 'Replace the token' }).click()
@@ -158,12 +158,12 @@ test('a replaced token is worth nothing; the new one is shown once and connects'
 })
 
 test('a robot is changed, and removed by its name once nobody drives it', async () => {
-  const { owner, email } = await newOwner()
+  const owner = await newOwner()
   const robot = await world.robot(owner, { name: 'Runner', robot_type: 'testbot' })
   ;(await world.connect(robot)).beat()
   const operator = await world.operator()
   const sessionId = await start(operator, robot.id)
-  const { page } = await browser.signIn(email, `/dashboard/robots/${robot.id}`)
+  const { page } = await browser.enter(owner, `/dashboard/robots/${robot.id}`)
   await page.getByText('In a session', { exact: true }).waitFor()
   await page.getByRole('row', { name: new RegExp(operator.name) }).waitFor()
 
@@ -201,11 +201,11 @@ test('a robot is changed, and removed by its name once nobody drives it', async 
 })
 
 test('robots are found by what they are called, and by whether they are there', async () => {
-  const { owner, email } = await newOwner()
+  const owner = await newOwner()
   const there = await world.robot(owner, { name: 'Arm one', tags: ['berlin'] })
   await world.robot(owner, { name: 'Arm two', tags: ['oslo'] })
   ;(await world.connect(there)).beat()
-  const { page, context } = await browser.signIn(email, '/dashboard/robots')
+  const { page, context } = await browser.enter(owner, '/dashboard/robots')
   const names = async () => (await page.getByRole('table').getByRole('link').allTextContents()).toSorted()
   await vi.waitFor(async () => expect(await names()).toEqual(['Arm one', 'Arm two']))
   await page.getByLabel('Search').fill('ARM osl')
@@ -223,7 +223,7 @@ test('robots are found by what they are called, and by whether they are there', 
 })
 
 test('datasets: how much there is, its episodes page by page, links where a browser may go', async () => {
-  const { owner, email } = await newOwner()
+  const owner = await newOwner()
   const robot = await world.robot(owner, { name: 'Recorder' })
   const link = await world.connect(robot)
   const began = Date.now() - 3_600_000
@@ -235,7 +235,7 @@ test('datasets: how much there is, its episodes page by page, links where a brow
       ...(index === 49 && { success: false, uri: 's3://episodes/run-49.mcap' }),
     })
   }
-  const { page } = await browser.signIn(email, '/dashboard/datasets')
+  const { page } = await browser.enter(owner, '/dashboard/datasets')
   const row = page.getByRole('row', { name: /Recorder/ })
   await row.waitFor()
   expect(await row.getByRole('cell').allTextContents()).toEqual([
@@ -258,8 +258,8 @@ test('datasets: how much there is, its episodes page by page, links where a brow
 })
 
 test('on a platform without payments the billing pages are calm about it', async () => {
-  const { email } = await newOwner()
-  const { page } = await browser.signIn(email, '/dashboard/invoices')
+  const owner = await newOwner()
+  const { page } = await browser.enter(owner, '/dashboard/invoices')
   await page.getByText('No invoices yet').waitFor()
   await page.getByRole('row', { name: /Standard.*€0\.50/ }).waitFor()
   await page.getByRole('button', { name: 'Save a payment method' }).click()
@@ -271,14 +271,14 @@ test('on a platform without payments the billing pages are calm about it', async
 test("an owner's pages are accessible, in light and in dark, on a desk and on a phone", {
   timeout: 90_000,
 }, async () => {
-  const { owner, email } = await newOwner()
+  const owner = await newOwner()
   const robot = await world.robot(owner, {
     ...{ name: 'Recorder', tags: ['berlin'], stream_url: 'https://cam.test.local/1' },
   })
   const link = (await world.connect(robot)).beat()
   await storeEpisode(link, { uri: 'https://store.test.local/1.mcap' })
   const [{ id: datasetId }] = (await owner.get('/api/client/datasets')).body.datasets
-  const { page } = await browser.signIn(email, '/dashboard')
+  const { page } = await browser.enter(owner, '/dashboard')
   await heading(page, /^Welcome/)
   for (const [path, ready] of [
     ['robots', 'berlin'],

@@ -293,7 +293,7 @@ test('nobody but its operator drives a session', async () => {
   await using stage = await openCockpit(world, browser)
   const { owner, path } = stage
   await owner.request('PATCH', '/api/client/profile', { contact_email: 'a@test.local', country: 'DE' })
-  const { page, context } = await browser.signIn(`${owner.name}@test.local`, path)
+  const { page, context } = await browser.enter(owner, path)
   await page.getByText('You do not drive this session').waitFor()
   await context.close()
 })

@@ -2,15 +2,21 @@ import type { Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
 import { type Schemas, SimulatedRobot } from '../sdk/index.ts'
 import { post } from '../src/billing/ledger.ts'
-import { type ConsoleBrowser, openConsole, seriousIssues } from './support/console.ts'
+import {
+  type ConsoleBrowser,
+  looksWell,
+  openConsole,
+  type PageOptions,
+  seriousIssues,
+} from './support/console.ts'
 import type { Person } from './support/person.ts'
 import { type StripeStandIn, startStripe } from './support/stripe/server.ts'
 import { createWorld, type World } from './support/world.ts'
 
 const DAY_MS = 86_400_000
 
-// Each opens several pages, and has axe look at them.
-vi.setConfig({ testTimeout: 60_000 })
+/** Each opens several pages, and has axe look at them. */
+const LONG = { timeout: 60_000 }
 
 let stripe: StripeStandIn
 let world: World
@@ -34,7 +40,6 @@ afterAll(async () => {
 })
 
 type AvailableRobot = Schemas['AvailableRobot']
-type SignInOptions = Parameters<ConsoleBrowser['signIn']>[2]
 
 /** An operator who is certified for some types. */
 async function createOperator(...types: string[]) {
@@ -47,9 +52,9 @@ async function createOperator(...types: string[]) {
   return operator
 }
 
-async function operatorAt(path: string, types: string[] = [], options: SignInOptions = {}) {
+async function operatorAt(path: string, types: string[] = [], options: PageOptions = {}) {
   const operator = await createOperator(...types)
-  const { page, context } = await browser.signIn(`${operator.name}@test.local`, path, options)
+  const { page, context } = await browser.enter(operator, path, options)
   return { operator, page, context }
 }
 
@@ -86,7 +91,7 @@ async function expectAccessible(page: Page, what: string) {
   expect(await sidewaysOverflow(page), what).toBeLessThanOrEqual(0)
 }
 
-describe('available robots', () => {
+describe.concurrent('available robots', LONG, () => {
   test('come and go while the page is open, and can be filtered by type', async () => {
     const { page, operator } = await operatorAt('/dashboard/available', ['coming', 'staying'])
     await page.getByText('No robot is available just now').waitFor()
@@ -181,7 +186,7 @@ describe('available robots', () => {
   })
 })
 
-describe('planning a session', () => {
+describe.concurrent('planning a session', LONG, () => {
   test.each(['America/New_York', 'Asia/Kolkata'])(
     'means the time of the viewer in %s',
     async (timezoneId) => {
@@ -234,41 +239,48 @@ const wallIn = (timeZone: string, at: Date): string =>
     .format(at)
     .replace(' ', 'T')
 
-test('a certification is asked for, approved, and opens robots of its type, all on one page', async () => {
-  const { page, operator } = await operatorAt('/dashboard/available')
-  const told: string[] = []
-  page.on('websocket', (socket) => socket.on('framereceived', ({ payload }) => told.push(String(payload))))
-  await page.reload()
-  await page.getByText('You are not certified yet').waitFor()
-  await page.getByRole('link', { name: 'Ask for a certification' }).click()
-  await page.getByRole('combobox', { name: 'Robot type' }).fill('diffdrive-d')
-  await page.getByRole('option', { name: 'diffdrive-demo' }).click()
-  await page.getByText('by Wheelhouse').waitFor()
-  await page.getByLabel('Note').fill('Two years with it')
-  await page.getByRole('button', { name: 'Ask', exact: true }).dblclick()
-  const row = page.getByRole('row', { name: /diffdrive-demo/ })
-  await row.getByText('Waiting').waitFor()
-  await row.getByText('Two years with it').waitFor()
-  await page.getByRole('combobox', { name: 'Robot type' }).fill('diffdrive-demo')
-  await page.getByText('is waiting for a decision').waitFor()
+test(
+  'a certification is asked for, approved, and opens robots of its type, all on one page',
+  LONG,
+  async () => {
+    const { page, operator } = await operatorAt('/dashboard/available')
+    const told: string[] = []
+    page.on('websocket', (socket) => socket.on('framereceived', ({ payload }) => told.push(String(payload))))
+    await page.reload()
+    await page.getByText('You are not certified yet').waitFor()
+    await page.getByRole('link', { name: 'Ask for a certification' }).click()
+    await page.getByRole('combobox', { name: 'Robot type' }).fill('diffdrive-d')
+    await page.getByRole('option', { name: 'diffdrive-demo' }).click()
+    await page.getByText('by Wheelhouse').waitFor()
+    await page.getByLabel('Note').fill('Two years with it')
+    await page.getByRole('button', { name: 'Ask', exact: true }).dblclick()
+    const row = page.getByRole('row', { name: /diffdrive-demo/ })
+    await row.getByText('Waiting').waitFor()
+    await row.getByText('Two years with it').waitFor()
+    await page.getByRole('combobox', { name: 'Robot type' }).fill('diffdrive-demo')
+    await page.getByText('is waiting for a decision').waitFor()
 
-  const { certifications } = (await operator.get('/api/operator/certifications')).body
-  expect(certifications).toMatchObject([{ status: 'PENDING', note: 'Two years with it' }])
-  await page.getByRole('status').getByText('Live', { exact: true }).waitFor()
-  await admin.post(`/api/admin/certifications/${certifications[0].id}/approve`)
-  await row.getByText('Approved').waitFor()
-  await row.getByText('just now').nth(1).waitFor()
+    const { certifications } = (await operator.get('/api/operator/certifications')).body
+    expect(certifications).toMatchObject([{ status: 'PENDING', note: 'Two years with it' }])
+    await page.getByRole('status').getByText('Live', { exact: true }).waitFor()
+    await admin.post(`/api/admin/certifications/${certifications[0].id}/approve`)
+    await row.getByText('Approved').waitFor()
+    await row.getByText('just now').nth(1).waitFor()
 
-  await page.getByRole('link', { name: 'Available robots' }).click()
-  await page.getByText('No robot is available just now').waitFor()
-  // The hub lists robots again for whoever may see others now.
-  await vi.waitFor(() => expect(told.filter((text) => text.includes('"robots":[]'))).toHaveLength(2), 10_000)
-  const { id } = await onlineRobot('Of the new type', 'diffdrive-demo')
-  await vi.waitFor(() => expect(told).toContainEqual(expect.stringMatching(`robot:status.*${id}`)), 10_000)
-  await cardOf(page, 'Of the new type').getByText('by Wheelhouse').waitFor()
-})
+    await page.getByRole('link', { name: 'Available robots' }).click()
+    await page.getByText('No robot is available just now').waitFor()
+    // The hub lists robots again for whoever may see others now.
+    await vi.waitFor(
+      () => expect(told.filter((text) => text.includes('"robots":[]'))).toHaveLength(2),
+      10_000,
+    )
+    const { id } = await onlineRobot('Of the new type', 'diffdrive-demo')
+    await vi.waitFor(() => expect(told).toContainEqual(expect.stringMatching(`robot:status.*${id}`)), 10_000)
+    await cardOf(page, 'Of the new type').getByText('by Wheelhouse').waitFor()
+  },
+)
 
-describe('the weekly schedule', () => {
+describe.concurrent('the weekly schedule', LONG, () => {
   test('is changed, copied, saved and loaded again, by keyboard too', async () => {
     const { page, operator } = await operatorAt('/dashboard/schedule')
     const monday = page.getByRole('region', { name: 'Monday' })
@@ -349,7 +361,7 @@ describe('the weekly schedule', () => {
   })
 })
 
-describe('earnings', () => {
+describe.concurrent('earnings', LONG, () => {
   /** What only many sessions would earn. */
   const earn = (person: Person, cents: number) =>
     world.platform.transact((tx) =>
@@ -369,7 +381,7 @@ describe('earnings', () => {
     await operator.patch(`/api/sessions/${sessionId}`, { action: 'end' })
     const earned = (await operator.get('/api/operator/stats')).body.earnings_total_cents as number
     expect(earned).toBeGreaterThan(0)
-    const { page } = await browser.signIn(`${operator.name}@test.local`, '/dashboard/earnings')
+    const { page } = await browser.enter(operator, '/dashboard/earnings')
     const amount = `€${(earned / 100).toFixed(2)}`
     const figures = page.getByRole('region', { name: 'Figures' })
     await figures.getByText(amount).nth(2).waitFor()
@@ -442,7 +454,7 @@ describe('earnings', () => {
     await using other = await openConsole(bare.baseUrl)
     const operator = await bare.operator()
     await operator.post('/api/operator/profile', { headline: 'Steady hands', timezone: 'Europe/Berlin' })
-    const { page } = await other.signIn(`${operator.name}@test.local`, '/dashboard/earnings')
+    const { page } = await other.enter(operator, '/dashboard/earnings')
     await page.getByText('Payments are not set up here').waitFor()
     await page.getByText('No completed session in the last 30 days').waitFor()
     expect(await page.getByText('The platform has a problem').count()).toBe(0)
@@ -450,17 +462,9 @@ describe('earnings', () => {
   })
 })
 
-test.each([
-  ['light', 1280],
-  ['dark', 1280],
-  ['light', 360],
-] as const)('pages are accessible: %s, %i pixels wide', async (colorScheme, width) => {
-  const type = `seen-${colorScheme}-${width}`
-  const { page, operator } = await operatorAt('/dashboard', [type], {
-    colorScheme,
-    viewport: { width, height: 800 },
-  })
-  await onlineRobot('A robot with a name that is rather long', type)
+test("an operator's pages are accessible, in light and in dark, on a desk and on a phone", LONG, async () => {
+  const { page, operator } = await operatorAt('/dashboard', ['seen'])
+  await onlineRobot('A robot with a name that is rather long', 'seen')
   await operator.post('/api/operator/schedule', {
     slots: [1, 3].map((weekday) => ({ weekday, start: '09:00', end: '17:00' })),
   })
@@ -473,6 +477,6 @@ test.each([
   ] as const) {
     await page.goto(`${world.baseUrl}/dashboard/${path}`)
     await page.getByText(text).first().waitFor()
-    await expectAccessible(page, path)
+    await looksWell(page, path)
   }
 })

@@ -2,7 +2,7 @@ import { readFile } from 'node:fs/promises'
 import type { Page } from 'playwright-core'
 import { afterAll, beforeAll, expect, test, vi } from 'vitest'
 import { OperatorLink, SimulatedRobot, ticketsOf } from '../sdk/index.ts'
-import { type ConsoleBrowser, openConsole, seriousIssues } from './support/console.ts'
+import { type ConsoleBrowser, openConsole, type PageOptions, seriousIssues } from './support/console.ts'
 import type { Person } from './support/person.ts'
 import { connectTo } from './support/sql.ts'
 import { createWebProxy } from './support/web-proxy.ts'
@@ -28,8 +28,8 @@ afterAll(async () => {
 })
 
 const emailOf = (person: Person) => `${person.name}@test.local`
-const at = (person: Person, path: string, options: Parameters<ConsoleBrowser['signIn']>[2] = {}) =>
-  browser.signIn(emailOf(person), `/dashboard${path}`, { reducedMotion: 'reduce', ...options })
+const at = (person: Person, path: string, options: PageOptions = {}) =>
+  browser.enter(person, `/dashboard${path}`, options)
 const stopBar = (page: Page) => page.getByRole('region', { name: 'Emergency stop' })
 const region = (page: Page, name: string) => page.getByRole('region', { name, exact: true })
 const button = (page: Page, name: string) => page.getByRole('button', { name, exact: true })

@@ -15,31 +15,38 @@ afterAll(async () => {
   await world?.[Symbol.asyncDispose]()
 })
 
-test.each([[true], [false]])('a moving picture is shown, readable by this page: %s', async (readable) => {
-  await using camera = await createTestCamera({ readable })
-  await using stage = await openCockpit(world, browser, { robot: { stream_url: camera.url } })
-  const { page } = stage
-  const video = page.getByRole('region', { name: /^Camera of/ })
-  const picture = video.getByRole('img')
-  await picture.waitFor()
-  await vi.waitFor(async () => {
-    const width = await picture.evaluate((it) =>
-      'naturalWidth' in it ? it.naturalWidth : (it as HTMLCanvasElement).width,
-    )
-    expect(width).toBe(64)
-  }, 5_000)
-  if (readable) {
-    await video.getByText(/Last picture \d+ ms ago/).waitFor()
-    camera.freeze(true)
-    await video.getByText(/The picture stopped/).waitFor()
-    camera.freeze(false)
-    await video.getByText(/Last picture \d+ ms ago/).waitFor()
-  }
-  await page.getByRole('link', { name: 'Settings' }).click()
-  await vi.waitFor(() => expect(camera.viewers()).toBe(0), 5_000)
-})
+// Most of each is waiting for pictures.
+const LONG = { timeout: 60_000 }
 
-test('a WHEP camera is shown, and told when its viewer leaves', async () => {
+test.concurrent.each([[true], [false]])(
+  'a moving picture is shown, readable by this page: %s',
+  LONG,
+  async (readable) => {
+    await using camera = await createTestCamera({ readable })
+    await using stage = await openCockpit(world, browser, { robot: { stream_url: camera.url } })
+    const { page } = stage
+    const video = page.getByRole('region', { name: /^Camera of/ })
+    const picture = video.getByRole('img')
+    await picture.waitFor()
+    await vi.waitFor(async () => {
+      const width = await picture.evaluate((it) =>
+        'naturalWidth' in it ? it.naturalWidth : (it as HTMLCanvasElement).width,
+      )
+      expect(width).toBe(64)
+    }, 5_000)
+    if (readable) {
+      await video.getByText(/Last picture \d+ ms ago/).waitFor()
+      camera.freeze(true)
+      await video.getByText(/The picture stopped/).waitFor()
+      camera.freeze(false)
+      await video.getByText(/Last picture \d+ ms ago/).waitFor()
+    }
+    await page.getByRole('link', { name: 'Settings' }).click()
+    await vi.waitFor(() => expect(camera.viewers()).toBe(0), 5_000)
+  },
+)
+
+test.concurrent('a WHEP camera is shown, and told when its viewer leaves', LONG, async () => {
   await using camera = await createWhepCamera(browser)
   await using stage = await openCockpit(world, browser, { robot: { stream_url: camera.url } })
   const { page } = stage
@@ -50,24 +57,28 @@ test('a WHEP camera is shown, and told when its viewer leaves', async () => {
   await vi.waitFor(() => expect(camera.open()).toBe(0), 5_000)
 })
 
-test('a live HLS stream is shown, said to lag, and asked for no longer when its viewer leaves', async () => {
-  await using camera = await createHlsCamera(browser)
-  await using stage = await openCockpit(world, browser, { robot: { stream_url: camera.url } })
-  const { page } = stage
-  const video = page.getByRole('region', { name: /^Camera of/ })
-  await video.getByText(/^Last picture \d+ ms ago, [1-9]\d*\.\d s or more behind the camera$/).waitFor()
-  expect(await video.locator('video').evaluate((it: HTMLVideoElement) => it.videoWidth)).toBeGreaterThan(0)
-  // Beyond what the first playlist named.
-  await vi.waitFor(() => expect(camera.asked.segment).toBeGreaterThan(3), 12_000)
-  await page.getByRole('link', { name: 'Settings' }).click()
-  await page.getByRole('heading', { name: 'Settings', exact: true }).waitFor()
-  const asked = { ...camera.asked }
-  const newest = camera.newest()
-  await vi.waitFor(() => expect(camera.newest()).toBeGreaterThan(newest + 1), 12_000)
-  expect(camera.asked).toEqual(asked)
-})
+test.concurrent(
+  'a live HLS stream is shown, said to lag, and asked for no longer when its viewer leaves',
+  LONG,
+  async () => {
+    await using camera = await createHlsCamera(browser)
+    await using stage = await openCockpit(world, browser, { robot: { stream_url: camera.url } })
+    const { page } = stage
+    const video = page.getByRole('region', { name: /^Camera of/ })
+    await video.getByText(/^Last picture \d+ ms ago, [1-9]\d*\.\d s or more behind the camera$/).waitFor()
+    expect(await video.locator('video').evaluate((it: HTMLVideoElement) => it.videoWidth)).toBeGreaterThan(0)
+    // Beyond what the first playlist named.
+    await vi.waitFor(() => expect(camera.asked.segment).toBeGreaterThan(3), 12_000)
+    await page.getByRole('link', { name: 'Settings' }).click()
+    await page.getByRole('heading', { name: 'Settings', exact: true }).waitFor()
+    const asked = { ...camera.asked }
+    const newest = camera.newest()
+    await vi.waitFor(() => expect(camera.newest()).toBeGreaterThan(newest + 1), 12_000)
+    expect(camera.asked).toEqual(asked)
+  },
+)
 
-test('a video that is not there is said to be missing, and tried again', async () => {
+test.concurrent('a video that is not there is said to be missing, and tried again', LONG, async () => {
   await using stage = await openCockpit(world, browser)
   await stage.page.getByText('This robot has no video.').waitFor()
   const { url } = await withCamera(async (camera) => camera)

@@ -27,7 +27,7 @@ async function settings() {
   const owner = await world.client()
   const email = `${owner.name}@test.local`
   await owner.patch('/api/client/profile', { company_name: 'Works', contact_email: email })
-  return { owner, ...(await browser.signIn(email, '/dashboard/settings')) }
+  return { owner, ...(await browser.enter(owner, '/dashboard/settings')) }
 }
 
 /** Adds a webhook in the dialog, and returns the secret that is shown. */
@@ -54,7 +54,7 @@ async function open(page: Page, receiver: Receiver): Promise<void> {
   await heading(page, /^Webhook to 127\.0\.0\.1/)
 }
 
-test(
+test.concurrent(
   'a webhook is added with a filter, its secret is shown once and signs what arrives',
   async () => {
     await using receiver = await startReceiver()
@@ -77,6 +77,10 @@ test(
     await button(page, 'Send a test').click()
     await vi.waitFor(() => expect(receiver.types()).toEqual(['webhook.test']), WAIT)
     verify(secret, receiver.received[0] as never)
+    await page
+      .getByRole('status')
+      .getByText(/^The test has arrived: 200, \d+ ms\.$/)
+      .waitFor()
     await deliveries(page)
       .getByText(/^200, \d+ ms$/)
       .waitFor()
@@ -92,7 +96,7 @@ test(
   LONG_MS,
 )
 
-test(
+test.concurrent(
   'what did not arrive is shown as that, and sent again',
   async () => {
     await using receiver = await startReceiver(status(503))
@@ -100,6 +104,10 @@ test(
     await add(page, receiver)
     await open(page, receiver)
     await button(page, 'Send a test').click()
+    await page
+      .getByRole('status')
+      .getByText(/^The test did not arrive: 503/)
+      .waitFor()
     await deliveries(page).getByText('Given up').waitFor()
     await deliveries(page).getByText(/^503/).waitFor()
     receiver.answerWith(ok)
@@ -133,7 +141,7 @@ test(
   LONG_MS,
 )
 
-test(
+test.concurrent(
   'the secret is replaced, the filter changed, and the webhook removed',
   async () => {
     await using receiver = await startReceiver()
@@ -162,6 +170,78 @@ test(
     await page.getByRole('dialog').getByRole('button', { name: 'Remove', exact: true }).click()
     await page.getByText('No webhooks yet').waitFor()
     expect((await owner.get('/api/webhooks')).body.webhooks).toEqual([])
+  },
+  LONG_MS,
+)
+
+test.concurrent(
+  'one whose address is gone is off, says why, and is switched on again, by keyboard alone',
+  async () => {
+    await using receiver = await startReceiver(status(410))
+    const { page, owner } = await settings()
+    const { keyboard } = page
+    const isFocused = (name: string) =>
+      vi.waitFor(
+        async () => expect(await page.evaluate('document.activeElement.textContent')).toContain(name),
+        WAIT,
+      )
+    await button(page, 'Add a webhook').focus()
+    await keyboard.press('Enter')
+    await page.getByRole('dialog').waitFor()
+    await vi.waitFor(async () => expect(await page.evaluate('document.activeElement.type')).toBe('url'), WAIT)
+    await keyboard.type(receiver.url)
+    await keyboard.press('Enter')
+    await isFocused('it cannot be shown again')
+    await keyboard.press('Escape') // a slip, which must not lose the secret
+    for (const name of ['Copy', 'Done']) {
+      await keyboard.press('Tab')
+      await isFocused(name)
+    }
+    await keyboard.press('Enter')
+    await page.getByRole('dialog').waitFor({ state: 'hidden' })
+
+    await page.getByRole('link', { name: receiver.url }).focus()
+    await keyboard.press('Enter')
+    await button(page, 'Send a test').focus()
+    await keyboard.press('Enter')
+    await page.getByText(/the address answered that it is gone \(410\)/).waitFor()
+    expect((await owner.get('/api/webhooks')).body.webhooks).toMatchObject([{ disabled_reason: 'gone' }])
+    expect(await button(page, 'Send a test').count()).toBe(0)
+    await page.getByRole('button', { name: 'Show webhook.test' }).focus()
+    await keyboard.press('Enter')
+    await page.getByText('Once the webhook is switched on, this can be sent again.').waitFor()
+    await looksWell(page, 'a webhook that is off')
+
+    receiver.answerWith(ok)
+    await button(page, 'Switch on').focus()
+    await keyboard.press('Enter')
+    await button(page, 'Send again').focus()
+    await keyboard.press('Enter')
+    await deliveries(page).getByText('Arrived').waitFor()
+  },
+  LONG_MS,
+)
+
+test.concurrent(
+  'what cannot be looked up is said, with a way to try again; a webhook of nobody is none',
+  async () => {
+    const { page } = await settings()
+    await page.goto(`${world.baseUrl}/dashboard/settings/webhooks/${crypto.randomUUID()}`)
+    await heading(page, 'Webhook')
+    await page.getByText('There is no such webhook').waitFor()
+    await page.getByRole('link', { name: 'All webhooks' }).click()
+    await heading(page, 'Settings')
+    await page.getByText('No webhooks yet').waitFor()
+
+    await page.route('**/api/webhooks', (route) =>
+      route.fulfill({ status: 400, json: { error: 'Not just now' } }),
+    )
+    await page.reload()
+    const webhooks = region(page, 'Webhooks')
+    await webhooks.getByRole('alert').getByText('Not just now').waitFor()
+    await page.unroute('**/api/webhooks')
+    await webhooks.getByRole('button', { name: 'Try again' }).click()
+    await webhooks.getByText('No webhooks yet').waitFor()
   },
   LONG_MS,
 )

@@ -107,10 +107,10 @@ const ANSWERING = `
   }`
 
 /** How much of the picture is recorded. What comes of it may be shorter on a busy machine. */
-const RECORDED_MS = 2_000
+const RECORDED_MS = 1_000
 
 /**
- * A live HLS stream: two seconds of a moving canvas that the browser has recorded, over and over. `asked` counts
+ * A live HLS stream: a second of a moving canvas that the browser has recorded, over and over. `asked` counts
  * requests by what they were for; `newest` is the number of the newest segment.
  */
 export async function createHlsCamera(browser: ConsoleBrowser) {

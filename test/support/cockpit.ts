@@ -1,12 +1,11 @@
 import { isStanding, SimulatedRobot } from '@wheelhouse/sdk'
 import { expect, vi } from 'vitest'
-import type { ConsoleBrowser } from './console.ts'
+import type { ConsoleBrowser, PageOptions } from './console.ts'
 import type { World } from './world.ts'
 
 export interface CockpitOptions {
   readonly robot?: Record<string, unknown>
-  /** Of the browser's context: width, colours. */
-  readonly page?: Parameters<ConsoleBrowser['signIn']>[2]
+  readonly page?: PageOptions
 }
 
 /** Counts the commands that the page sends, moving ones apart. */
@@ -31,8 +30,7 @@ export async function openCockpit(world: World, browser: ConsoleBrowser, options
     return started.body.sessionId as string
   }, 5_000)
   const path = `/dashboard/drive/${sessionId}`
-  const email = `${operator.name}@test.local`
-  const { page, context } = await browser.signIn(email, path, options.page)
+  const { page, context } = await browser.enter(operator, path, options.page)
   await page.getByText('Linked', { exact: true }).waitFor()
   await page.evaluate(COUNT_COMMANDS)
   const read = async () => (await operator.get(`/api/sessions/${sessionId}`)).body

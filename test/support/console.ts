@@ -13,6 +13,9 @@ const { resolve } = createRequire(import.meta.url)
 /** Less than a test may take, so that what was waited for is named. */
 const TIMEOUT_MS = 12_000
 
+/** Of a browser's context: width, colours, proxy. */
+export type PageOptions = NonNullable<Parameters<Browser['newContext']>[0]>
+
 /** Builds the console, unless the last build is of the same sources. */
 export async function ensureConsole(): Promise<void> {
   await promisify(execFile)(process.execPath, ['scripts/ensure-console.mjs'], { cwd: root })
@@ -23,21 +26,33 @@ export async function openConsole(baseUrl: string) {
   await ensureConsole()
   const browser = await launchChromium()
   const problems: string[] = []
+  /** Asks for reduced motion unless told: nothing is caught half faded in. */
+  const open = async (options: PageOptions) => {
+    const context = await browser.newContext({ locale: 'en-GB', reducedMotion: 'reduce', ...options })
+    context.setDefaultTimeout(TIMEOUT_MS)
+    watch(context, problems)
+    return { context, page: await context.newPage() }
+  }
   return {
     browser,
     /** What scripts of the pages threw, or were refused by the content policy. */
     problems,
 
     /** Somebody at a browser of their own, signed in through the built-in provider's page, at `path`. */
-    async signIn(email: string, path = '/dashboard', options: Parameters<Browser['newContext']>[0] = {}) {
-      const context = await browser.newContext({ locale: 'en-GB', ...options })
-      context.setDefaultTimeout(TIMEOUT_MS)
-      watch(context, problems)
-      const page = await context.newPage()
+    async signIn(email: string, path = '/dashboard', options: PageOptions = {}) {
+      const { context, page } = await open(options)
       await page.goto(baseUrl + path)
       await page.getByRole('link', { name: 'Sign in' }).click()
       await chooseAccount(page, email)
       await page.waitForURL((url) => url.pathname.startsWith('/dashboard'))
+      return { context, page }
+    },
+
+    /** Somebody at a browser of their own, who has signed in before, at `path`: quicker than `signIn`. */
+    async enter({ token }: { token: string }, path = '/dashboard', options: PageOptions = {}) {
+      const { context, page } = await open(options)
+      await context.addCookies([{ name: '__session', value: token, url: baseUrl, httpOnly: true }])
+      await page.goto(baseUrl + path)
       return { context, page }
     },
 
@@ -62,7 +77,11 @@ function watch(context: BrowserContext, problems: string[]): void {
   })
 }
 
-const FADING = `document.getAnimations().filter((one) => one instanceof CSSTransition).length`
+/** Settles with how much still moves, once what was just changed has been painted. What turns for ever is not counted. */
+const MOVING = `new Promise((settle) => {
+  const count = () => document.getAnimations().filter((one) => Number.isFinite(one.effect.getComputedTiming().endTime)).length
+  requestAnimationFrame(() => requestAnimationFrame(() => settle(count())))
+})`
 
 interface AxeResult {
   readonly violations: readonly {
@@ -75,7 +94,7 @@ interface AxeResult {
 /** What axe calls serious or critical on a page as it stands, one line each. */
 export async function seriousIssues(page: Page): Promise<string[]> {
   // What is still fading in has colours of its own.
-  await vi.waitFor(async () => expect(await page.evaluate(FADING)).toBe(0), TIMEOUT_MS)
+  await vi.waitFor(async () => expect(await page.evaluate(MOVING)).toBe(0), TIMEOUT_MS)
   // Through the debugger, which the page's content policy does not bind.
   await page.evaluate(await readFile(resolve('axe-core/axe.min.js'), 'utf8'))
   const { violations } = (await page.evaluate('axe.run()')) as AxeResult

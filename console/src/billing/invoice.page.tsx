@@ -2,9 +2,10 @@ import { Button, Center, Group, Text } from '@mantine/core'
 import { useParams } from '@tanstack/react-router'
 import { useMe } from '../auth/me.ts'
 import { dateTime } from '../ui/format.ts'
+import { Found } from '../ui/found.tsx'
 import { LinkButton } from '../ui/links.tsx'
 import { Page } from '../ui/page.tsx'
-import { Problem, QueryView } from '../ui/states.tsx'
+import { Problem } from '../ui/states.tsx'
 import { HostedLink } from './hosted-link.tsx'
 import { InvoiceLines } from './invoice-lines.tsx'
 import { InvoiceStatusBadge, meaningOf, monthName } from './invoice-status.tsx'
@@ -17,7 +18,7 @@ export function InvoicePage() {
   const { invoiceId } = useParams({ from: '/shell/invoices/$invoiceId' })
   const query = useInvoice(invoiceId)
   return (
-    <QueryView query={query}>
+    <Found query={query} kind="Invoice" back={<LinkButton to="/invoices">All invoices</LinkButton>}>
       {({ pages }) => {
         const invoice = pages.at(-1)
         if (!invoice) return null
@@ -50,7 +51,7 @@ export function InvoicePage() {
           </Page>
         )
       }}
-    </QueryView>
+    </Found>
   )
 }
 

@@ -1,4 +1,4 @@
-import { Grid, Paper, Stack } from '@mantine/core'
+import { Paper, Stack } from '@mantine/core'
 import type { SessionStatus } from '@wheelhouse/protocol'
 import { useEffect, useState } from 'react'
 import { usePlatform } from '../app/platform.ts'
@@ -6,6 +6,7 @@ import type { LiveSession } from '../live/hooks.ts'
 import { ChatPanel } from '../session/chat-panel.tsx'
 import { EventLog } from '../session/event-log.tsx'
 import { ExtensionPanel } from '../session/extension-panel.tsx'
+import { Panels } from '../session/panels.tsx'
 import { SessionActions } from '../session/session-actions.tsx'
 import type { SessionDetail } from '../session/session-query.ts'
 import { TelemetryView } from '../telemetry/telemetry-view.tsx'
@@ -34,34 +35,39 @@ export function CockpitView({ session, live, status }: Props) {
     <Stack gap="md" className={styles.cockpit}>
       <StatusBar cockpit={cockpit} status={status} />
       <LinkNotice driver={cockpit.driver} />
-      <Grid>
-        <Grid.Col span={{ base: 12, md: 8 }}>
-          <Stack gap="md">
+      <Panels
+        ratio={2}
+        seen={
+          <>
             <div className={styles.view}>
               <VideoView url={session.stream_url} title={`Camera of ${session.robot_name}`} />
               <Stick cockpit={cockpit} />
             </div>
             <SessionActions live={live} />
             <Controls cockpit={cockpit} />
-          </Stack>
-        </Grid.Col>
-        <Grid.Col span={{ base: 12, md: 4 }}>
-          <Stack gap="md">
-            <Paper withBorder p="md">
-              <TelemetryView subscribe={cockpit.driver.telemetry.subscribe} />
-            </Paper>
+          </>
+        }
+        told={
+          <Paper withBorder p="md">
+            <TelemetryView subscribe={cockpit.driver.telemetry.subscribe} />
+          </Paper>
+        }
+        talk={
+          <Section gap="xs" title="Chat">
+            <ChatPanel live={live} />
+          </Section>
+        }
+        more={
+          <>
             <Section gap="xs" title="More time">
               <ExtensionPanel live={live} />
-            </Section>
-            <Section gap="xs" title="Chat">
-              <ChatPanel live={live} />
             </Section>
             <Section gap="xs" title="Event log">
               <EventLog live={live} />
             </Section>
-          </Stack>
-        </Grid.Col>
-      </Grid>
+          </>
+        }
+      />
       <StopBar cockpit={cockpit} session={session} live={live} />
     </Stack>
   )

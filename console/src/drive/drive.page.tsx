@@ -6,9 +6,10 @@ import { usePlatform } from '../app/platform.ts'
 import { useMe } from '../auth/me.ts'
 import { useLiveSession } from '../live/hooks.ts'
 import { type SessionDetail, sessionQuery } from '../session/session-query.ts'
+import { Found } from '../ui/found.tsx'
 import { LinkButton } from '../ui/links.tsx'
 import { Page } from '../ui/page.tsx'
-import { Empty, Loading, QueryView } from '../ui/states.tsx'
+import { Empty, Loading } from '../ui/states.tsx'
 import { CockpitView } from './cockpit-view.tsx'
 
 /** The operator's cockpit. */
@@ -16,7 +17,11 @@ export function DrivePage() {
   const { sessionId } = useParams({ from: '/shell/drive/$sessionId' })
   const { rest } = usePlatform()
   const query = useQuery(sessionQuery(rest, sessionId))
-  return <QueryView query={query}>{(session) => <Wheel key={sessionId} session={session} />}</QueryView>
+  return (
+    <Found query={query} kind="Session" back={<LinkButton to="/sessions">All sessions</LinkButton>}>
+      {(session) => <Wheel key={sessionId} session={session} />}
+    </Found>
+  )
 }
 
 function Wheel({ session }: { session: SessionDetail }) {

@@ -19,6 +19,7 @@ const touched: Record<string, readonly (readonly string[])[]> = {
   certification: [keys.certifications, keys.robots],
   invoice: [keys.invoices, keys.stats],
   payout: [keys.payouts, keys.stats],
+  webhook: [keys.webhooks],
 }
 
 export function createNotificationFeed(hub: HubClient, queries: QueryClient): NotificationFeed {

@@ -1,9 +1,10 @@
 import { Anchor } from '@mantine/core'
 import { useParams } from '@tanstack/react-router'
 import { Fact, Facts } from '../ui/facts.tsx'
+import { Found } from '../ui/found.tsx'
+import { LinkButton } from '../ui/links.tsx'
 import { Page } from '../ui/page.tsx'
 import { Section } from '../ui/section.tsx'
-import { QueryView } from '../ui/states.tsx'
 import { Time } from '../ui/time.tsx'
 import { webAddress } from '../ui/web-address.ts'
 import { DeleteRobot } from './delete-robot.tsx'
@@ -19,7 +20,7 @@ export function RobotPage() {
   const query = useRobot(robotId)
   const asOfNow = useLiveRobots()
   return (
-    <QueryView query={query}>
+    <Found query={query} kind="Robot" back={<LinkButton to="/robots">All robots</LinkButton>}>
       {(robot) => (
         // Another robot is another page: nothing that was typed or shown goes over.
         <Page key={robot.id} title={robot.name} actions={<RobotStatusBadge status={asOfNow(robot).status} />}>
@@ -39,7 +40,7 @@ export function RobotPage() {
           </Section>
         </Page>
       )}
-    </QueryView>
+    </Found>
   )
 }
 

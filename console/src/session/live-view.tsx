@@ -1,4 +1,4 @@
-import { Alert, Button, Group, SimpleGrid, Stack, Text } from '@mantine/core'
+import { Alert, Button, Group, Paper, Stack, Text } from '@mantine/core'
 import type { LiveSession } from '../live/hooks.ts'
 import { TelemetryView } from '../telemetry/telemetry-view.tsx'
 import { LinkButton } from '../ui/links.tsx'
@@ -9,6 +9,7 @@ import { useStopText } from './clear-stop.tsx'
 import { EventLog } from './event-log.tsx'
 import { ExtensionPanel } from './extension-panel.tsx'
 import { LiveFacts, Standing } from './live-facts.tsx'
+import { Panels } from './panels.tsx'
 import { SessionActions } from './session-actions.tsx'
 import type { SessionDetail } from './session-query.ts'
 import { useSides } from './session-side.ts'
@@ -31,44 +32,54 @@ export function LiveView({ session, toldAtMs, live }: Props) {
   const stop = useStop(live.room, watching)
   const told = useStopText(session)
   const inForce = told || (watched?.drive?.stop?.latched ? 'A stop is in force.' : undefined)
+  // The operator sees the robot from the cockpit.
+  const watches = client || !operator
   return (
     <Stack>
       <Standing {...{ session, live, watched }} />
       <LinkProblem watching={watching} watched={watched} />
-      {client || !operator ? (
-        <SimpleGrid cols={{ base: 1, md: 2 }}>
-          <Stack>
-            <VideoView url={session.stream_url} title={`Camera of ${session.robot_name}`} />
+      <Panels
+        seen={
+          <>
+            {watches && <VideoView url={session.stream_url} title={`Camera of ${session.robot_name}`} />}
             <LiveFacts {...{ session, toldAtMs, live, watched }} />
-          </Stack>
-          {watching && <TelemetryView subscribe={watching.subscribe} />}
-        </SimpleGrid>
-      ) : (
-        <LiveFacts {...{ session, toldAtMs, live, watched }} />
-      )}
-      <Section gap="xs" title="Control">
-        <SessionActions live={live} />
-        {operator && (
-          <Group>
-            <LinkButton to="/drive/$sessionId" params={{ sessionId: session.id }} variant="default">
-              Open the cockpit
-            </LinkButton>
-          </Group>
-        )}
-      </Section>
-      <SimpleGrid cols={{ base: 1, md: 2 }}>
-        <Section gap="xs" title="Chat">
-          <ChatPanel live={live} />
-        </Section>
-        <Stack>
-          <Section gap="xs" title="More time">
-            <ExtensionPanel live={live} />
-          </Section>
-          <Section gap="xs" title="Event log">
-            <EventLog live={live} />
-          </Section>
-        </Stack>
-      </SimpleGrid>
+          </>
+        }
+        {...(watches && {
+          told: (
+            <Paper withBorder p="md">
+              {watching && <TelemetryView subscribe={watching.subscribe} />}
+            </Paper>
+          ),
+        })}
+        talk={
+          <>
+            <Section gap="xs" title="Control">
+              <SessionActions live={live} />
+              {operator && (
+                <Group>
+                  <LinkButton to="/drive/$sessionId" params={{ sessionId: session.id }} variant="default">
+                    Open the cockpit
+                  </LinkButton>
+                </Group>
+              )}
+            </Section>
+            <Section gap="xs" title="Chat">
+              <ChatPanel live={live} />
+            </Section>
+          </>
+        }
+        more={
+          <>
+            <Section gap="xs" title="More time">
+              <ExtensionPanel live={live} />
+            </Section>
+            <Section gap="xs" title="Event log">
+              <EventLog live={live} />
+            </Section>
+          </>
+        }
+      />
       <StopBar stop={stop} inForce={inForce} />
     </Stack>
   )

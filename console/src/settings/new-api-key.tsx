@@ -1,10 +1,10 @@
-import { Button, Group, Modal, Select, Stack, Text, TextInput } from '@mantine/core'
+import { Button, Group, Modal, Select, Stack, TextInput } from '@mantine/core'
 import { useMutation, useQueryClient } from '@tanstack/react-query'
 import { answerOf } from '@wheelhouse/sdk'
 import { useState } from 'react'
 import { keys } from '../api/keys.ts'
 import { usePlatform } from '../app/platform.ts'
-import { CopyableSecret } from '../ui/secret.tsx'
+import { CopyableSecret, SecretNote } from '../ui/secret.tsx'
 import { Problem } from '../ui/states.tsx'
 
 const DAY_MS = 86_400_000
@@ -37,14 +37,15 @@ export function NewApiKey({ opened, onClose }: { opened: boolean; onClose: () =>
     <Modal
       opened={opened}
       onClose={onClose}
-      // A slip beside the dialog must not lose a key that is never shown again.
+      // A slip must not lose a key that is never shown again.
       closeOnClickOutside={!made}
+      closeOnEscape={!made}
       onExitTransitionEnd={forget}
       title={made ? 'Your new API key' : 'Create an API key'}
     >
       {made ? (
         <Stack>
-          <Text>Copy it now: it is not kept and cannot be shown again.</Text>
+          <SecretNote>Copy it now: it is not kept and cannot be shown again.</SecretNote>
           <CopyableSecret label={made.name} value={made.key} />
           <Group justify="flex-end">
             <Button onClick={onClose}>Done</Button>

@@ -1,4 +1,5 @@
 import { Button, Code, CopyButton, Group, Stack, Text } from '@mantine/core'
+import type { ReactNode } from 'react'
 
 /** Something that is shown this once, or is tedious to type: selectable, and copied with one button. */
 export const CopyableSecret = ({ label, value }: { label: string; value: string }) => (
@@ -19,4 +20,11 @@ export const CopyableSecret = ({ label, value }: { label: string; value: string 
       </CopyButton>
     </Group>
   </Stack>
+)
+
+/** What somebody has to know about the secret below: it takes the focus, so that it is read aloud when it appears. */
+export const SecretNote = ({ children }: { children: ReactNode }) => (
+  <Text tabIndex={-1} ref={(note: HTMLElement | null) => note?.focus()}>
+    {children}
+  </Text>
 )

@@ -1,11 +1,10 @@
 import { Badge, Button, Code, Group, Stack, Table, Text } from '@mantine/core'
 import { useDisclosure } from '@mantine/hooks'
-import { useQuery } from '@tanstack/react-query'
 import { answerOf } from '@wheelhouse/sdk'
 import { usePlatform } from '../app/platform.ts'
 import { Problem, QueryView } from '../ui/states.tsx'
 import { Time } from '../ui/time.tsx'
-import { type Delivery, useWebhookChange, type Webhook, webhookKey } from './queries.ts'
+import { type Delivery, useDelivery, useWebhookChange, type Webhook } from './queries.ts'
 
 const COLUMNS = 5
 
@@ -63,7 +62,8 @@ export function DeliveryRow({ delivery, webhook }: Props) {
   )
 }
 
-function answerText({ response_status, error, duration_ms, attempts }: Delivery): string {
+/** What came of the newest attempt, in a few words. */
+export function answerText({ response_status, error, duration_ms, attempts }: Delivery): string {
   if (attempts === 0) return 'not sent yet'
   const time = duration_ms === null ? undefined : `${duration_ms} ms`
   const count = attempts > 1 ? `${attempts} attempts` : undefined
@@ -75,10 +75,7 @@ function answerText({ response_status, error, duration_ms, attempts }: Delivery)
 function Details({ delivery, webhook }: Props) {
   const { rest } = usePlatform()
   const path = { id: webhook.id, delivery_id: delivery.id }
-  const query = useQuery({
-    queryKey: [...webhookKey(webhook.id), 'delivery', delivery.id],
-    queryFn: () => answerOf(rest.GET('/api/webhooks/{id}/deliveries/{delivery_id}', { params: { path } })),
-  })
+  const query = useDelivery(webhook.id, delivery.id)
   const again = useWebhookChange(() =>
     answerOf(rest.POST('/api/webhooks/{id}/deliveries/{delivery_id}/replay', { params: { path } })),
   )
@@ -91,6 +88,7 @@ function Details({ delivery, webhook }: Props) {
       </QueryView>
       {delivery.response_excerpt && <Verbatim label="Answered" text={delivery.response_excerpt} />}
       <Problem error={again.error} />
+      {!webhook.enabled && <Text size="sm">Once the webhook is switched on, this can be sent again.</Text>}
       {webhook.enabled && delivery.status !== 'PENDING' && (
         <Group>
           <Button

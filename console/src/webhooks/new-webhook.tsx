@@ -35,6 +35,7 @@ export function NewWebhook({ opened, onClose }: { opened: boolean; onClose: () =
       opened={opened}
       onClose={onClose}
       closeOnClickOutside={!made}
+      closeOnEscape={!made}
       onExitTransitionEnd={forget}
       title={made ? 'Your new webhook' : 'Add a webhook'}
     >

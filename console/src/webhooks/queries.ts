@@ -11,6 +11,7 @@ const PAGE = 25
 /** Nobody tells the page how a delivery goes: it looks, more often while one is under way. */
 const LOOK_MS = 15_000
 const LOOK_AT_PENDING_MS = 1_500
+const LOOK_AT_TEST_MS = 500
 /** One that is tried again later than this is not under way just now. */
 const SOON_MS = 30_000
 
@@ -19,7 +20,11 @@ export const webhookKey = (id: string) => [...keys.webhooks, id] as const
 /** The signed-in person's webhooks, newest first. */
 export function useWebhooks() {
   const { rest } = usePlatform()
-  return useQuery({ queryKey: keys.webhooks, queryFn: () => answerOf(rest.GET('/api/webhooks')) })
+  return useQuery({
+    queryKey: keys.webhooks,
+    queryFn: () => answerOf(rest.GET('/api/webhooks')),
+    refetchInterval: LOOK_MS,
+  })
 }
 
 export function useWebhook(id: string) {
@@ -51,6 +56,22 @@ export function useDeliveries(id: string, status: DeliveryStatus | undefined) {
 
 const isUnderWay = ({ next_attempt_at: at }: Delivery): boolean =>
   at !== null && Date.parse(at) < Date.now() + SOON_MS
+
+/** One delivery, as it goes on until it has arrived or an attempt has failed. */
+export function useDelivery(id: string, deliveryId: string | undefined) {
+  const { rest } = usePlatform()
+  return useQuery({
+    queryKey: [...webhookKey(id), 'delivery', deliveryId],
+    queryFn: () =>
+      answerOf(
+        rest.GET('/api/webhooks/{id}/deliveries/{delivery_id}', {
+          params: { path: { id, delivery_id: deliveryId ?? '' } },
+        }),
+      ),
+    enabled: deliveryId !== undefined,
+    refetchInterval: ({ state: { data } }) => (data?.attempts === 0 ? LOOK_AT_TEST_MS : false),
+  })
+}
 
 /** Changes something about a webhook; what is shown of it is looked up again. */
 export function useWebhookChange<V, T>(change: (values: V) => Promise<T>) {

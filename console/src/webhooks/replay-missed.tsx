@@ -35,7 +35,7 @@ export function ReplayMissed({ webhook }: { webhook: Webhook }) {
       <Modal opened={opened} onClose={close} title="Send what was missed" onExitTransitionEnd={replay.reset}>
         <Stack>
           <Select
-            label="Of"
+            label="From when on"
             description="What did not arrive and is not waiting already, oldest first"
             data={spans}
             value={hours}

@@ -1,13 +1,13 @@
-import { Button, Group, Stack, Text } from '@mantine/core'
-import { CopyableSecret } from '../ui/secret.tsx'
+import { Button, Group, Stack } from '@mantine/core'
+import { CopyableSecret, SecretNote } from '../ui/secret.tsx'
 
 /** The secret of a webhook, this once, and what it is for. */
 export const ShownSecret = ({ secret, onDone }: { secret: string; onDone: () => void }) => (
   <Stack>
-    <Text>
+    <SecretNote>
       Copy it now: it cannot be shown again. Your server checks with it that what it is sent comes from here,
       as Standard Webhooks describes.
-    </Text>
+    </SecretNote>
     <CopyableSecret label="Secret" value={secret} />
     <Group justify="flex-end">
       <Button onClick={onDone}>Done</Button>

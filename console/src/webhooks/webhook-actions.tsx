@@ -3,13 +3,14 @@ import { useDisclosure } from '@mantine/hooks'
 import { useQueryClient } from '@tanstack/react-query'
 import { useNavigate } from '@tanstack/react-router'
 import { answerOf } from '@wheelhouse/sdk'
-import { useState } from 'react'
+import { useEffect, useState } from 'react'
 import { keys } from '../api/keys.ts'
 import { usePlatform } from '../app/platform.ts'
 import { ConfirmButton } from '../ui/confirm-button.tsx'
 import { Problem } from '../ui/states.tsx'
 import { Time } from '../ui/time.tsx'
-import { useWebhookChange, type Webhook, webhookKey } from './queries.ts'
+import { answerText } from './delivery-row.tsx'
+import { useDelivery, useWebhookChange, type Webhook, webhookKey } from './queries.ts'
 import { ShownSecret } from './shown-secret.tsx'
 
 interface Props {
@@ -29,9 +30,25 @@ export function TestWebhook({ webhook }: Props) {
         <Button loading={test.isPending} onClick={() => test.mutate(undefined)}>
           Send a test
         </Button>
+        <Text role="status">
+          {test.data && <TestOutcome webhookId={webhook.id} deliveryId={test.data.id} />}
+        </Text>
       </Group>
     </>
   )
+}
+
+function TestOutcome({ webhookId, deliveryId }: { webhookId: string; deliveryId: string }) {
+  const { data } = useDelivery(webhookId, deliveryId)
+  const queries = useQueryClient()
+  const attempted = data !== undefined && data.attempts > 0
+  // The log has it by now, and the webhook may have been switched off by the answer.
+  useEffect(() => {
+    if (attempted) void queries.invalidateQueries({ queryKey: keys.webhooks })
+  }, [attempted, queries])
+  if (!attempted) return 'The test is on its way.'
+  const came = data.status === 'DELIVERED' ? 'The test has arrived' : 'The test did not arrive'
+  return `${came}: ${answerText(data)}.`
 }
 
 export function SwitchWebhook({ webhook }: Props) {
@@ -96,6 +113,7 @@ export function Secret({ webhook }: Props) {
         opened={opened}
         onClose={close}
         closeOnClickOutside={!made}
+        closeOnEscape={!made}
         onExitTransitionEnd={forget}
         title={made ? 'The new secret' : 'Replace the secret?'}
       >

@@ -5,10 +5,10 @@ import { type FormEvent, useState } from 'react'
 import { usePlatform } from '../app/platform.ts'
 import { fieldErrors } from '../ui/field-errors.ts'
 import { FormFooter } from '../ui/form-footer.tsx'
+import { Found } from '../ui/found.tsx'
 import { LinkButton } from '../ui/links.tsx'
 import { Page } from '../ui/page.tsx'
 import { Section } from '../ui/section.tsx'
-import { QueryView } from '../ui/states.tsx'
 import { Deliveries } from './deliveries.tsx'
 import { useWebhook, useWebhookChange, type Webhook } from './queries.ts'
 import { RemoveWebhook, Secret, SwitchWebhook, TestWebhook } from './webhook-actions.tsx'
@@ -19,7 +19,11 @@ import { WebhookBadge, WebhookStanding } from './webhook-state.tsx'
 export function WebhookPage() {
   const { webhookId } = useParams({ from: '/shell/settings/webhooks/$webhookId' })
   return (
-    <QueryView query={useWebhook(webhookId)}>
+    <Found
+      query={useWebhook(webhookId)}
+      kind="Webhook"
+      back={<LinkButton to="/settings">All webhooks</LinkButton>}
+    >
       {(webhook) => (
         <Page
           key={webhook.id}
@@ -55,7 +59,7 @@ export function WebhookPage() {
           </Section>
         </Page>
       )}
-    </QueryView>
+    </Found>
   )
 }
 
