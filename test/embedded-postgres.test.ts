@@ -1,32 +1,47 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { mkdtemp, readFile, rm, stat, writeFile } from 'node:fs/promises'
+import { cp, mkdtemp, readFile, rm, stat, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import pg from 'pg'
-import { afterEach, beforeEach, expect, test } from 'vitest'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { type EmbeddedPostgres, startEmbeddedPostgres } from '../src/db/embedded.ts'
 
-let dataDir: string
-let started: EmbeddedPostgres[]
-let logged: string[]
-
-beforeEach(async () => {
-  dataDir = await mkdtemp(join(tmpdir(), 'wheelhouse-embedded-'))
-  started = []
-  logged = []
-})
-
-afterEach(async () => {
-  for (const database of started) await database.stop()
-  await rm(dataDir, { recursive: true, force: true })
-})
-
-async function start(): Promise<EmbeddedPostgres> {
-  const database = await startEmbeddedPostgres({ dataDir, durable: false, log: (line) => logged.push(line) })
-  started.push(database)
-  return database
+/** A data directory of one's own, and the databases that were started in it; both end with the test. */
+async function createPlace() {
+  const dataDir = await mkdtemp(join(tmpdir(), 'wheelhouse-embedded-'))
+  const started: EmbeddedPostgres[] = []
+  const logged: string[] = []
+  return {
+    ...{ dataDir, logged, pidFile: join(dataDir, 'cluster/data/postmaster.pid') },
+    async start(): Promise<EmbeddedPostgres> {
+      const database = await startEmbeddedPostgres({
+        ...{ dataDir, durable: false },
+        log: (line) => logged.push(line),
+      })
+      started.push(database)
+      return database
+    },
+    async [Symbol.asyncDispose]() {
+      for (const database of started) await database.stop()
+      await rm(dataDir, { recursive: true, force: true })
+    },
+  }
 }
+
+/** The same, where an earlier Wheelhouse has made the database: a copy, which is quicker than to make one. */
+async function createUsedPlace() {
+  const place = await createPlace()
+  await cp(used.dataDir, place.dataDir, { recursive: true })
+  return place
+}
+
+let used: Awaited<ReturnType<typeof createPlace>>
+beforeAll(async () => {
+  used = await createPlace()
+  await (await used.start()).stop()
+})
+afterAll(() => used[Symbol.asyncDispose]())
 
 async function query(url: string, text: string): Promise<Record<string, unknown>[]> {
   const client = new pg.Client(url)
@@ -39,7 +54,7 @@ async function query(url: string, text: string): Promise<Record<string, unknown>
 }
 
 /** Another Wheelhouse: a process that starts the database and holds it until it is ended. */
-async function startElsewhere() {
+async function startElsewhere(dataDir: string) {
   const script = `
     import { startEmbeddedPostgres } from ${JSON.stringify(new URL('../src/db/embedded.ts', import.meta.url))}
     const { url } = await startEmbeddedPostgres({ dataDir: process.argv[1], log() {} })
@@ -52,103 +67,111 @@ async function startElsewhere() {
   return { url: String(url), pid: child.pid!, child }
 }
 
-const pidFile = () => join(dataDir, 'cluster/data/postmaster.pid')
-
 async function kill(child: ReturnType<typeof spawn>) {
   child.kill('SIGKILL')
   await once(child, 'exit')
 }
 
-test('a first start creates the database, listening on this machine only', async () => {
-  const { url } = await start()
+/** They wait for processes of their own, and on a busy machine for each other. */
+describe.concurrent('the embedded PostgreSQL', { timeout: 60_000 }, () => {
+  test('a first start creates the database, listening on this machine only', async () => {
+    await using place = await createPlace()
+    const { url } = await place.start()
 
-  const [row] = await query(
-    url,
-    `select current_database() as database, current_setting('listen_addresses') as host,
+    const [row] = await query(
+      url,
+      `select current_database() as database, current_setting('listen_addresses') as host,
             current_setting('unix_socket_directories') as sockets, current_setting('server_encoding') as encoding`,
-  )
-  expect(row).toEqual({ database: 'wheelhouse', host: '127.0.0.1', sockets: '', encoding: 'UTF8' })
-})
-
-test('only the password of this data directory opens it', async () => {
-  const { url } = await start()
-  const wrong = new URL(url)
-  wrong.password = 'guess'
-
-  await expect(query(wrong.href, 'select 1')).rejects.toThrow('password authentication failed')
-  const { mode } = await stat(join(dataDir, 'cluster/password'))
-  expect(mode & 0o777).toBe(0o600)
-})
-
-test('data survives a stop and a start', async () => {
-  const first = await start()
-  await query(first.url, 'create table kept as select 42 as answer')
-  await Promise.all([first.stop(), first.stop()])
-  await expect(query(first.url, 'select 1')).rejects.toThrow('ECONNREFUSED')
-
-  const second = await start()
-
-  expect(await query(second.url, 'select answer from kept')).toEqual([{ answer: 42 }])
-})
-
-test('two first starts at once: one gets the database, the other is refused', async () => {
-  const outcomes = await Promise.allSettled([start(), start()])
-
-  expect(outcomes.map((outcome) => outcome.status).sort()).toEqual(['fulfilled', 'rejected'])
-})
-
-test('a second Wheelhouse on the same data is refused and told who has it', async () => {
-  const other = await startElsewhere()
-  try {
-    await expect(start()).rejects.toThrow(
-      new RegExp(`already in use by process ${other.pid}\\b.*DATA_DIR or DATABASE_URL`),
     )
-    expect(await query(other.url, 'select 1 as still')).toEqual([{ still: 1 }])
-  } finally {
+    expect(row).toEqual({ database: 'wheelhouse', host: '127.0.0.1', sockets: '', encoding: 'UTF8' })
+  })
+
+  test('only the password of this data directory opens it', async () => {
+    await using place = await createPlace()
+    const { url } = await place.start()
+    const wrong = new URL(url)
+    wrong.password = 'guess'
+
+    await expect(query(wrong.href, 'select 1')).rejects.toThrow('password authentication failed')
+    const { mode } = await stat(join(place.dataDir, 'cluster/password'))
+    expect(mode & 0o777).toBe(0o600)
+  })
+
+  test('data survives a stop and a start', async () => {
+    await using place = await createUsedPlace()
+    const first = await place.start()
+    await query(first.url, 'create table kept as select 42 as answer')
+    await Promise.all([first.stop(), first.stop()])
+    await expect(query(first.url, 'select 1')).rejects.toThrow('ECONNREFUSED')
+
+    const second = await place.start()
+
+    expect(await query(second.url, 'select answer from kept')).toEqual([{ answer: 42 }])
+  })
+
+  test('two first starts at once: one gets the database, the other is refused', async () => {
+    await using place = await createPlace()
+    const outcomes = await Promise.allSettled([place.start(), place.start()])
+
+    expect(outcomes.map((outcome) => outcome.status).sort()).toEqual(['fulfilled', 'rejected'])
+  })
+
+  test('a second Wheelhouse on the same data is refused and told who has it', async () => {
+    await using place = await createUsedPlace()
+    const other = await startElsewhere(place.dataDir)
+    try {
+      await expect(place.start()).rejects.toThrow(
+        new RegExp(`already in use by process ${other.pid}\\b.*DATA_DIR or DATABASE_URL`),
+      )
+      expect(await query(other.url, 'select 1 as still')).toEqual([{ still: 1 }])
+    } finally {
+      await kill(other.child)
+      await (await place.start()).stop()
+    }
+  })
+
+  test('the server of a killed Wheelhouse is taken over', async () => {
+    await using place = await createUsedPlace()
+    const other = await startElsewhere(place.dataDir)
+    await query(other.url, 'create table kept as select 42 as answer')
     await kill(other.child)
-    await (await start()).stop()
-  }
-})
 
-test('the server of a killed Wheelhouse is taken over', async () => {
-  const other = await startElsewhere()
-  await query(other.url, 'create table kept as select 42 as answer')
-  await kill(other.child)
+    const { url } = await place.start()
 
-  const { url } = await start()
+    expect(url).toBe(other.url)
+    expect(place.logged).toEqual([expect.stringContaining('took over')])
+    expect(await query(url, 'select answer from kept')).toEqual([{ answer: 42 }])
+  })
 
-  expect(url).toBe(other.url)
-  expect(logged).toEqual([expect.stringContaining('took over')])
-  expect(await query(url, 'select answer from kept')).toEqual([{ answer: 42 }])
-})
+  test('a server that was killed itself recovers', async () => {
+    await using place = await createUsedPlace()
+    const other = await startElsewhere(place.dataDir)
+    await query(other.url, 'create table kept as select 42 as answer')
+    await kill(other.child)
+    process.kill(Number.parseInt(await readFile(place.pidFile, 'utf8'), 10), 'SIGKILL')
 
-test('a server that was killed itself recovers', async () => {
-  const other = await startElsewhere()
-  await query(other.url, 'create table kept as select 42 as answer')
-  await kill(other.child)
-  process.kill(Number.parseInt(await readFile(pidFile(), 'utf8'), 10), 'SIGKILL')
+    const { url } = await place.start()
 
-  const { url } = await start()
+    expect(await query(url, 'select answer from kept')).toEqual([{ answer: 42 }])
+  })
 
-  expect(await query(url, 'select answer from kept')).toEqual([{ answer: 42 }])
-})
+  test('a pid file whose number now belongs to another program is no obstacle', async () => {
+    await using place = await createUsedPlace()
+    // The test runner that started this process: alive, and certainly not a PostgreSQL.
+    await writeFile(
+      place.pidFile,
+      `${process.ppid}\n${join(place.dataDir, 'cluster/data')}\n0\n5432\n\n127.0.0.1\n\nready\n`,
+    )
 
-test('a pid file whose number now belongs to another program is no obstacle', async () => {
-  await (await start()).stop()
-  // The test runner that started this process: alive, and certainly not a PostgreSQL.
-  await writeFile(
-    pidFile(),
-    `${process.ppid}\n${join(dataDir, 'cluster/data')}\n0\n5432\n\n127.0.0.1\n\nready\n`,
-  )
+    const { url } = await place.start()
 
-  const { url } = await start()
+    expect(await query(url, 'select 1 as answer')).toEqual([{ answer: 1 }])
+  })
 
-  expect(await query(url, 'select 1 as answer')).toEqual([{ answer: 1 }])
-})
+  test('a start that fails says why, in the words of PostgreSQL', async () => {
+    await using place = await createUsedPlace()
+    await writeFile(join(place.dataDir, 'cluster/data/PG_VERSION'), '9.6\n')
 
-test('a start that fails says why, in the words of PostgreSQL', async () => {
-  await (await start()).stop()
-  await writeFile(join(dataDir, 'cluster/data/PG_VERSION'), '9.6\n')
-
-  await expect(start()).rejects.toThrow(/did not start:.*incompatible with server.*version 9\.6/s)
+    await expect(place.start()).rejects.toThrow(/did not start:.*incompatible with server.*version 9\.6/s)
+  })
 })

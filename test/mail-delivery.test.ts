@@ -284,7 +284,7 @@ describe.concurrent('POST /api/contact while mail is unavailable: stored, not de
   })
 })
 
-describe('many at once', () => {
+describe.concurrent('many at once', () => {
   test('fifty visitors: each message is delivered once', { timeout: 40_000 }, async () => {
     await using stage = await createStage()
     const replies = await Promise.all(Array.from({ length: 50 }, (_, n) => stage.send(`n${n}`)))
@@ -349,7 +349,7 @@ const claims = async (world: World) => {
   return rows.length
 }
 
-describe('processes come and go', () => {
+describe.concurrent('processes come and go', () => {
   test('without a mail server messages wait; a process that has one delivers them', async () => {
     await using mail = await startMailServer()
     await using world = await createWorld({ bus: 'redis' })
@@ -465,7 +465,7 @@ describe('processes come and go', () => {
   })
 })
 
-describe('the mailer', () => {
+describe.concurrent('the mailer', () => {
   const limits = { connectMs: 300, handOverMs: 600, answerMs: 900, stopMs: 100 }
   const mailOf = (n: number) => ({
     ...{ to: 'support@wheelhouse.test', subject: 'x', text: 'x', messageId: `<${n}@wheelhouse.test>` },

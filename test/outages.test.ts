@@ -1,7 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import type { SessionLogEvent } from '@wheelhouse/protocol'
 import { Client } from 'pg'
-import { describe, expect, inject, onTestFinished, test, vi } from 'vitest'
+import { describe, expect, inject, type TestContext, test, vi } from 'vitest'
 import { HubClient } from '../sdk/index.ts'
 import { freePort } from '../src/db/embedded-postmaster.ts'
 import { openScene, type Scene } from './support/cast.ts'
@@ -14,7 +14,9 @@ const patience = { timeout: 30_000, interval: 20 }
 /** What no request and no command may take longer than, whatever is away; and something for a busy machine. */
 const BOUND_MS = 20_000 + 5_000
 
-async function follow(url: string, { owner, id }: Scene) {
+type Finish = Pick<TestContext, 'onTestFinished'>
+
+async function follow({ onTestFinished }: Finish, url: string, { owner, id }: Scene) {
   const log: SessionLogEvent[] = []
   const client = new HubClient({ url, token: owner.token, reconnect: { baseMs: 5, maxMs: 50 } })
   onTestFinished(() => client.close())
@@ -34,7 +36,7 @@ async function say({ id, operator }: Scene, body: string): Promise<number> {
 }
 
 /** A node whose way to Redis can be taken away, beside one that keeps its own. */
-async function besideProxy() {
+async function besideProxy({ onTestFinished }: Finish) {
   const redis = await createTcpProxy(inject('redisUrl'))
   const world = await createWorld({ bus: 'redis', env: { OPERATOR_GRACE_MS: '60000' } })
   onTestFinished(async () => {
@@ -48,10 +50,10 @@ async function besideProxy() {
   return { redis, scene, node }
 }
 
-describe('Redis', { timeout: 90_000 }, () => {
-  test('whose connections die without a word: the hub notices by itself, and nobody misses anything', async () => {
-    const { redis, scene, node } = await besideProxy()
-    const watcher = await follow(node.hubUrl, scene)
+describe.concurrent('Redis', { timeout: 90_000 }, () => {
+  test('whose connections die without a word: the hub notices by itself, and nobody misses anything', async (context) => {
+    const { redis, scene, node } = await besideProxy(context)
+    const watcher = await follow(context, node.hubUrl, scene)
     await watcher.reaches(await say(scene, 'before'))
     redis.abandon()
     // Said once, and nothing after it: only the hub itself can find out that it has become deaf.
@@ -59,9 +61,9 @@ describe('Redis', { timeout: 90_000 }, () => {
     await watcher.reaches(await say(scene, 'afterwards'))
   })
 
-  test('that does not answer for a while: REST and hubs work on, in time, and all is told when it is back', async () => {
-    const { redis, scene, node } = await besideProxy()
-    const watcher = await follow(node.hubUrl, scene)
+  test('that does not answer for a while: REST and hubs work on, in time, and all is told when it is back', async (context) => {
+    const { redis, scene, node } = await besideProxy(context)
+    const watcher = await follow(context, node.hubUrl, scene)
     redis.silence()
     const startedMs = performance.now()
     for (let count = 0; count < 5; count++) await watcher.client.sendChat(scene.id, `${count}`)
@@ -72,21 +74,25 @@ describe('Redis', { timeout: 90_000 }, () => {
     await watcher.reaches(await say(scene, 'afterwards'))
   })
 
-  test.each([
+  const wrong: [string, () => Promise<string>][] = [
     ['refuses connections', async () => `redis://127.0.0.1:${await freePort()}`],
     ['has a name that nobody knows', async () => 'redis://redis.invalid:6379'],
-  ])('that %s when a process starts: it starts all the same, and serves', async (_how, url) => {
-    await using world = await createWorld({ env: { REDIS_URL: await url() } })
-    const scene = await openScene(world)
-    const watcher = await follow(world.hubUrl, scene)
-    await watcher.reaches(await say(scene, 'alone'))
-    expect((await fetch(`${world.baseUrl}/readyz`)).status).toBe(200)
-    const health = await (await fetch(`${world.baseUrl}/api/health`)).json()
-    expect(health).toEqual({ status: 'ok', db: 'ok', timestamp: expect.any(String) })
-  })
+  ]
+  test.for(wrong)(
+    'that %s when a process starts: it starts all the same, and serves',
+    async ([, url], context) => {
+      await using world = await createWorld({ env: { REDIS_URL: await url() } })
+      const scene = await openScene(world)
+      const watcher = await follow(context, world.hubUrl, scene)
+      await watcher.reaches(await say(scene, 'alone'))
+      expect((await fetch(`${world.baseUrl}/readyz`)).status).toBe(200)
+      const health = await fetch(`${world.baseUrl}/api/health`)
+      expect(await health.json()).toEqual({ status: 'ok', db: 'ok', timestamp: expect.any(String) })
+    },
+  )
 })
 
-describe('PostgreSQL', { timeout: 120_000 }, () => {
+describe.concurrent('PostgreSQL', { timeout: 120_000 }, () => {
   test.each([
     ['refuses connections', async () => `postgres://somebody@127.0.0.1:${await freePort()}/wheelhouse`],
     ['has a name that nobody knows', async () => 'postgres://somebody@postgres.invalid:5432/wheelhouse'],
@@ -99,7 +105,9 @@ describe('PostgreSQL', { timeout: 120_000 }, () => {
     expect(node.errorOutput).toMatch(/did not start.*Cannot use the database.*DATABASE_URL/s)
   })
 
-  test('does not answer: no request, no command and no handshake hangs, and all is well once it is back', async () => {
+  test('does not answer: no request, no command and no handshake hangs, and all is well once it is back', async ({
+    onTestFinished,
+  }) => {
     const database = await createTestDatabase()
     const proxy = await createTcpProxy(database.url)
     const world = await createWorld({ env: { DATABASE_URL: proxy.url, OPERATOR_GRACE_MS: '60000' } })
@@ -174,7 +182,7 @@ describe('PostgreSQL', { timeout: 120_000 }, () => {
 
 test('Redis and PostgreSQL away together: driving and stopping go on, and the stop is recorded afterwards', {
   timeout: 60_000,
-}, async () => {
+}, async ({ onTestFinished }) => {
   const database = await createTestDatabase()
   const [postgres, redis] = [await createTcpProxy(database.url), await createTcpProxy(inject('redisUrl'))]
   const env = { DATABASE_URL: postgres.url, REDIS_URL: redis.url, OPERATOR_GRACE_MS: '60000' }

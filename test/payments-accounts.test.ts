@@ -57,7 +57,7 @@ test('every route: who may ask, and 503 with a clear text on a platform without 
   }
 })
 
-describe('customer', () => {
+describe.concurrent('customer', () => {
   test('is one per client, however many ask at once', async () => {
     await using stage = await createStage()
     const client = await stage.world.client()

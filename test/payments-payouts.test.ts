@@ -124,7 +124,7 @@ test('the database refuses to pay out what was not earned', async () => {
   expect(both.map(({ status }) => status).sort()).toEqual(['fulfilled', 'rejected'])
 })
 
-describe('the provider', () => {
+describe.concurrent('the provider', () => {
   test('refuses: the amount is available again, and the operator is told why', async () => {
     await using stage = await createStage(2_000)
     stage.stripe.books.balanceCents = 0

@@ -85,6 +85,31 @@ async function acks(link: TestRobot, count: number): Promise<{ t: number }> {
 }
 
 describe.concurrent('the database is away', () => {
+  // The longest wait of the file, and so the first to begin.
+  test('what it forgot in a crash is put right: no robot stays connected that is not', {
+    timeout: 60_000,
+  }, async () => {
+    await using world = await createWorld()
+    const owner = await world.client()
+    const robot = await world.robot(owner)
+    const link = await world.connect(robot)
+    const [{ node_id: node, epoch }] = (await query(
+      world.database.url,
+      'select node_id, epoch from robot_presence where robot_id = $1',
+      [robot.id],
+    )) as [{ node_id: string; epoch: number }]
+    await link.close()
+    await reaches(async () => (await viewOf(owner, robot)).status, 'OFFLINE')
+    // As if the commit of the goodbye had been lost.
+    await query(
+      world.database.url,
+      'update robot_presence set connected = true, node_id = $2, epoch = $3 where robot_id = $1',
+      [robot.id, node, epoch],
+    )
+    await query(world.database.url, `update robots set status = 'AVAILABLE' where id = $1`, [robot.id])
+    await reaches(async () => (await viewOf(owner, robot)).status, 'OFFLINE', 35_000)
+  })
+
   test('robots stay and are answered, their beats land later, and nobody is declared lost', {
     timeout: 40_000,
   }, async () => {
@@ -247,30 +272,6 @@ describe.concurrent('the database is away', () => {
     await reaches(() => typesOf(owner, sessionId), ['session.started', 'robot.lost', 'robot.back'])
     for (const one of again) await one.close()
   })
-
-  test('what it forgot in a crash is put right: no robot stays connected that is not', {
-    timeout: 60_000,
-  }, async () => {
-    await using world = await createWorld()
-    const owner = await world.client()
-    const robot = await world.robot(owner)
-    const link = await world.connect(robot)
-    const [{ node_id: node, epoch }] = (await query(
-      world.database.url,
-      'select node_id, epoch from robot_presence where robot_id = $1',
-      [robot.id],
-    )) as [{ node_id: string; epoch: number }]
-    await link.close()
-    await reaches(async () => (await viewOf(owner, robot)).status, 'OFFLINE')
-    // As if the commit of the goodbye had been lost.
-    await query(
-      world.database.url,
-      'update robot_presence set connected = true, node_id = $2, epoch = $3 where robot_id = $1',
-      [robot.id, node, epoch],
-    )
-    await query(world.database.url, `update robots set status = 'AVAILABLE' where id = $1`, [robot.id])
-    await reaches(async () => (await viewOf(owner, robot)).status, 'OFFLINE', 35_000)
-  })
 })
 
 describe.concurrent('a gateway died without a word', () => {
@@ -402,7 +403,7 @@ describe.concurrent('Redis is away', () => {
   })
 })
 
-test('a gateway that starts while Redis is away hears hints once it is there', {
+test.concurrent('a gateway that starts while Redis is away hears hints once it is there', {
   timeout: 30_000,
 }, async () => {
   await using proxy = await createTcpProxy(inject('redisUrl'))

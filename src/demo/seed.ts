@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { z } from 'zod'
 import type { Platform } from '../deps.ts'
 import { AppError } from '../http/errors.ts'
-import { DEV_ISSUER_NAME } from '../idp/provider.settings.ts'
+import { DEV_ISSUER_NAME } from '../idp/provider.names.ts'
 import { demoAccounts } from './accounts.ts'
 import { cameraPath } from './camera/camera.pages.ts'
 

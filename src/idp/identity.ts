@@ -4,8 +4,8 @@ import { createUserinfo } from '../accounts/userinfo.ts'
 import type { Config } from '../config.ts'
 import type { Secrets } from '../secrets.ts'
 import type { DevAccount } from './dev-account.ts'
-import { CLI_CLIENT_ID, DASHBOARD_CLIENT_ID, DEV_AUDIENCE, DEV_ISSUER_NAME } from './provider.settings.ts'
-import { createIdentityProvider } from './provider.ts'
+import { CLI_CLIENT_ID, DASHBOARD_CLIENT_ID, DEV_AUDIENCE, DEV_ISSUER_NAME } from './provider.names.ts'
+import type { createIdentityProvider } from './provider.ts'
 
 /** Who vouches for people: the configured provider, or the built-in one, in this process or in the api's. */
 export async function createIdentity(parts: {
@@ -21,7 +21,7 @@ export async function createIdentity(parts: {
   const builtIn =
     config.idp || !config.roles.includes('api')
       ? undefined
-      : await createIdentityProvider({ ...parts, dataDir, production })
+      : await startBuiltIn({ ...parts, dataDir, production })
   const provider = config.idp ?? {
     issuer: builtIn?.issuer ?? `${baseUrl}/idp`,
     audience: DEV_AUDIENCE,
@@ -38,4 +38,10 @@ export async function createIdentity(parts: {
     ...(!config.idp && { knownAs: DEV_ISSUER_NAME }),
   })
   return { builtIn, provider, verifyToken, userinfo: createUserinfo({ discover }) }
+}
+
+/** Loaded only where it is needed: its library is a fifth of what a process loads. */
+async function startBuiltIn(parts: Parameters<typeof createIdentityProvider>[0]) {
+  const provider = await import('./provider.ts')
+  return await provider.createIdentityProvider(parts)
 }

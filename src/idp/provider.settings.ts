@@ -3,14 +3,9 @@ import { html, sendPage } from '../http/page.ts'
 import { type DevAccount, personOf } from './dev-account.ts'
 import { devicePages } from './device.page.ts'
 import { SIGNING_ALGORITHM, type SigningKey } from './provider.keys.ts'
+import { CLI_CLIENT_ID, DASHBOARD_CLIENT_ID, DEV_AUDIENCE } from './provider.names.ts'
 import { createProviderStore } from './provider.store.ts'
 
-/** Whom the development provider's access tokens are for. */
-export const DEV_AUDIENCE = 'urn:wheelhouse:api'
-/** Its people are kept under this name: its issuer follows the port, and they would be others after a change. */
-export const DEV_ISSUER_NAME = 'urn:wheelhouse:idp'
-export const DASHBOARD_CLIENT_ID = 'wheelhouse-dashboard'
-export const CLI_CLIENT_ID = 'wheelhouse-cli'
 /** A development sign-in lasts a working day: there is no refresh in the dashboard. */
 export const TOKEN_LIFETIME_SECONDS = 8 * 3600
 

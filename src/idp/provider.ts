@@ -10,12 +10,8 @@ import type { Secrets } from '../secrets.ts'
 import { type DevAccount, DevEmail, personOf } from './dev-account.ts'
 import { isLoopback } from './loopback.ts'
 import { loadOrCreateSigningKey, publicPart, SIGNING_ALGORITHM } from './provider.keys.ts'
-import {
-  DASHBOARD_CLIENT_ID,
-  DEV_AUDIENCE,
-  providerSettings,
-  TOKEN_LIFETIME_SECONDS,
-} from './provider.settings.ts'
+import { DASHBOARD_CLIENT_ID, DEV_AUDIENCE } from './provider.names.ts'
+import { providerSettings, TOKEN_LIFETIME_SECONDS } from './provider.settings.ts'
 import { signInPage } from './sign-in.page.ts'
 
 const MOUNT_PATH = '/idp'
