@@ -1,5 +1,6 @@
 import { Command } from 'commander'
 import type { Context } from './context.ts'
+import type { GlobalOptions } from './global-options.ts'
 import type { Terminal } from './terminal.ts'
 
 /** A module with the work of one command. It gets the command's arguments in their order, then its options. */
@@ -12,17 +13,6 @@ interface Work {
  * no time. Arguments and options have the types that the command's declaration gives them.
  */
 export type Running = (load: () => Promise<Work>) => (...given: unknown[]) => Promise<void>
-
-/** Options of every command. */
-export interface GlobalOptions {
-  readonly server?: string
-  readonly profile?: string
-  readonly hub?: string
-  readonly json?: true
-  readonly quiet?: true
-  readonly yes?: true
-  readonly color: boolean
-}
 
 export function createRunning(terminal: Terminal): Running {
   return (load) =>

@@ -1,5 +1,5 @@
-import type { GlobalOptions } from '../commands.ts'
 import { Failure } from '../failure.ts'
+import type { GlobalOptions } from '../global-options.ts'
 import type { Credential, CredentialFile, SessionCredential } from './credential.ts'
 import type { Env } from './places.ts'
 import type { CredentialStore } from './store.ts'
