@@ -10,6 +10,7 @@ import {
   cli,
   createCliUser,
   ENTER,
+  endCommands,
   openTerminal,
   startCli,
 } from './support/terminal.ts'
@@ -17,6 +18,7 @@ import { createWorld, type World } from './support/world.ts'
 
 // Every step is a process of its own, which takes its time on a busy machine.
 vi.setConfig({ testTimeout: 60_000 })
+afterAll(endCommands)
 
 let world: World
 beforeAll(async () => {
