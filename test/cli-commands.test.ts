@@ -1,11 +1,20 @@
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
 import { entriesOf } from './support/cli-world.ts'
 import type { Person } from './support/person.ts'
-import { type CliUser, CTRL_C, cli, createCliUser, ENTER, openTerminal } from './support/terminal.ts'
+import {
+  type CliUser,
+  CTRL_C,
+  cli,
+  createCliUser,
+  ENTER,
+  endCommands,
+  openTerminal,
+} from './support/terminal.ts'
 import { createWorld, type World } from './support/world.ts'
 
 // Every step is a process of its own, which takes its time on a busy machine.
 vi.setConfig({ testTimeout: 90_000 })
+afterAll(endCommands)
 
 let world: World
 let owner: Person

@@ -4,11 +4,12 @@ import { start } from './support/cast.ts'
 import { atCommandLine, entriesOf } from './support/cli-world.ts'
 import { listening } from './support/listening.ts'
 import { createTcpProxy } from './support/tcp-proxy.ts'
-import { CTRL_C, cli, openTerminal, startCli } from './support/terminal.ts'
+import { CTRL_C, cli, endCommands, openTerminal, startCli } from './support/terminal.ts'
 import { createWorld, type World } from './support/world.ts'
 
 // Each command is a process of its own; on a busy machine that takes its time.
 vi.setConfig({ testTimeout: 60_000 })
+afterAll(endCommands)
 const patience = { timeout: 30_000, interval: 20 }
 
 let world: World

@@ -8,7 +8,7 @@ import { atCommandLine, entriesOf } from './support/cli-world.ts'
 import { datasetsOf, episodeFrame } from './support/episodes.ts'
 import type { Person } from './support/person.ts'
 import { ok, silence, startReceiver, status, verify } from './support/receiver.ts'
-import { type CliUser, CTRL_C, createCliUser, ENTER } from './support/terminal.ts'
+import { type CliUser, CTRL_C, createCliUser, ENTER, endCommands } from './support/terminal.ts'
 import { createWorld, type World } from './support/world.ts'
 
 // Every command of the program, once in a terminal and once with --json, against a platform. What the commands do in
@@ -16,6 +16,7 @@ import { createWorld, type World } from './support/world.ts'
 
 // Each command is a process of its own; on a busy machine that takes its time.
 vi.setConfig({ testTimeout: 120_000 })
+afterAll(endCommands)
 const patience = { timeout: 30_000, interval: 20 }
 const UUID = /[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}/
 const CTRL_D = '\x04'

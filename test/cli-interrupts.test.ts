@@ -1,11 +1,12 @@
 import type { Command } from 'commander'
-import { describe, expect, test, vi } from 'vitest'
+import { afterAll, describe, expect, test, vi } from 'vitest'
 import { commandsOf, declaredProgram } from './support/cli-ledger.ts'
 import { listening } from './support/listening.ts'
-import { createCliUser, startCli } from './support/terminal.ts'
+import { createCliUser, endCommands, startCli } from './support/terminal.ts'
 
 // Each command is a process of its own; on a busy machine that takes its time.
 vi.setConfig({ testTimeout: 60_000 })
+afterAll(endCommands)
 
 const ID = '00000000-0000-4000-8000-000000000000'
 /** What stands for the arguments of every command that are no id. */

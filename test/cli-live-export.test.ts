@@ -7,11 +7,12 @@ import { parseCsv } from './support/csv.ts'
 import { datasetsOf, episodeFrame } from './support/episodes.ts'
 import { listening } from './support/listening.ts'
 import type { Person } from './support/person.ts'
-import { type CliUser, cli, createCliUser, openTerminal, startCli } from './support/terminal.ts'
+import { type CliUser, cli, createCliUser, endCommands, openTerminal, startCli } from './support/terminal.ts'
 import { createWorld, type World } from './support/world.ts'
 
 // Each command is a process of its own; on a busy machine that takes its time.
 vi.setConfig({ testTimeout: 60_000 })
+afterAll(endCommands)
 const patience = { timeout: 30_000, interval: 20 }
 
 let world: World

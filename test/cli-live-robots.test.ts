@@ -8,11 +8,12 @@ import { emptyDriveView, screen } from '../cli/drive/drive-screen.ts'
 import { atCommandLine, entriesOf, robotOnline } from './support/cli-world.ts'
 import type { Person } from './support/person.ts'
 import { createTcpProxy } from './support/tcp-proxy.ts'
-import { CTRL_C, cli, createCliUser, openTerminal, startCli } from './support/terminal.ts'
+import { CTRL_C, cli, createCliUser, endCommands, openTerminal, startCli } from './support/terminal.ts'
 import { createWorld, type World } from './support/world.ts'
 
 // Each command is a process of its own; on a busy machine that takes its time.
 vi.setConfig({ testTimeout: 60_000 })
+afterAll(endCommands)
 const patience = { timeout: 30_000, interval: 20 }
 
 let world: World

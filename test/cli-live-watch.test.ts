@@ -2,11 +2,12 @@ import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
 import { atCommandLine, entriesOf, sessionOpen } from './support/cli-world.ts'
 import type { Person } from './support/person.ts'
 import { createTcpProxy } from './support/tcp-proxy.ts'
-import { CTRL_C, cli, ENTER, openTerminal, startCli } from './support/terminal.ts'
+import { CTRL_C, cli, ENTER, endCommands, openTerminal, startCli } from './support/terminal.ts'
 import { createWorld, type World } from './support/world.ts'
 
 // Each command is a process of its own; on a busy machine that takes its time.
 vi.setConfig({ testTimeout: 60_000 })
+afterAll(endCommands)
 const patience = { timeout: 30_000, interval: 20 }
 
 let world: World

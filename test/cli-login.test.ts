@@ -10,6 +10,7 @@ import {
   cli,
   createCliUser,
   ENTER,
+  endCommands,
   openTerminal,
   startCli,
 } from './support/terminal.ts'
@@ -17,6 +18,7 @@ import { createWorld, type World } from './support/world.ts'
 
 // Every step is a process of its own, which takes its time on a busy machine.
 vi.setConfig({ testTimeout: 60_000 })
+afterAll(endCommands)
 
 let world: World
 beforeAll(async () => {
@@ -123,26 +125,24 @@ describe.concurrent('signing in', () => {
 })
 
 describe.concurrent('what goes on for long', () => {
-  /** Somebody whose stored token is changed as told, and one of their robots. */
-  async function watcher(change: Record<string, string>) {
+  /** Somebody whose sign-in is changed as told. */
+  async function spoiled(change: Record<string, string>): Promise<CliUser> {
     const { user } = await inBrowser(`${randomUUID()}@example.com`)
     await spoil(user, change)
-    return startCli({ ...user, env: { ...user.env, WHEELHOUSE_HUB_URL: world.hubUrl } }, [
-      'watch',
-      '--robots',
-    ])
+    return { ...user, env: { ...user.env, WHEELHOUSE_HUB_URL: world.hubUrl } }
   }
 
   test('renews a token that the hub refuses', async () => {
-    const watch = await watcher({ token: 'of.another.clock' })
-    await watch.says('hub connected', 'stderr')
-    watch.signal('SIGINT')
-    expect((await watch.ended).code).toBe(130)
+    const user = await spoiled({ token: 'of.another.clock' })
+    // Nothing but the hub is asked: it knows who asks, and no such session.
+    const unknown = '00000000-0000-4000-8000-000000000000'
+    const { code, stderr } = await cli(user, ['chat', unknown, 'Hello'])
+    expect({ code, stderr }).toMatchObject({ code: 4, stderr: expect.stringContaining('not found') })
   })
 
   test('ends where only signing in again helps', async () => {
-    const watch = await watcher({ expires_at: '2020-01-01T00:00:00Z', refresh_token: 'spent long ago' })
-    const { code, stderr } = await watch.ended
+    const user = await spoiled({ expires_at: '2020-01-01T00:00:00Z', refresh_token: 'spent long ago' })
+    const { code, stderr } = await cli(user, ['watch', '--robots'])
     expect({ code, stderr }).toEqual({
       ...{
         code: 3,

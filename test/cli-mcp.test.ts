@@ -8,11 +8,12 @@ import { signedInBrowser, spoil } from './support/cli-sign-in.ts'
 import { listening } from './support/listening.ts'
 import { createScriptedMcp } from './support/scripted-mcp.ts'
 import { createTcpProxy } from './support/tcp-proxy.ts'
-import { type CliUser, cli, createCliUser, startCli } from './support/terminal.ts'
+import { type CliUser, cli, createCliUser, endCommands, startCli } from './support/terminal.ts'
 import { createWorld, type World } from './support/world.ts'
 
 // Each command is a process of its own; on a busy machine that takes its time.
 vi.setConfig({ testTimeout: 60_000 })
+afterAll(endCommands)
 const patience = { timeout: 30_000, interval: 20 }
 const MAIN = fileURLToPath(new URL('../cli/main.ts', import.meta.url))
 

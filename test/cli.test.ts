@@ -6,11 +6,20 @@ import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
 import packageFile from '../cli/package.json' with { type: 'json' }
 import { listening } from './support/listening.ts'
 import type { Person } from './support/person.ts'
-import { type CliUser, CTRL_C, cli, createCliUser, openTerminal, startCli } from './support/terminal.ts'
+import {
+  type CliUser,
+  CTRL_C,
+  cli,
+  createCliUser,
+  endCommands,
+  openTerminal,
+  startCli,
+} from './support/terminal.ts'
 import { createWorld, type World } from './support/world.ts'
 
 // Every step is a process of its own, which takes its time on a busy machine.
 vi.setConfig({ testTimeout: 60_000 })
+afterAll(endCommands)
 
 let world: World
 let owner: Person

@@ -26,7 +26,8 @@ let pages: Awaited<ReturnType<typeof serveFolder>>
 beforeAll(async () => {
   installed = await installPackages(['@types/node@22.20.5'])
   pages = await serveFolder(join(installed.folder, 'page/dist'))
-  world = await createWorld({ env: { CORS_ORIGINS: pages.origin } })
+  // A busy machine is late with the robots' heartbeats, too.
+  world = await createWorld({ env: { CORS_ORIGINS: pages.origin, HEARTBEAT_TIMEOUT_MS: '20000' } })
 }, LIMIT_MS)
 afterAll(async () => {
   await world?.[Symbol.asyncDispose]()

@@ -1,12 +1,11 @@
-import { randomUUID } from 'node:crypto'
-import { chmod, mkdir, open, readFile, rename, rm, stat } from 'node:fs/promises'
+import { chmod, mkdir, open, readFile, rm, stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
 import { Failure } from '../failure.ts'
 import { CREDENTIALS_VERSION, CredentialFile } from './credential.ts'
+import { OWNER_ONLY_FILE, writeOwnerFile } from './owner-file.ts'
 
 const OWNER_ONLY_FOLDER = 0o700
-const OWNER_ONLY_FILE = 0o600
 /** A lock this old was left by a process that died: nobody holds it longer than a few requests take. */
 const STALE_LOCK_MS = 60_000
 const LOCK_RETRY_MS = 50
@@ -14,8 +13,8 @@ const LOCK_RETRY_MS = 50
 export type CredentialStore = ReturnType<typeof createCredentialStore>
 
 /**
- * Keeps credentials in one file that its owner alone can read. It is replaced as a whole, so that a reader never sees
- * half of it, and changed under a lock, so that of several processes none undoes what another has written.
+ * Keeps credentials in one file that its owner alone can read, changed under a lock, so that of several processes none
+ * undoes what another has written.
  */
 export function createCredentialStore(folder: string) {
   const path = join(folder, 'credentials.json')
@@ -29,25 +28,6 @@ export function createCredentialStore(folder: string) {
     if (text === undefined) return { version: CREDENTIALS_VERSION, profiles: {} }
     await repairPermissions(path)
     return parsed(text, path)
-  }
-
-  async function write(file: CredentialFile): Promise<void> {
-    const draft = join(folder, `credentials.${randomUUID()}.tmp`)
-    try {
-      const handle = await open(draft, 'wx', OWNER_ONLY_FILE)
-      try {
-        await handle.writeFile(`${JSON.stringify(file, null, 2)}\n`)
-        await handle.sync()
-      } finally {
-        await handle.close()
-      }
-      await rename(draft, path)
-    } catch (cause) {
-      await rm(draft, { force: true })
-      throw new Failure('refused', `${path} cannot be written (${(cause as NodeJS.ErrnoException).code})`, {
-        cause,
-      })
-    }
   }
 
   return {
@@ -69,7 +49,7 @@ export function createCredentialStore(folder: string) {
       try {
         const before = await read()
         const [after, result] = await change(before)
-        if (after !== before) await write(after)
+        if (after !== before) await writeOwnerFile(path, after)
         return result
       } finally {
         await unlock()

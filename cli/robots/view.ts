@@ -43,7 +43,7 @@ export function showConnection(out: Output, robot: { control_url: string; robot_
     "import { RobotLink } from '@wheelhouse/sdk'",
     'const link = new RobotLink({',
     `  url: '${control_url}',`,
-    '  token: process.env.ROBOT_TOKEN!, // the token above',
+    '  token: robotToken, // the one above',
     '  onControl: ({ seq, data }) => { drive(data); link.ack(seq) },',
     '  onStop: ({ reason }) => { brake(); link.stopped(reason) },',
     '})',

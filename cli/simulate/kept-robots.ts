@@ -1,12 +1,11 @@
-import { randomUUID } from 'node:crypto'
-import { chmod, open, readFile, rename, rm } from 'node:fs/promises'
+import { chmod, readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { z } from 'zod'
 import type { Context } from '../context.ts'
+import { OWNER_ONLY_FILE, writeOwnerFile } from '../credentials/owner-file.ts'
 import { configFolder } from '../credentials/places.ts'
 import { Failure } from '../failure.ts'
 
-const OWNER_ONLY_FILE = 0o600
 const VERSION = 1
 
 /** A robot that this command has registered, with the token that is shown only then. */
@@ -46,26 +45,9 @@ export function createKeptRobots({ env, store, server, signal }: Context) {
   /** Under the lock of the settings folder, so that of several processes none undoes what another has written. */
   async function change(edit: (robots: readonly KeptRobot[]) => readonly KeptRobot[]): Promise<void> {
     await store.update(async (credentials) => {
-      await write(edit(await read()))
+      await writeOwnerFile(path, { version: VERSION, robots: edit(await read()) })
       return [credentials, undefined] as const
     }, signal)
-  }
-
-  async function write(robots: readonly KeptRobot[]): Promise<void> {
-    const draft = join(folder, `simulated-robots.${randomUUID()}.tmp`)
-    try {
-      const file = await open(draft, 'wx', OWNER_ONLY_FILE)
-      try {
-        await file.writeFile(`${JSON.stringify({ version: VERSION, robots }, null, 2)}\n`)
-        await file.sync()
-      } finally {
-        await file.close()
-      }
-      await rename(draft, path)
-    } catch (cause) {
-      await rm(draft, { force: true })
-      throw cause
-    }
   }
 
   return {

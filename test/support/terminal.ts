@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { stripVTControlCharacters } from 'node:util'
-import { afterAll, vi } from 'vitest'
+import { vi } from 'vitest'
 
 const MAIN = fileURLToPath(new URL('../../cli/main.ts', import.meta.url))
 const patience = { timeout: 30_000, interval: 20 }
@@ -16,11 +16,14 @@ export interface CliUser {
   readonly env: Readonly<Record<string, string>>
 }
 
-/** What must be gone after a file of tests, which may run side by side. */
+/** What must be gone after a file of tests, whose tests may run side by side. */
 const leftovers = new Set<() => Promise<unknown>>()
-afterAll(async () => {
+
+/** Ends the commands that still run, and removes what their users have kept: `afterAll(endCommands)` in every file. */
+export async function endCommands(): Promise<void> {
   for (const end of leftovers) await end()
-})
+  leftovers.clear()
+}
 
 /** Somebody with an empty settings folder, which is gone after the tests. */
 export async function createCliUser(env: Record<string, string> = {}): Promise<CliUser> {
