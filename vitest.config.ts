@@ -1,4 +1,5 @@
 import { configDefaults, defineConfig } from 'vitest/config'
+import { LongestFirst } from './test/support/longest-first.ts'
 
 /** Files that replace a module or the clock, and so need a process of their own. */
 const alone = ['identity-tokens', 'payments-model', 'relay', 'relay-model', 'sdk-rest-client'].map(
@@ -10,6 +11,7 @@ export default defineConfig({
     globalSetup: ['test/support/global-setup.ts'],
     pool: 'forks',
     maxWorkers: 2,
+    sequence: { sequencer: LongestFirst },
     testTimeout: 20_000,
     hookTimeout: 60_000,
     retry: 0,

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import { type CompiledQuery, sql } from 'kysely'
-import { describe, expect, test } from 'vitest'
+import { describe, expect, test, vi } from 'vitest'
 import { createMonthlyClose } from '../src/billing/invoice.close.ts'
 import { cast, createSilentGateway, HOUR_MS, MINUTE_MS } from './support/billing.ts'
 import { act, start } from './support/cast.ts'
@@ -208,7 +208,7 @@ async function insertSessions(
   }
 }
 
-describe('several workers', () => {
+describe.concurrent('several workers', () => {
   test('at once make each invoice once, with every session on exactly one', async () => {
     await using on = await stage()
     const { world, now } = on
@@ -253,7 +253,7 @@ describe('several workers', () => {
     )
     const waiting = `select pid from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'
       and pid <> pg_backend_pid() and query like '%update "users" set "notification_seq"%'`
-    await expect.poll(async () => (await killer.query(waiting)).rows, { timeout: 10_000 }).not.toEqual([])
+    await vi.waitFor(async () => expect((await killer.query(waiting)).rows).not.toEqual([]), 10_000)
     await killer.query(`select pg_terminate_backend(pid) from (${waiting}) waiting`)
     expect(await dying).toBe('died')
     await other.query('rollback')
@@ -284,7 +284,7 @@ describe('several workers', () => {
     const people = await cast(on.world, on.gateway)
     await on.session(people, '2026-01-15T12:00:00')
     on.set('2026-02-01T00:00:00')
-    await expect.poll(() => on.invoicesOf(people.owner), { timeout: 20_000 }).toHaveLength(1)
+    await vi.waitFor(async () => expect(await on.invoicesOf(people.owner)).toHaveLength(1), 20_000)
   })
 })
 

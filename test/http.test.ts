@@ -413,7 +413,7 @@ describe('a database that cannot go on is a 503, which says so and asks to come 
   })
 })
 
-describe.concurrent.each(['cut', 'silence'] as const)('with the database away (%s)', (way) => {
+describe.each(['cut', 'silence'] as const)('with the database away (%s)', (way) => {
   test('health and readiness say so, calls answer 503, and all is well once it is back', async () => {
     const database = await createTestDatabase()
     try {

@@ -153,14 +153,15 @@ test('a robot whose gateway died, and which is elsewhere before anybody noticed,
 })
 
 test('a robot that moves to another gateway without a pause in its heartbeats was not lost', async () => {
-  await using world = await createWorld({ bus: 'redis' })
+  // Long enough for a busy machine to move it in.
+  await using world = await createWorld({ bus: 'redis', env: { HEARTBEAT_TIMEOUT_MS: '2500' } })
   const other = await world.addNode('gateway')
   const [owner, operator] = [await world.client(), await world.operator()]
   const robot = await world.robot(owner)
   const first = (await world.connect(robot)).beat(100)
   const id = await start(operator, robot.id)
   // Connected for longer than a robot may be silent.
-  for (let beats = 0; beats < 15; beats++) await first.next('heartbeat_ack')
+  for (let beats = 0; beats < 30; beats++) await first.next('heartbeat_ack')
   const second = (await world.connect(robot, other.gatewayUrl)).beat(100)
   expect(await first.closed).toBe(4000)
   for (let beats = 0; beats < 10; beats++) await second.next('heartbeat_ack')

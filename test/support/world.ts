@@ -1,6 +1,7 @@
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { Client } from 'pg'
 import { pino } from 'pino'
 import { expect, inject, vi } from 'vitest'
 import { loadConfig } from '../../src/config.ts'
@@ -18,6 +19,8 @@ export interface WorldOptions {
 }
 
 export type World = Awaited<ReturnType<typeof createWorld>>
+
+const EVERY_FACT = { timeout: 10_000, interval: 10 }
 
 /** Short enough to wait for, long enough for a busy machine. */
 const testTimes = { HEARTBEAT_INTERVAL_MS: '200', HEARTBEAT_TIMEOUT_MS: '1000', ROBOT_GRACE_MS: '60000' }
@@ -116,17 +119,14 @@ export async function createWorld(options: WorldOptions = {}) {
       vi.waitFor(async () => {
         const left = await platform.db.selectFrom('outbox').select('name').execute()
         expect(left).toEqual([])
-      }, 10_000),
+      }, EVERY_FACT),
 
     async [Symbol.asyncDispose]() {
       for (const close of closers.reverse()) await close()
       try {
         await world.drained()
         for (const node of nodes.toReversed()) await node.stop()
-        await vi.waitFor(async () => {
-          const left = await leftovers(database.url)
-          expect(left, 'connections and nodes left over').toEqual({ connected: 0, nodes: 0, backends: 0 })
-        }, 5_000) // PostgreSQL shows a connection for a moment after it was closed
+        await nothingLeft(database.url)
         expect(errors, 'errors in the log').toEqual([])
       } finally {
         for (const node of nodes) await node.stop()
@@ -138,19 +138,24 @@ export async function createWorld(options: WorldOptions = {}) {
   return world
 }
 
-async function leftovers(url: string) {
-  const { Client } = await import('pg')
+const LEFTOVERS = `select
+  (select count(*)::int from robot_presence where connected) as connected,
+  (select count(*)::int from gateway_nodes) as nodes,
+  (select count(*)::int from pg_stat_activity where datname = current_database()
+     and backend_type = 'client backend' and pid <> pg_backend_pid()) as backends`
+
+/** Settles when no robot counts as connected, and no node and no connection is left. */
+async function nothingLeft(url: string): Promise<void> {
   const client = new Client({ connectionString: url })
   await client.connect()
   try {
-    const count = async (sql: string) => Number((await client.query(sql)).rows[0].count)
-    return {
-      connected: await count('select count(*) from robot_presence where connected'),
-      nodes: await count('select count(*) from gateway_nodes'),
-      backends: await count(
-        "select count(*) from pg_stat_activity where datname = current_database() and backend_type = 'client backend' and pid <> pg_backend_pid()",
-      ),
-    }
+    await vi.waitFor(
+      async () => {
+        const left = (await client.query(LEFTOVERS)).rows[0]
+        expect(left, 'connections and nodes left over').toEqual({ connected: 0, nodes: 0, backends: 0 })
+      },
+      { timeout: 5_000, interval: 10 }, // PostgreSQL shows a connection for a moment after it was closed
+    )
   } finally {
     await client.end()
   }
