@@ -171,6 +171,11 @@ test(
     await says(drive, 'More time', 'The owner asks for 20 more minutes.')
     await button(drive, 'Accept').click()
     await says(watch, 'More time', '20 more minutes were granted.')
+    await watch.getByLabel('More minutes').fill('7')
+    await button(watch, 'Ask the operator').click()
+    await says(drive, 'More time', 'The owner asks for 7 more minutes.')
+    await button(drive, 'Decline').click()
+    await says(watch, 'More time', '7 more minutes were declined.')
 
     await button(watch, 'End').click()
     await watch.getByRole('dialog').getByRole('button', { name: 'End the session' }).click()
@@ -202,40 +207,51 @@ test(
 )
 
 test(
-  'a network that is cut and back loses, doubles and disorders nothing, either way',
+  'a network that is cut and back, in either browser or in both, loses, doubles and disorders nothing',
   async () => {
     await using scene = await stage()
     const { owner, operator, path } = scene
-    await using proxy = await createWebProxy()
-    const { page: cut } = await at(owner, path, { proxy: { server: proxy.server } })
-    const { page: other } = await at(operator, path)
-    const [sent, answered]: [string[], string[]] = [[], []]
-    const say = async (page: Page, list: string[], text: string) => {
-      list.push(text)
+    /** Somebody whose network can be cut. */
+    const side = async (person: Person) => {
+      const proxy = await createWebProxy()
+      const { page, context } = await at(person, path, { proxy: { server: proxy.server } })
+      const leave = async () => {
+        await context.close()
+        await proxy[Symbol.asyncDispose]()
+      }
+      return { proxy, page, sent: [] as string[], [Symbol.asyncDispose]: leave }
+    }
+    await using first = await side(owner)
+    await using second = await side(operator)
+    const sides = [first, second]
+    const say = async ({ page, sent }: Pick<typeof first, 'page' | 'sent'>, text: string) => {
+      sent.push(text)
       await write(page, text)
     }
-    await say(cut, sent, 'one')
-    await vi.waitFor(async () => expect(await chat(other)).toEqual(sent), WAIT)
+    await say(first, 'one')
+    await vi.waitFor(async () => expect(await chat(second.page)).toEqual(first.sent), WAIT)
 
-    for (const round of ['first', 'second']) {
-      proxy.cut()
-      await cut.getByText('Reconnecting', { exact: true }).waitFor()
-      for (const which of ['a', 'b', 'c']) {
-        await say(cut, sent, `${round} from afar ${which}`)
-        await say(other, answered, `${round} meanwhile ${which}`)
+    for (const [round, cut] of Object.entries({ owner: [first], operator: [second], both: sides })) {
+      for (const { proxy, page } of cut) {
+        proxy.cut()
+        await page.getByText('Reconnecting', { exact: true }).waitFor()
       }
-      await cut.getByText('Sending…').nth(2).waitFor()
-      await vi.waitFor(async () => expect(await chat(other)).toContain(`${round} meanwhile c`), WAIT)
-      proxy.heal()
-      await cut.getByText('Live', { exact: true }).waitFor()
-      await cut.getByText('Sending…').first().waitFor({ state: 'detached' })
+      for (const which of ['a', 'b', 'c']) {
+        await say(first, `${round} away, the owner ${which}`)
+        await say(second, `${round} away, the operator ${which}`)
+      }
+      for (const { page } of cut) await page.getByText('Sending…').nth(2).waitFor()
+      for (const { proxy } of cut) proxy.heal()
+      for (const { page } of cut) {
+        await page.getByText('Live', { exact: true }).waitFor()
+        await page.getByText('Sending…').first().waitFor({ state: 'detached' })
+      }
     }
     await vi.waitFor(async () => {
-      const [here, there] = [await chat(cut), await chat(other)]
+      const [here, there] = [await chat(first.page), await chat(second.page)]
       expect(here).toEqual(there)
-      expect(here.filter((text) => sent.includes(text))).toEqual(sent)
-      expect(here.filter((text) => answered.includes(text))).toEqual(answered)
-      expect(here).toHaveLength(sent.length + answered.length)
+      for (const { sent } of sides) expect(here.filter((text) => sent.includes(text))).toEqual(sent)
+      expect(here).toHaveLength(first.sent.length + second.sent.length)
     }, WAIT)
   },
   LONG_MS,

@@ -18,7 +18,11 @@ const INSTRUMENTS = `
   const readings = () => ({ inputToWireMs: [], longTasksMs: [], commands: 0 })
   let now = readings()
   let pressedMs
+  const addLong = (entries) => { for (const { duration } of entries) now.longTasksMs.push(duration) }
+  const longTasks = new PerformanceObserver((list) => addLong(list.getEntries()))
+  longTasks.observe({ type: 'longtask' })
   window.takeReadings = () => {
+    addLong(longTasks.takeRecords())
     const taken = now
     now = readings()
     return taken
@@ -34,10 +38,7 @@ const INSTRUMENTS = `
       pressedMs = undefined
     }
     return send.call(this, frame)
-  }
-  new PerformanceObserver((list) => {
-    for (const { duration } of list.getEntries()) now.longTasksMs.push(duration)
-  }).observe({ type: 'longtask' })`
+  }`
 
 export const installInstruments = (page: Page): Promise<unknown> => page.addInitScript(INSTRUMENTS)
 

@@ -8,55 +8,77 @@ import { startWheelhouse } from '../targets.ts'
 
 const PATIENCE_MS = 30_000
 
-/** Wheelhouse as `npm start` runs it, with one robot, its owner, and an operator who sits at a browser. */
-export async function setStage(lab: Lab, page: Page, parts: { streamUrl: string; telemetryHz: number }) {
+interface Parts {
+  readonly streamUrl: string
+  readonly telemetryHz: number
+}
+
+/**
+ * Wheelhouse as `npm start` runs it, with one robot, its owner, and an operator who sits at a browser.
+ * @throws Error when a part of it does not start; then nothing is left running
+ */
+export async function setStage(lab: Lab, page: Page, parts: Parts) {
   page.setDefaultTimeout(PATIENCE_MS)
   const wheelhouse = await startWheelhouse(lab, 'alone')
-  const ask = async (key: string, method: string, path: string, body: unknown): Promise<Answer> => {
-    const response = await fetch(new URL(path, wheelhouse.apiUrl), {
+  const opened: { robot?: SimulatedRobot } = {}
+  const close = async () => {
+    await page.context().close()
+    await opened.robot?.close()
+    await wheelhouse.stop()
+  }
+  try {
+    const ask = askerOf(wheelhouse.apiUrl)
+    const [owner] = await people(lab.db, 1, 'client')
+    if (!owner) throw new Error('there is no owner')
+    const registered = await ask(owner.apiKey, 'POST', '/api/client/robots', {
+      ...{ name: 'Bench robot', robot_type: 'bench', hardware_id: randomUUID(), stream_url: parts.streamUrl },
+    })
+    opened.robot = simulatedRobot(wheelhouse.destination.port, registered, parts.telemetryHz)
+    await opened.robot.start()
+
+    const email = `${randomUUID()}@bench.local`
+    await signIn(page, wheelhouse.apiUrl, email)
+    const key = await keyFor(lab, email)
+    await ask(key, 'POST', '/api/auth/profile', { role: 'operator' })
+    await ask(key, 'POST', '/api/operator/profile', { headline: 'Steady hands', timezone: 'Europe/Berlin' })
+    const { sessionId } = await ask(key, 'POST', '/api/sessions', { robotId: registered.id })
+    await page.goto(`${wheelhouse.apiUrl}/dashboard/drive/${sessionId}`)
+    await page.getByText('Linked', { exact: true }).waitFor()
+    await page.getByText(/^Last picture \d+ ms ago/).waitFor()
+    return {
+      /** The owner writes in the chat: the page has other things to do than driving. */
+      say: (body: string) => ask(owner.apiKey, 'POST', `/api/sessions/${sessionId}/messages`, { body }),
+      close,
+    }
+  } catch (cause) {
+    await close()
+    throw cause
+  }
+}
+
+/** In a room that is wide enough to drive for a while. */
+const simulatedRobot = (port: number, { id, robot_token }: Answer, telemetryHz: number) =>
+  new SimulatedRobot({
+    url: `ws://127.0.0.1:${port}/robots/${id}/control`,
+    token: String(robot_token),
+    world: { widthM: 1_000, heightM: 1_000, obstacles: [] },
+    start: { xM: 500, yM: 500 },
+    telemetryHz,
+  })
+
+const askerOf =
+  (apiUrl: string) =>
+  async (key: string, method: string, path: string, body: unknown): Promise<Answer> => {
+    const response = await fetch(new URL(path, apiUrl), {
       method,
       headers: { Authorization: `Bearer ${key}`, 'Content-Type': 'application/json' },
       body: JSON.stringify(body),
     })
-    if (!response.ok)
+    if (!response.ok) {
       throw new Error(`${method} ${path} answered ${response.status}: ${await response.text()}`)
+    }
     return (await response.json()) as Answer
   }
-
-  const [owner] = await people(lab.db, 1, 'client')
-  if (!owner) throw new Error('there is no owner')
-  const registered = await ask(owner.apiKey, 'POST', '/api/client/robots', {
-    ...{ name: 'Bench robot', robot_type: 'bench', hardware_id: randomUUID(), stream_url: parts.streamUrl },
-  })
-  const robot = new SimulatedRobot({
-    url: `ws://127.0.0.1:${wheelhouse.destination.port}/robots/${registered.id}/control`,
-    token: String(registered.robot_token),
-    world: { widthM: 1_000, heightM: 1_000, obstacles: [] },
-    start: { xM: 500, yM: 500 },
-    telemetryHz: parts.telemetryHz,
-  })
-  await robot.start()
-
-  const email = `${randomUUID()}@bench.local`
-  await signIn(page, wheelhouse.apiUrl, email)
-  const key = await keyFor(lab, email)
-  await ask(key, 'POST', '/api/auth/profile', { role: 'operator' })
-  await ask(key, 'POST', '/api/operator/profile', { headline: 'Steady hands', timezone: 'Europe/Berlin' })
-  const { sessionId } = await ask(key, 'POST', '/api/sessions', { robotId: registered.id })
-  await page.goto(`${wheelhouse.apiUrl}/dashboard/drive/${sessionId}`)
-  await page.getByText('Linked', { exact: true }).waitFor()
-  await page.getByText(/^Last picture \d+ ms ago/).waitFor()
-  return {
-    robot,
-    /** The owner writes in the chat: the page has other things to do than driving. */
-    say: (body: string) => ask(owner.apiKey, 'POST', `/api/sessions/${sessionId}/messages`, { body }),
-    async close() {
-      await page.context().close()
-      await robot.close()
-      await wheelhouse.stop()
-    },
-  }
-}
 
 type Answer = Readonly<Record<string, unknown>>
 

@@ -91,16 +91,28 @@ interface AxeResult {
   }[]
 }
 
-/** What axe calls serious or critical on a page as it stands, one line each. */
+/**
+ * What can be pressed or filled in and is on no way of the Tab key. Members of a group that arrow keys walk through are
+ * reached by another; what is hidden from screen readers does what another part does too.
+ */
+const OUT_OF_REACH = `[...document.querySelectorAll(
+    'button, a[href], input, select, textarea, summary, [role=button], [role=link], [role=switch], [role=slider]'
+  )]
+  .filter((one) => one.tabIndex < 0 && !one.disabled && one.checkVisibility({ visibilityProperty: true }))
+  .filter((one) => !one.closest('[aria-hidden=true], [inert], [role=tablist], [role=menu], [role=listbox]'))
+  .map((one) => 'out of the keyboard\\'s reach: ' + one.outerHTML.slice(0, 200))`
+
+/** What axe calls serious or critical on a page as it stands, and what no keyboard reaches, one line each. */
 export async function seriousIssues(page: Page): Promise<string[]> {
   // What is still fading in has colours of its own.
   await vi.waitFor(async () => expect(await page.evaluate(MOVING)).toBe(0), TIMEOUT_MS)
   // Through the debugger, which the page's content policy does not bind.
   await page.evaluate(await readFile(resolve('axe-core/axe.min.js'), 'utf8'))
   const { violations } = (await page.evaluate('axe.run()')) as AxeResult
-  return violations
+  const issues = violations
     .filter(({ impact }) => impact === 'serious' || impact === 'critical')
     .flatMap(({ id, nodes }) => nodes.map((node) => `${id}: ${node.target.join(' ')} ${node.failureSummary}`))
+  return [...issues, ...((await page.evaluate(OUT_OF_REACH)) as string[])]
 }
 
 /** By how much the page is wider than its window. */

@@ -45,13 +45,13 @@ export function LiveView({ session, toldAtMs, live }: Props) {
             <LiveFacts {...{ session, toldAtMs, live, watched }} />
           </>
         }
-        {...(watches && {
-          told: (
+        told={
+          watches && (
             <Paper withBorder p="md">
               {watching && <TelemetryView subscribe={watching.subscribe} />}
             </Paper>
-          ),
-        })}
+          )
+        }
         talk={
           <>
             <Section gap="xs" title="Control">

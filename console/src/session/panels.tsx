@@ -4,7 +4,7 @@ import styles from './panels.module.css'
 interface Props {
   /** The picture and what belongs right below it. */
   readonly seen: ReactNode
-  /** What the robot tells; left out, the rest is side by side below `seen`. */
+  /** What the robot tells. Nothing in it takes the focus, so that it may stand elsewhere than it is read. */
   readonly told?: ReactNode
   readonly talk: ReactNode
   readonly more: ReactNode
@@ -13,18 +13,18 @@ interface Props {
 }
 
 /**
- * The parts of an open session: one below the other on a phone, in this order; on a desk in two columns, the first of
- * what is seen and said, the second of what is told.
+ * The parts of an open session. On a desk in two columns: what is seen and said, what is told and was. On a phone one
+ * below the other: `seen`, `told`, `talk`, `more`.
  */
 export const Panels = ({ seen, told, talk, more, ratio = 1 }: Props) => (
-  <div
-    className={styles.panels}
-    data-told={told !== undefined}
-    style={{ '--first-column': `${ratio}fr` } as CSSProperties}
-  >
-    <div className={`${styles.panel} ${styles.seen}`}>{seen}</div>
-    {told !== undefined && <div className={`${styles.panel} ${styles.told}`}>{told}</div>}
-    <div className={`${styles.panel} ${styles.talk}`}>{talk}</div>
-    <div className={`${styles.panel} ${styles.more}`}>{more}</div>
+  <div className={styles.panels} style={{ '--first-column': `${ratio}fr` } as CSSProperties}>
+    <div className={styles.column}>
+      <div className={`${styles.panel} ${styles.seen}`}>{seen}</div>
+      <div className={`${styles.panel} ${styles.talk}`}>{talk}</div>
+    </div>
+    <div className={styles.column}>
+      {told && <div className={`${styles.panel} ${styles.told}`}>{told}</div>}
+      <div className={`${styles.panel} ${styles.more}`}>{more}</div>
+    </div>
   </div>
 )
