@@ -1,6 +1,6 @@
 import type { Page } from 'playwright-core'
 import { afterAll, beforeAll, expect, test, vi } from 'vitest'
-import { connectRobot, openCockpit } from './support/cockpit.ts'
+import { connectRobot, forgiveSlowStops, openCockpit } from './support/cockpit.ts'
 import { type ConsoleBrowser, openConsole, seriousIssues } from './support/console.ts'
 import { createTcpProxy } from './support/tcp-proxy.ts'
 import { createWorld, type World } from './support/world.ts'
@@ -13,6 +13,7 @@ beforeAll(async () => {
 }, 120_000)
 afterAll(async () => {
   await browser?.[Symbol.asyncDispose]()
+  forgiveSlowStops(world)
   await world?.[Symbol.asyncDispose]()
 })
 

@@ -91,7 +91,7 @@ async function expectAccessible(page: Page, what: string) {
   expect(await sidewaysOverflow(page), what).toBeLessThanOrEqual(0)
 }
 
-describe.concurrent('available robots', LONG, () => {
+describe('available robots', LONG, () => {
   test('come and go while the page is open, and can be filtered by type', async () => {
     const { page, operator } = await operatorAt('/dashboard/available', ['coming', 'staying'])
     await page.getByText('No robot is available just now').waitFor()
@@ -186,7 +186,7 @@ describe.concurrent('available robots', LONG, () => {
   })
 })
 
-describe.concurrent('planning a session', LONG, () => {
+describe('planning a session', LONG, () => {
   test.each(['America/New_York', 'Asia/Kolkata'])(
     'means the time of the viewer in %s',
     async (timezoneId) => {
@@ -280,7 +280,7 @@ test(
   },
 )
 
-describe.concurrent('the weekly schedule', LONG, () => {
+describe('the weekly schedule', LONG, () => {
   test('is changed, copied, saved and loaded again, by keyboard too', async () => {
     const { page, operator } = await operatorAt('/dashboard/schedule')
     const monday = page.getByRole('region', { name: 'Monday' })
@@ -361,7 +361,7 @@ describe.concurrent('the weekly schedule', LONG, () => {
   })
 })
 
-describe.concurrent('earnings', LONG, () => {
+describe('earnings', LONG, () => {
   /** What only many sessions would earn. */
   const earn = (person: Person, cents: number) =>
     world.platform.transact((tx) =>

@@ -2,6 +2,7 @@ import { readFile } from 'node:fs/promises'
 import type { Page } from 'playwright-core'
 import { afterAll, beforeAll, expect, test, vi } from 'vitest'
 import { OperatorLink, SimulatedRobot, ticketsOf } from '../sdk/index.ts'
+import { forgiveSlowStops } from './support/cockpit.ts'
 import { type ConsoleBrowser, openConsole, type PageOptions, seriousIssues } from './support/console.ts'
 import type { Person } from './support/person.ts'
 import { connectTo } from './support/sql.ts'
@@ -21,9 +22,7 @@ beforeAll(async () => {
 }, 120_000)
 afterAll(async () => {
   await browser?.[Symbol.asyncDispose]()
-  // A stop that the database takes longer for than the hub waits, on a busy machine, goes straight to the robot too.
-  const slow = world?.errors.filter((line) => line.includes('The stop was sent straight to the robot'))
-  for (const line of slow ?? []) world.errors.splice(world.errors.indexOf(line), 1)
+  forgiveSlowStops(world)
   await world?.[Symbol.asyncDispose]()
 })
 

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test, vi } from 'vitest'
-import { type CockpitStage, openCockpit } from './support/cockpit.ts'
+import { type CockpitStage, forgiveSlowStops, openCockpit } from './support/cockpit.ts'
 import { type ConsoleBrowser, openConsole } from './support/console.ts'
 import { createWebProxy } from './support/web-proxy.ts'
 import { createWorld, type World } from './support/world.ts'
@@ -12,6 +12,7 @@ beforeAll(async () => {
 }, 120_000)
 afterAll(async () => {
   await browser?.[Symbol.asyncDispose]()
+  forgiveSlowStops(world)
   await world?.[Symbol.asyncDispose]()
 })
 

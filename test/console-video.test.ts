@@ -46,7 +46,7 @@ test.concurrent.each([[true], [false]])(
   },
 )
 
-test.concurrent('a WHEP camera is shown, and told when its viewer leaves', LONG, async () => {
+test('a WHEP camera is shown, and told when its viewer leaves', LONG, async () => {
   await using camera = await createWhepCamera(browser)
   await using stage = await openCockpit(world, browser, { robot: { stream_url: camera.url } })
   const { page } = stage

@@ -54,7 +54,7 @@ async function open(page: Page, receiver: Receiver): Promise<void> {
   await heading(page, /^Webhook to 127\.0\.0\.1/)
 }
 
-test.concurrent(
+test(
   'a webhook is added with a filter, its secret is shown once and signs what arrives',
   async () => {
     await using receiver = await startReceiver()
@@ -96,7 +96,7 @@ test.concurrent(
   LONG_MS,
 )
 
-test.concurrent(
+test(
   'what did not arrive is shown as that, and sent again',
   async () => {
     await using receiver = await startReceiver(status(503))
@@ -141,7 +141,7 @@ test.concurrent(
   LONG_MS,
 )
 
-test.concurrent(
+test(
   'the secret is replaced, the filter changed, and the webhook removed',
   async () => {
     await using receiver = await startReceiver()
@@ -174,7 +174,7 @@ test.concurrent(
   LONG_MS,
 )
 
-test.concurrent(
+test(
   'one whose address is gone is off, says why, and is switched on again, by keyboard alone',
   async () => {
     await using receiver = await startReceiver(status(410))
@@ -222,7 +222,7 @@ test.concurrent(
   LONG_MS,
 )
 
-test.concurrent(
+test(
   'what cannot be looked up is said, with a way to try again; a webhook of nobody is none',
   async () => {
     const { page } = await settings()
