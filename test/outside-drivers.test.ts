@@ -2,12 +2,12 @@ import { fileURLToPath } from 'node:url'
 import type { DriveState, DropReason } from '@wheelhouse/protocol'
 import { OperatorLink, SimulatedRobot, ticketsOf, WatcherLink } from '@wheelhouse/sdk'
 import type { Browser, Page } from 'playwright-core'
-import { afterEach, describe, expect, test, vi } from 'vitest'
+import { afterAll, afterEach, describe, expect, test, vi } from 'vitest'
 import { RobotBridge } from '../examples/rosbridge/robot-bridge.ts'
 import { bridgeSession } from '../examples/rosbridge/session-bridge.ts'
 import { act, start } from './support/cast.ts'
 import { launchChromium, serveFolder } from './support/chromium.ts'
-import { exampleRobots } from './support/example-robots.ts'
+import { closeBrowser, exampleRobots } from './support/example-robots.ts'
 import { FakeRosbridge } from './support/fake-rosbridge.ts'
 import type { Person } from './support/person.ts'
 import type { Sample } from './support/robots-gateway.ts'
@@ -23,6 +23,7 @@ const quick = { baseMs: 20, maxMs: 100 }
 vi.setConfig({ testTimeout: 60_000 })
 
 const cleanups: (() => unknown)[] = []
+afterAll(closeBrowser)
 afterEach(async () => {
   for (const cleanup of cleanups.splice(0).reverse()) await cleanup()
 })

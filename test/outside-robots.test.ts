@@ -1,6 +1,6 @@
 import { encodeBinaryFrame } from '@wheelhouse/protocol'
-import { afterEach, describe, expect, test, vi } from 'vitest'
-import { exampleRobots, type StartRobot, startPythonRobot } from './support/example-robots.ts'
+import { afterAll, afterEach, describe, expect, test, vi } from 'vitest'
+import { closeBrowser, exampleRobots, type StartRobot, startPythonRobot } from './support/example-robots.ts'
 import { RobotsGateway } from './support/robots-gateway.ts'
 
 // What a robot must do by itself, whatever becomes of the gateway, asked of every robot in examples/. The gateway is
@@ -12,6 +12,8 @@ const forward = { linear_mps: 0.5, angular_radps: 0 }
 
 // Starting Python or a browser takes its time on a busy machine.
 vi.setConfig({ testTimeout: 60_000 })
+
+afterAll(closeBrowser)
 
 const opened: AsyncDisposable[] = []
 afterEach(async () => {

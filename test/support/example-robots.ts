@@ -1,5 +1,6 @@
 import { spawn } from 'node:child_process'
 import { fileURLToPath } from 'node:url'
+import type { Browser } from 'playwright-core'
 import { vi } from 'vitest'
 import { RobotBridge } from '../../examples/rosbridge/robot-bridge.ts'
 import { launchChromium, serveFolder } from './chromium.ts'
@@ -55,11 +56,22 @@ export async function startPythonRobot(place: Place): Promise<ExampleRobot> {
   }
 }
 
+let browser: Promise<Browser> | undefined
+
+/** Ends the browser of the pages; for the end of every file that starts robots which are pages. */
+export async function closeBrowser(): Promise<void> {
+  const open = browser
+  browser = undefined
+  await (await open)?.close()
+}
+
+/** In a profile of its own; the browser is one for all, since its start takes longer than most of what is proven. */
 async function startPageRobot(place: Place): Promise<ExampleRobot> {
   const pages = await serveFolder(folder('browser'))
-  const browser = await launchChromium()
+  browser ??= launchChromium()
+  const profile = await (await browser).newContext()
   const { url, token } = await place(pages.origin)
-  const page = await browser.newPage()
+  const page = await profile.newPage()
   const problems: string[] = []
   page.on('pageerror', (error) => problems.push(error.message))
   await page.goto(`${pages.origin}/robot.html`)
@@ -77,7 +89,7 @@ async function startPageRobot(place: Place): Promise<ExampleRobot> {
         { timeout: 10_000, interval: 20 },
       ),
     async [Symbol.asyncDispose]() {
-      await browser.close()
+      await profile.close()
       await pages[Symbol.asyncDispose]()
       if (problems.length > 0) throw new Error(`robot.html has thrown: ${problems.join('; ')}`)
     },
