@@ -466,7 +466,6 @@ describe.concurrent('processes come and go', () => {
 })
 
 describe.concurrent('the mailer', () => {
-  const limits = { connectMs: 300, handOverMs: 600, answerMs: 900, stopMs: 100 }
   const mailOf = (n: number) => ({
     ...{ to: 'support@wheelhouse.test', subject: 'x', text: 'x', messageId: `<${n}@wheelhouse.test>` },
   })
@@ -474,16 +473,23 @@ describe.concurrent('the mailer', () => {
 
   test('gives up a server that does not greet or answer within its limits', async () => {
     await using mail = await startMailServer()
-    const mailer = createMailer({ url: mail.url, from, limits })
+    const send = (n: number, limits: { connectMs: number; answerMs: number }) =>
+      createMailer({ url: mail.url, from, limits: { handOverMs: 20_000, stopMs: 100, ...limits } }).send(
+        mailOf(n),
+      )
     mail.is('never greets')
-    await expect(mailer.send(mailOf(1))).rejects.toMatchObject({ kind: 'away', handedOver: false })
+    await expect(send(1, { connectMs: 300, answerMs: 20_000 })).rejects.toMatchObject({
+      ...{ kind: 'away', handedOver: false },
+    })
     mail.is('waits')
-    await expect(mailer.send(mailOf(2))).rejects.toMatchObject({ kind: 'away', handedOver: true })
+    await expect(send(2, { connectMs: 20_000, answerMs: 900 })).rejects.toMatchObject({
+      ...{ kind: 'away', handedOver: true },
+    })
   })
 
   test('tells a refusal from a delay and from silence', async () => {
     await using mail = await startMailServer()
-    const mailer = createMailer({ url: mail.url, from, limits })
+    const mailer = createMailer({ url: mail.url, from })
     mail.is({ refuses: 'message', code: 554 })
     await expect(mailer.send(mailOf(1))).rejects.toMatchObject({ kind: 'refused', handedOver: false })
     mail.is({ refuses: 'recipient', code: 450 })
@@ -498,7 +504,7 @@ describe.concurrent('the mailer', () => {
     await using mail = await startMailServer()
     await mail.stop()
     const url = mail.url.replace('smtp://', 'smtp://user:hunter2@')
-    const error = await createMailer({ url, from, limits })
+    const error = await createMailer({ url, from })
       .send(mailOf(1))
       .catch((cause: Error) => cause)
     expect(String(error)).not.toContain('hunter2')

@@ -4,8 +4,10 @@ export type InputSource = 'keyboard' | 'stick' | 'gamepad'
 
 /** 50 commands a second. */
 const PERIOD_MS = 20
-/** Inputs that change more often than this do not each get a frame of their own. */
+/** A timer that came late is not made up for with commands closer than this. */
 const LEAST_GAP_MS = 4
+/** Changes that are sent at once within a period; what inputs say beyond that is said at the end of the period. */
+const CHANGES_PER_PERIOD = 4
 
 export interface PilotParts {
   readonly send: (command: DriveCommand) => void
@@ -30,8 +32,8 @@ export function createPilot({ send, allowed, limit, onAxes }: PilotParts): Pilot
   const mustRest = new Set<InputSource>()
   let timer: ReturnType<typeof setTimeout> | undefined
   let moving = false
-  let sentMs = Number.NEGATIVE_INFINITY
   let dueMs = 0
+  let changes = { sinceMs: Number.NEGATIVE_INFINITY, count: 0 }
   let told = atRest
 
   function changed(): void {
@@ -41,7 +43,7 @@ export function createPilot({ send, allowed, limit, onAxes }: PilotParts): Pilot
     onAxes?.(axes)
     if (!isAtRest(axes)) {
       moving = true
-      dueMs = Math.max(performance.now(), sentMs + LEAST_GAP_MS)
+      if (isChangeToSendNow()) dueMs = performance.now()
       go()
     } else if (moving) {
       moving = false
@@ -50,14 +52,19 @@ export function createPilot({ send, allowed, limit, onAxes }: PilotParts): Pilot
     }
   }
 
-  /** Sends what is due; a timer that came late is not made up for. */
+  function isChangeToSendNow(): boolean {
+    const nowMs = performance.now()
+    if (nowMs - changes.sinceMs >= PERIOD_MS) changes = { sinceMs: nowMs, count: 0 }
+    return ++changes.count <= CHANGES_PER_PERIOD
+  }
+
+  /** Sends what is due. */
   function go(): void {
     clearTimeout(timer)
     const nowMs = performance.now()
     if (nowMs >= dueMs) {
       if (!allowed()) return letGo()
       send(commandOf(told, limit()))
-      sentMs = nowMs
       dueMs = Math.max(dueMs + PERIOD_MS, nowMs + LEAST_GAP_MS)
     }
     timer = setTimeout(go, dueMs - nowMs)
