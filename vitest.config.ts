@@ -12,7 +12,7 @@ export default defineConfig({
     pool: 'forks',
     maxWorkers: 2,
     sequence: { sequencer: LongestFirst },
-    testTimeout: 20_000,
+    testTimeout: 40_000,
     hookTimeout: 60_000,
     retry: 0,
     restoreMocks: true,

@@ -17,7 +17,7 @@ function createStage(options: { maxBatch?: number; maxQueued?: number } = {}) {
     vi.waitFor(() => {
       expect(runs.length).toBeGreaterThan(index)
       return runs[index] as (typeof runs)[number]
-    })
+    }, 10_000)
   return { batcher, runs, run }
 }
 

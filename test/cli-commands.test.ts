@@ -49,7 +49,7 @@ async function openSession() {
   await vi.waitFor(async () => {
     const { body } = await owner.get(`/api/client/robots/${robot.id}`)
     expect(body.status).toBe('AVAILABLE')
-  })
+  }, 10_000)
   const { key } = await driver.key()
   const user = await createCliUser({ WHEELHOUSE_URL: world.baseUrl, WHEELHOUSE_API_KEY: key })
   const { sessionId } = await json(user, 'sessions', 'start', robot.id)
@@ -163,7 +163,7 @@ describe.concurrent('stop', () => {
       await world.connect(robot)
       await vi.waitFor(async () => {
         expect((await driver.post('/api/sessions', { robotId: robot.id })).status).toBe(201)
-      })
+      }, 10_000)
     }
     const user = await createCliUser({
       WHEELHOUSE_URL: world.baseUrl,

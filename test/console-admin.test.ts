@@ -23,7 +23,7 @@ const pages = [
 const lists = ['overview', 'certifications', 'contact-messages', 'robot-requests', 'audit']
 
 /** A browser on a busy machine takes its time. */
-const LONG = { timeout: 60_000 }
+const LONG = { timeout: 120_000 }
 
 let mail: MailServer
 let world: World
@@ -73,7 +73,7 @@ async function driving() {
   const link = new OperatorLink({ getTicket })
   await link.connect()
   const timer = setInterval(() => link.control({ linear_mps: 0.2, angular_radps: 0.8 }), 50)
-  await vi.waitFor(() => expect(robot.state.leftMps).toBeGreaterThan(0))
+  await vi.waitFor(() => expect(robot.state.leftMps).toBeGreaterThan(0), 10_000)
   return {
     ...{ owner, operator, robot, sessionId, name: `Driven for ${owner.name}` },
     async end() {
@@ -258,10 +258,10 @@ test('the audit log is read page by page, and narrowed to who, what, to what, an
   expect(await rows.count()).toBe(50)
   expect(await rows.first().locator('dl').textContent()).toBe('Nametest')
   await page.getByRole('button', { name: 'Show older' }).click()
-  await vi.waitFor(async () => expect(await rows.count()).toBe(52))
+  await vi.waitFor(async () => expect(await rows.count()).toBe(52), 10_000)
   expect(await page.getByRole('button', { name: 'Show older' }).count()).toBe(0)
 
-  const count = (n: number) => vi.waitFor(async () => expect(await rows.count()).toBe(n))
+  const count = (n: number) => vi.waitFor(async () => expect(await rows.count()).toBe(n), 10_000)
   await rows.first().getByRole('link', { name: 'Api key revoked' }).click()
   await count(1)
   expect(await page.getByLabel('Action').inputValue()).toBe('api_key.revoked')

@@ -107,7 +107,7 @@ test('an owner registers a robot, connects it with the code that is shown, and s
     for (const tab of ['Real robot', 'Python']) {
       await page.getByRole('tab', { name: tab }).click()
       const code = page.getByRole('tabpanel').locator('pre')
-      await vi.waitFor(async () => expect(await code.textContent()).toContain(token))
+      await vi.waitFor(async () => expect(await code.textContent()).toContain(token), 10_000)
       expect(await code.textContent()).toContain(url)
       expect(await seriousIssues(page), tab).toEqual([])
     }
@@ -174,8 +174,9 @@ test('a robot is changed, and removed by its name once nobody drives it', async 
   await settings.getByLabel('Latency limit').fill('300')
   await settings.getByLabel('Certified operators only').click()
   await settings.getByRole('button', { name: 'Save' }).click()
-  await vi.waitFor(async () =>
-    expect(await settings.locator('[aria-invalid=true]').inputValue()).toBe('ftp://nowhere'),
+  await vi.waitFor(
+    async () => expect(await settings.locator('[aria-invalid=true]').inputValue()).toBe('ftp://nowhere'),
+    10_000,
   )
   await settings.getByLabel('Video').fill('https://cam.test.local/1')
   await settings.getByRole('button', { name: 'Save' }).click()
@@ -207,12 +208,12 @@ test('robots are found by what they are called, and by whether they are there', 
   ;(await world.connect(there)).beat()
   const { page, context } = await browser.enter(owner, '/dashboard/robots')
   const names = async () => (await page.getByRole('table').getByRole('link').allTextContents()).toSorted()
-  await vi.waitFor(async () => expect(await names()).toEqual(['Arm one', 'Arm two']))
+  await vi.waitFor(async () => expect(await names()).toEqual(['Arm one', 'Arm two']), 10_000)
   await page.getByLabel('Search').fill('ARM osl')
-  await vi.waitFor(async () => expect(await names()).toEqual(['Arm two']))
+  await vi.waitFor(async () => expect(await names()).toEqual(['Arm two']), 10_000)
   await page.getByLabel('Search').fill('')
   await page.getByText('Connected', { exact: true }).click()
-  await vi.waitFor(async () => expect(await names()).toEqual(['Arm one']))
+  await vi.waitFor(async () => expect(await names()).toEqual(['Arm one']), 10_000)
   await page.getByLabel('Search').fill('nothing like it')
   await page.getByText('No robot is like that').waitFor()
 
@@ -245,7 +246,7 @@ test('datasets: how much there is, its episodes page by page, links where a brow
   await row.getByRole('link').click()
   await heading(page, 'Episodes of Recorder')
   const episodes = page.getByRole('table', { name: 'Episodes' }).locator('tbody tr')
-  await vi.waitFor(async () => expect(await episodes.count()).toBe(50))
+  await vi.waitFor(async () => expect(await episodes.count()).toBe(50), 10_000)
   expect(await episodes.first().textContent()).toMatch(/run-50.*0:05.*2 MB.*Success/)
   const safe = episodes.first().getByRole('link')
   expect(await safe.getAttribute('href')).toBe('https://store.test.local/run-50.mcap')
@@ -253,7 +254,7 @@ test('datasets: how much there is, its episodes page by page, links where a brow
   expect(await episodes.nth(1).textContent()).toMatch(/run-49.*No success.*s3:\/\/episodes\/run-49/)
   expect(await episodes.nth(1).getByRole('link').count()).toBe(0)
   await page.getByRole('button', { name: 'Older episodes' }).click()
-  await vi.waitFor(async () => expect(await episodes.count()).toBe(51))
+  await vi.waitFor(async () => expect(await episodes.count()).toBe(51), 10_000)
   expect(await page.getByRole('button', { name: 'Older episodes' }).count()).toBe(0)
 })
 

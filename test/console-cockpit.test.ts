@@ -153,7 +153,7 @@ test('a stop by key holds until it is cleared, and nothing moves until the sessi
   expect(await stage.read()).toMatchObject({ status: 'PAUSED', control: { stop: null } })
   await page.getByRole('button', { name: 'Resume' }).click()
   await isActive(page)
-  await vi.waitFor(async () => expect((await stage.read()).status).toBe('ACTIVE'))
+  await vi.waitFor(async () => expect((await stage.read()).status).toBe('ACTIVE'), 10_000)
 
   // The key has been down all the time: it has to be pressed anew.
   const sent = await stage.commands()

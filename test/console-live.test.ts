@@ -38,13 +38,16 @@ test('a session in the console: its log in order, chat until the log has it, act
 
     invalidateQueries.mockClear()
     expect((await owner.patch(`/api/sessions/${sessionId}`, { action: 'pause' })).status).toBe(200)
-    await vi.waitFor(() => expect(room.state.get().session?.status).toBe('PAUSED'))
+    await vi.waitFor(() => expect(room.state.get().session?.status).toBe('PAUSED'), 10_000)
     expect(invalidateQueries).toHaveBeenCalledWith({ queryKey: ['sessions'] })
     expect((await room.act('resume')).status).toBe('ACTIVE')
-    await vi.waitFor(() => expect(room.state.get().events.map(({ seq }) => seq)).toEqual([1, 2, 3, 4]))
+    await vi.waitFor(
+      () => expect(room.state.get().events.map(({ seq }) => seq)).toEqual([1, 2, 3, 4]),
+      10_000,
+    )
 
     room.send(' ')
-    await vi.waitFor(() => expect(room.state.get().outgoing).toMatchObject([{ phase: 'failed' }]))
+    await vi.waitFor(() => expect(room.state.get().outgoing).toMatchObject([{ phase: 'failed' }]), 10_000)
     room.discard(room.state.get().outgoing[0]?.clientMessageId ?? '')
     expect(room.state.get().outgoing).toEqual([])
   } finally {
@@ -59,13 +62,13 @@ test('a session that two parts of the page look at is watched once, until both h
     const room = rooms.enter(sessionId)
     expect(rooms.enter(sessionId)).toBe(room)
     rooms.leave(sessionId)
-    await vi.waitFor(() => expect(room.state.get().caughtUp).toBe(true))
+    await vi.waitFor(() => expect(room.state.get().caughtUp).toBe(true), 10_000)
     await owner.post(`/api/sessions/${sessionId}/messages`, { body: 'Still there?' })
-    await vi.waitFor(() => expect(room.state.get().events).toHaveLength(2))
+    await vi.waitFor(() => expect(room.state.get().events).toHaveLength(2), 10_000)
     rooms.leave(sessionId)
     const again = rooms.enter(sessionId)
     expect(again).not.toBe(room)
-    await vi.waitFor(() => expect(again.state.get().events).toHaveLength(2))
+    await vi.waitFor(() => expect(again.state.get().events).toHaveLength(2), 10_000)
   } finally {
     hub.close()
   }

@@ -16,7 +16,7 @@ import { createWorld, type World } from './support/world.ts'
 const DAY_MS = 86_400_000
 
 /** Each opens several pages, and has axe look at them. */
-const LONG = { timeout: 60_000 }
+const LONG = { timeout: 120_000 }
 
 let stripe: StripeStandIn
 let world: World

@@ -9,9 +9,9 @@ import { connectTo } from './support/sql.ts'
 import { createWebProxy } from './support/web-proxy.ts'
 import { createWorld, type World } from './support/world.ts'
 
-const WAIT = { timeout: 12_000, interval: 50 }
+const WAIT = { timeout: 25_000, interval: 50 }
 /** For tests that go a long way, on a busy machine. */
-const LONG_MS = 90_000
+const LONG_MS = 120_000
 
 let world: World
 let browser: ConsoleBrowser

@@ -16,8 +16,8 @@ afterAll(async () => {
   await world?.[Symbol.asyncDispose]()
 })
 
-const LONG_MS = 60_000
-const WAIT = { timeout: 12_000, interval: 50 }
+const LONG_MS = 120_000
+const WAIT = { timeout: 25_000, interval: 50 }
 const ways = ['gateway', 'hub', 'rest'] as const
 type Way = (typeof ways)[number]
 

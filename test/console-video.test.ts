@@ -16,7 +16,7 @@ afterAll(async () => {
 })
 
 // Most of each is waiting for pictures.
-const LONG = { timeout: 60_000 }
+const LONG = { timeout: 120_000 }
 
 test.concurrent.each([[true], [false]])(
   'a moving picture is shown, readable by this page: %s',

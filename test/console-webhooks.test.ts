@@ -15,8 +15,8 @@ afterAll(async () => {
   await world?.[Symbol.asyncDispose]()
 })
 
-const LONG_MS = 60_000
-const WAIT = { timeout: 12_000, interval: 50 }
+const LONG_MS = 120_000
+const WAIT = { timeout: 25_000, interval: 50 }
 const region = (page: Page, name: string) => page.getByRole('region', { name, exact: true })
 const button = (page: Page, name: string) => page.getByRole('button', { name, exact: true })
 /** Rows of the log, without those that show details. */

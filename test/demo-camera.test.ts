@@ -65,7 +65,7 @@ test('two who look get the same pictures, each made once; nobody looks, and none
   expect(stage.made).toBeLessThan(one.frames.length + two.frames.length)
 
   await Promise.all([one.leave(), two.leave()])
-  await vi.waitFor(() => expect(camera.viewers).toBe(0))
+  await vi.waitFor(() => expect(camera.viewers).toBe(0), 10_000)
   const made = stage.made
   const beside = await createStage()
   const clock = await beside.look()
@@ -80,7 +80,7 @@ test('a still is shared by all who ask at once, and is no older than a frame', a
   const all = await Promise.all([camera.still(), camera.still(), camera.still()])
   expect(stage.made).toBe(1)
   expect(new Set(all).size).toBe(1)
-  await vi.waitFor(async () => expect((await camera.still())[0]).toBe(2))
+  await vi.waitFor(async () => expect((await camera.still())[0]).toBe(2), 10_000)
 })
 
 test('who does not read holds up nobody, keeps one frame in memory, and is cut off in the end', async () => {
@@ -145,8 +145,8 @@ test('at its end everybody is sent away with the last boundary, also who does no
 test('there is room for so many and no more', async () => {
   const { camera, look } = await createStage()
   const viewers = await Promise.all(Array.from({ length: MAX_VIEWERS }, look))
-  await vi.waitFor(() => expect(camera.viewers).toBe(MAX_VIEWERS))
+  await vi.waitFor(() => expect(camera.viewers).toBe(MAX_VIEWERS), 10_000)
   expect(camera.isOpen).toBe(false)
   await viewers[0]?.leave()
-  await vi.waitFor(() => expect(camera.isOpen).toBe(true))
+  await vi.waitFor(() => expect(camera.isOpen).toBe(true), 10_000)
 })

@@ -240,7 +240,10 @@ test('the end of a session sends everybody away', async () => {
   await link.next('control')
   await act(operator, id, 'end')
   expect(await link.next('session')).toMatchObject({ status: 'COMPLETED' })
-  await vi.waitFor(async () => expect(await link.next('stop')).toMatchObject({ reason: 'session_over' })) // on a busy machine after one of the deadman's
+  await vi.waitFor(
+    async () => expect(await link.next('stop')).toMatchObject({ reason: 'session_over' }),
+    10_000,
+  ) // on a busy machine after one of the deadman's
   expect(await console.closed).toBe(4410)
   expect(await watcher.closed).toBe(4410)
 })

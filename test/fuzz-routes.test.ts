@@ -92,7 +92,7 @@ async function setTheScene(): Promise<void> {
   await vi.waitFor(async () => {
     const { body } = await client.get('/api/client/robots')
     expect(body.slice(0, 2)).toMatchObject([{ status: 'AVAILABLE' }, { status: 'AVAILABLE' }])
-  })
+  }, 10_000)
   const inAnHour = new Date(Date.now() + 3_600_000).toISOString()
   const started = await driver.post('/api/sessions', { robotId: taken.id })
   const planned = await operator.post('/api/sessions', { robotId: free.id, scheduledFor: inAnHour })

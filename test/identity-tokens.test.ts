@@ -132,7 +132,7 @@ test('first requests of one new subject that race make one user', async () => {
     await vi.waitFor(async () => {
       const waiting = sql`select from pg_locks where not granted and relation = 'users'::regclass`
       expect((await waiting.execute(trx)).rows).toHaveLength(9)
-    })
+    }, 10_000)
     return asked
   })
 

@@ -191,7 +191,7 @@ describe.concurrent('what is mailed, and when', () => {
           .where('user_id', '=', person.id)
           .execute()
         expect(seen).toHaveLength(1)
-      })
+      }, 10_000)
       await stage.decide(person)
     }
     stage.later(MINUTE_MS)

@@ -257,11 +257,11 @@ describe('read state', () => {
       expect(seen).toEqual([{ unread: 2 }])
       const { body } = await operator.post('/api/operator/certifications', { robot_type: 'counted' })
       await admin.post(`/api/admin/certifications/${body.id}/reject`)
-      await vi.waitFor(() => expect(seen.at(-1)).toEqual({ unread: 3 }))
+      await vi.waitFor(() => expect(seen.at(-1)).toEqual({ unread: 3 }), 10_000)
       await operator.post(`${NOTIFICATIONS}/2/read`)
-      await vi.waitFor(() => expect(seen.at(-1)).toMatchObject({ unread: 2, read: { id: '2' } }))
+      await vi.waitFor(() => expect(seen.at(-1)).toMatchObject({ unread: 2, read: { id: '2' } }), 10_000)
       await readUpTo(operator, '3')
-      await vi.waitFor(() => expect(seen.at(-1)).toMatchObject({ unread: 0, read: { up_to: '3' } }))
+      await vi.waitFor(() => expect(seen.at(-1)).toMatchObject({ unread: 0, read: { up_to: '3' } }), 10_000)
       expect(seen).toHaveLength(4)
     } finally {
       hub.close()
@@ -303,7 +303,7 @@ describe('push: false', () => {
       const started = await operator.post('/api/sessions', { robotId: robot.id })
       expect(started.status).toBe(201)
       return started.body.sessionId as string
-    })
+    }, 10_000)
     const [ownerSocket, operatorSocket] = await Promise.all([owner.hub(), operator.hub()])
     await ownerSocket.send('session:watch', { session_id: session })
     await operator.patch(`/api/sessions/${session}`, { action: 'emergency_stop', reason: 'smoke' })

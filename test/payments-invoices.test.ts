@@ -296,7 +296,7 @@ test('what is too little to charge is put off to the next invoice, and balanced 
   await vi.waitFor(async () => {
     await stage.tell('invoice.paid', theirs?.id ?? '')
     expect((await stage.list())[0]).toMatchObject({ status: 'PAID', total_cents: 100 })
-  })
+  }, 10_000)
   expect(await stage.balances()).toEqual({ receivable: 0, balance: 0, cash: 130 })
 })
 

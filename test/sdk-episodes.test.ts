@@ -223,12 +223,12 @@ describe('a robot link', () => {
     const [a, b] = [report(), report()]
     const promises = [link.sendEpisode(a), link.sendEpisode(b)]
     await link.connect()
-    await vi.waitFor(() => expect(gateway.episodes).toHaveLength(2))
+    await vi.waitFor(() => expect(gateway.episodes).toHaveLength(2), 10_000)
     gateway.send({ type: 'episode_ack', episode_id: a.episode_id })
     await promises[0]
     gateway.socket?.terminate()
-    await vi.waitFor(() => expect(link.epoch).toBe(2))
-    await vi.waitFor(() => expect(gateway.episodes).toHaveLength(3))
+    await vi.waitFor(() => expect(link.epoch).toBe(2), 10_000)
+    await vi.waitFor(() => expect(gateway.episodes).toHaveLength(3), 10_000)
     expect(gateway.episodes[2]).toEqual({ type: 'episode', ...b })
     gateway.send({ type: 'episode_ack', episode_id: b.episode_id })
     await promises[1]
@@ -241,9 +241,9 @@ describe('a robot link', () => {
     await link.connect()
     const one = report()
     const promise = link.sendEpisode(one)
-    await vi.waitFor(() => expect(gateway.episodes).toHaveLength(1))
+    await vi.waitFor(() => expect(gateway.episodes).toHaveLength(1), 10_000)
     gateway.send({ type: 'error', message: 'full', episode_id: one.episode_id, retry_after_ms: 40 })
-    await vi.waitFor(() => expect(gateway.episodes).toHaveLength(2))
+    await vi.waitFor(() => expect(gateway.episodes).toHaveLength(2), 10_000)
     gateway.send({ type: 'episode_ack', episode_id: one.episode_id })
     await promise
     expect(errors).toMatchObject([{ message: 'gateway: full' }])
@@ -257,12 +257,13 @@ describe('a robot link', () => {
     const one = report()
     void link.sendEpisode(one)
     const promise = link.sendEpisode(one)
-    await vi.waitFor(() => expect(gateway.episodes).toHaveLength(1))
+    await vi.waitFor(() => expect(gateway.episodes).toHaveLength(1), 10_000)
     gateway.send({ type: 'error', message: 'never', episode_id: one.episode_id })
     await expect(promise).rejects.toThrow(EpisodeRefusedError)
     void link.sendEpisode(report({ size_bytes: -1 }))
-    await vi.waitFor(() =>
-      expect(errors).toMatchObject([{ message: 'gateway: never' }, expect.any(TypeError)]),
+    await vi.waitFor(
+      () => expect(errors).toMatchObject([{ message: 'gateway: never' }, expect.any(TypeError)]),
+      10_000,
     )
   })
 

@@ -183,7 +183,7 @@ test('watching pages through the log up to its head and goes on live', async () 
   expect(statuses[0]).toBe('ACTIVE')
   hub.append(id, 'now')
   hub.io.to(id).emit('chat:typing', { session_id: id, user_id: userId, display_name: 'Ada' })
-  await vi.waitFor(() => expect(typed).toEqual(['Ada']))
+  await vi.waitFor(() => expect(typed).toEqual(['Ada']), 10_000)
   expect(seqs.at(-1)).toBe(24)
 })
 
@@ -250,7 +250,7 @@ test('a watch that is refused rejects and may be tried again; unwatching tells t
   const back = hubClient.watch(unknown, handlers)
   await Promise.all([left, back])
   hub.append(unknown, 'now')
-  await vi.waitFor(() => expect(seqs).toEqual([1]))
+  await vi.waitFor(() => expect(seqs).toEqual([1]), 10_000)
   await hubClient.unwatch(unknown)
   expect(hub.io.sockets.adapter.rooms.has(unknown)).toBe(false)
 })
@@ -312,7 +312,7 @@ test('an action is sent once: refused, not sent and of unknown outcome are told 
   }
   await expect(hubClient.action(id, 'end')).rejects.toBeInstanceOf(UnacknowledgedError)
   hub.instead = undefined
-  await vi.waitFor(() => expect(hubClient.connected).toBe(true))
+  await vi.waitFor(() => expect(hubClient.connected).toBe(true), 10_000)
   await hubClient.sendChat(id, 'after the reconnect')
   expect(hub.count('session:action')).toBe(3)
 })
@@ -355,8 +355,8 @@ test('a token function is asked once per attempt, until its token is accepted', 
 
   // The hub ends the connection: back with a fresh token.
   hub.io.disconnectSockets(true)
-  await vi.waitFor(() => expect(hub.tokens).toHaveLength(4))
-  await vi.waitFor(() => expect(hubClient.connected).toBe(true))
+  await vi.waitFor(() => expect(hub.tokens).toHaveLength(4), 10_000)
+  await vi.waitFor(() => expect(hubClient.connected).toBe(true), 10_000)
   expect(hub.tokens.at(-1)).toBe('token 5')
 })
 
@@ -372,7 +372,7 @@ test('a hub that disconnects and refuses from then on is left alone', async () =
   await hubClient.connect()
   hub.accepts = () => 401
   for (const socket of hub.sockets) socket.disconnect()
-  await vi.waitFor(() => expect(onClosed).toHaveBeenCalledOnce())
+  await vi.waitFor(() => expect(onClosed).toHaveBeenCalledOnce(), 10_000)
   expect(reasons).toEqual(['io server disconnect'])
   expect(hub.tokens).toHaveLength(1 + 5)
 })
@@ -419,9 +419,9 @@ test('robots: the list, changes after it, and a fresh list after a reconnect', a
     updates.push(update.kind === 'list' ? `list ${update.robots[0]?.status}` : update.robot.status),
   )
   hub.io.emit('robot:status', status('AVAILABLE'))
-  await vi.waitFor(() => expect(updates).toEqual(['list AVAILABLE', 'IN_SESSION', 'AVAILABLE']))
+  await vi.waitFor(() => expect(updates).toEqual(['list AVAILABLE', 'IN_SESSION', 'AVAILABLE']), 10_000)
   hub.cut()
-  await vi.waitFor(() => expect(updates.slice(3)).toEqual(['list AVAILABLE', 'IN_SESSION']))
+  await vi.waitFor(() => expect(updates.slice(3)).toEqual(['list AVAILABLE', 'IN_SESSION']), 10_000)
   expect(() => hubClient.watchRobots(() => {})).toThrow('already')
 })
 
@@ -434,10 +434,10 @@ test('notifications arrive once each and in order, across pages, losses and reco
   await hubClient.onNotification(({ id }) => ids.push(id), { after: '2' })
   hub.notify(false)
   hub.notify(true)
-  await vi.waitFor(() => expect(ids.at(-1)).toBe('14'))
+  await vi.waitFor(() => expect(ids.at(-1)).toBe('14'), 10_000)
   hub.cut()
   hub.notify(false)
-  await vi.waitFor(() => expect(ids.at(-1)).toBe('15'))
+  await vi.waitFor(() => expect(ids.at(-1)).toBe('15'), 10_000)
   expect(ids).toEqual(Array.from({ length: 13 }, (_, index) => String(index + 3)))
 })
 
@@ -458,7 +458,7 @@ test('malformed events and answers are reported and made up for', async () => {
   await hubClient.watch(id, { onEvent: (event) => seqs.push(event.seq) })
   hub.io.to(id).emit('session:event', { seq: 'one' })
   hub.append(id, 'now')
-  await vi.waitFor(() => expect(seqs).toEqual([1]))
+  await vi.waitFor(() => expect(seqs).toEqual([1]), 10_000)
   expect(errors).toHaveLength(2)
 })
 

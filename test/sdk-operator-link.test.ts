@@ -48,9 +48,9 @@ function operator(gateway: DriverGateway, options: Partial<OperatorLinkOptions> 
 async function settled(gateway: DriverGateway, link: OperatorLink, heard: unknown[]): Promise<void> {
   const mark = `mark ${Math.random()}`
   const seq = link.control(mark)
-  await vi.waitFor(() => expect(gateway.frames.at(-1)).toMatchObject({ seq, data: mark }))
+  await vi.waitFor(() => expect(gateway.frames.at(-1)).toMatchObject({ seq, data: mark }), 10_000)
   gateway.send({ type: 'telemetry', data: mark })
-  await vi.waitFor(() => expect(heard).toContain(mark))
+  await vi.waitFor(() => expect(heard).toContain(mark), 10_000)
 }
 
 describe('a connection', () => {
@@ -65,11 +65,11 @@ describe('a connection', () => {
     expect(link).toMatchObject({ connection: 'idle', state: null, latency: null })
     expect(link.control({})).toBeNull()
     expect(await link.connect()).toMatchObject({ status: 'PAUSED', robot_connected: false, stop: null })
-    await vi.waitFor(() => expect(heard).toEqual(['connecting', 'online', 'PAUSED']))
+    await vi.waitFor(() => expect(heard).toEqual(['connecting', 'online', 'PAUSED']), 10_000)
     expect(gateway.offers).toEqual(['wheelhouse.v1,bearer.t1'])
     expect(gateway.authorizations).toEqual([undefined])
     gateway.sendState({ status: 'ACTIVE', robot_connected: true })
-    await vi.waitFor(() => expect(heard.at(-1)).toBe('ACTIVE'))
+    await vi.waitFor(() => expect(heard.at(-1)).toBe('ACTIVE'), 10_000)
     expect(link.state).toMatchObject({ robot_connected: true })
   })
 
@@ -85,7 +85,7 @@ describe('a connection', () => {
     await link.connect()
     gateway.newest.close(code)
     if (shouldReconnect(code)) {
-      await vi.waitFor(() => expect(heard.filter((entry) => entry === 'online')).toHaveLength(2))
+      await vi.waitFor(() => expect(heard.filter((entry) => entry === 'online')).toHaveLength(2), 10_000)
       expect(heard).toEqual(['connecting', 'online', `offline ${code}`, 'connecting', 'online'])
       expect(gateway.offers, 'a ticket works once').toEqual([
         'wheelhouse.v1,bearer.t1',
@@ -93,7 +93,7 @@ describe('a connection', () => {
       ])
       expect(closed).not.toHaveBeenCalled()
     } else {
-      await vi.waitFor(() => expect(closed).toHaveBeenCalledOnce())
+      await vi.waitFor(() => expect(closed).toHaveBeenCalledOnce(), 10_000)
       expect(closed.mock.calls[0]?.[0]).toMatchObject({ closeCode: code })
       expect(link.connection).toBe('closed')
       expect(gateway.upgrades).toBe(1)
@@ -109,8 +109,8 @@ describe('a connection', () => {
     const link = operator(first, { getTicket })
     await link.connect()
     first.newest.terminate()
-    await vi.waitFor(() => expect(second.sockets).toHaveLength(1))
-    await vi.waitFor(() => expect(link.connection).toBe('online'))
+    await vi.waitFor(() => expect(second.sockets).toHaveLength(1), 10_000)
+    await vi.waitFor(() => expect(link.connection).toBe('online'), 10_000)
     expect(second.offers).toEqual(['wheelhouse.v1,bearer.b'])
   })
 
@@ -120,10 +120,10 @@ describe('a connection', () => {
     const link = operator(gateway)
     await link.connect()
     gateway.newest.close(code)
-    await vi.waitFor(() => expect(gateway.upgrades).toBe(2))
+    await vi.waitFor(() => expect(gateway.upgrades).toBe(2), 10_000)
     expect(nextDelayMs).not.toHaveBeenCalled()
     gateway.newest.close(code)
-    await vi.waitFor(() => expect(gateway.upgrades).toBe(3))
+    await vi.waitFor(() => expect(gateway.upgrades).toBe(3), 10_000)
     expect(nextDelayMs).toHaveBeenCalledOnce()
   })
 
@@ -138,7 +138,7 @@ describe('a connection', () => {
       },
     })
     await link.connect()
-    await vi.waitFor(() => expect(gateway.upgrades).toBeGreaterThanOrEqual(2))
+    await vi.waitFor(() => expect(gateway.upgrades).toBeGreaterThanOrEqual(2), 10_000)
     expect(offline[0]).toBe(1006)
   })
 
@@ -146,7 +146,7 @@ describe('a connection', () => {
     const gateway = await openGateway()
     const link = operator(gateway, { silenceMs: 1_500 })
     await link.connect()
-    await vi.waitFor(() => expect(link.latency).not.toBeNull())
+    await vi.waitFor(() => expect(link.latency).not.toBeNull(), 10_000)
     await vi.waitFor(() => expect(gateway.framesOf('ping').length).toBeGreaterThanOrEqual(4), {
       timeout: 10_000,
     })
@@ -172,17 +172,17 @@ describe('a connection', () => {
     await link.connect()
     expect(gateway.offers).toEqual(['wheelhouse.v1, bearer.t1'])
     expect([link.control('go'), link.controlBinary(Uint8Array.of(7))]).toEqual([1, 2])
-    await vi.waitFor(() => expect(gateway.binaries).toHaveLength(1))
+    await vi.waitFor(() => expect(gateway.binaries).toHaveLength(1), 10_000)
     gateway.send({ type: 'ack', seq: 2 })
     gateway.newest.send(
       encodeBinaryFrame({ kind: BINARY_TELEMETRY, flags: 0, ttlMs: 0, seq: 0, t: 1 }, Uint8Array.of(1, 2)),
     )
-    await vi.waitFor(() => expect(heard).toEqual([2, [1, 2]]))
+    await vi.waitFor(() => expect(heard).toEqual([2, [1, 2]]), 10_000)
     gateway.newest.terminate()
-    await vi.waitFor(() => expect(gateway.upgrades).toBe(2))
-    await vi.waitFor(() => expect(link.connection).toBe('online'))
+    await vi.waitFor(() => expect(gateway.upgrades).toBe(2), 10_000)
+    await vi.waitFor(() => expect(link.connection).toBe('online'), 10_000)
     gateway.newest.close(4410)
-    await vi.waitFor(() => expect(link.connection).toBe('closed'))
+    await vi.waitFor(() => expect(link.connection).toBe('closed'), 10_000)
   })
 
   test('with the standard WebSocket is given up in silence too', async () => {
@@ -190,7 +190,7 @@ describe('a connection', () => {
     gateway.pongs = false
     const link = operator(gateway, { WebSocket: globalThis.WebSocket, silenceMs: 60 })
     await link.connect()
-    await vi.waitFor(() => expect(gateway.upgrades).toBeGreaterThanOrEqual(2))
+    await vi.waitFor(() => expect(gateway.upgrades).toBeGreaterThanOrEqual(2), 10_000)
   })
 
   test('ends with close(), for good, in every phase and from inside a callback', async () => {
@@ -217,7 +217,7 @@ describe('a connection', () => {
         await link.connect()
         gateway.newest.terminate()
       }
-      await vi.waitFor(() => expect(link.connection).toBe('closed'))
+      await vi.waitFor(() => expect(link.connection).toBe('closed'), 10_000)
       await link.close()
       expect(ends).toHaveLength(1)
       expect(link.control({})).toBeNull()
@@ -312,7 +312,7 @@ describe('control', () => {
     expect(link.control('x', { ttlMs: 80 })).toBe(2)
     expect(link.controlBinary(Uint8Array.of(1, 2, 3), { ttlMs: 90 })).toBe(3)
     expect(link.controlBinary(new Uint8Array())).toBe(4)
-    await vi.waitFor(() => expect(gateway.binaries).toHaveLength(2))
+    await vi.waitFor(() => expect(gateway.binaries).toHaveLength(2), 10_000)
     const [first, second] = gateway.framesOf('control')
     expect(first).toEqual({ type: 'control', seq: 1, t: expect.any(Number), data: { linear_mps: 1 } })
     expect(second).toMatchObject({ seq: 2, ttl_ms: 80, data: 'x' })
@@ -325,10 +325,10 @@ describe('control', () => {
     expect(Math.abs(times[0]! - Date.now())).toBeLessThan(60_000)
 
     gateway.newest.terminate()
-    await vi.waitFor(() => expect(gateway.sockets).toHaveLength(2))
-    await vi.waitFor(() => expect(link.connection).toBe('online'))
+    await vi.waitFor(() => expect(gateway.sockets).toHaveLength(2), 10_000)
+    await vi.waitFor(() => expect(link.connection).toBe('online'), 10_000)
     expect(link.control('again')).toBe(5)
-    await vi.waitFor(() => expect(gateway.framesOf('control').at(-1)).toMatchObject({ seq: 5 }))
+    await vi.waitFor(() => expect(gateway.framesOf('control').at(-1)).toMatchObject({ seq: 5 }), 10_000)
   })
 
   test('is answered: obeyed with its round trip, or dropped and why', async () => {
@@ -346,7 +346,7 @@ describe('control', () => {
     gateway.send({ type: 'dropped', seq: 2, why: 'expired' })
     gateway.send({ type: 'ack', seq: 2 })
     gateway.send({ type: 'latency', operator_ms: 12, robot_ms: null })
-    await vi.waitFor(() => expect(heard).toHaveLength(4))
+    await vi.waitFor(() => expect(heard).toHaveLength(4), 10_000)
     expect(heard).toEqual([
       ['ack', 1, expect.any(Number)],
       ['dropped', 2, 'expired'],
@@ -367,11 +367,13 @@ describe('control', () => {
     for (let frame = 0; frame < 1_100; frame += 1) link.control(frame)
     gateway.send({ type: 'ack', seq: 1 })
     gateway.send({ type: 'ack', seq: 1_100 })
-    await vi.waitFor(() =>
-      expect(heard).toEqual([
-        [1, true],
-        [1_100, false],
-      ]),
+    await vi.waitFor(
+      () =>
+        expect(heard).toEqual([
+          [1, true],
+          [1_100, false],
+        ]),
+      10_000,
     )
   })
 
@@ -402,16 +404,16 @@ describe('control', () => {
     expect(mostBuffered).toBeLessThan(100_000 + 61_000)
     void link.stop('now')
     gateway.newest.resume()
-    await vi.waitFor(() => expect(gateway.framesOf('stop')).toMatchObject([{ reason: 'now' }]))
+    await vi.waitFor(() => expect(gateway.framesOf('stop')).toMatchObject([{ reason: 'now' }]), 10_000)
 
     gateway.state = null
     gateway.newest.terminate()
-    await vi.waitFor(() => expect(link.connection).not.toBe('online'))
+    await vi.waitFor(() => expect(link.connection).not.toBe('online'), 10_000)
     expect(link.control('lost')).toBeNull()
     expect(link.controlBinary(Uint8Array.of(1))).toBeNull()
     gateway.state = { stop: recorded }
     await vi.waitFor(() => expect(link.control('fresh')).not.toBeNull(), { timeout: 5_000 })
-    await vi.waitFor(() => expect(gateway.framesOf('control').at(-1)?.data).toBe('fresh'))
+    await vi.waitFor(() => expect(gateway.framesOf('control').at(-1)?.data).toBe('fresh'), 10_000)
     expect(gateway.frames.some((frame) => frame.data === 'lost')).toBe(false)
   })
 
@@ -423,7 +425,7 @@ describe('control', () => {
     expect(link.control('x'.repeat(70_000))).toBeNull()
     expect(link.control('€'.repeat(30_000))).toBeNull()
     expect(link.controlBinary(new Uint8Array(65_536))).toBeNull()
-    await vi.waitFor(() => expect(errors).toHaveLength(3))
+    await vi.waitFor(() => expect(errors).toHaveLength(3), 10_000)
     for (const error of errors) expect(error).toBeInstanceOf(RangeError)
     expect(link.control('fits', { ttlMs: 65_535 }), 'refused frames have no number').toBe(1)
     for (const ttlMs of [0, -1, 1.5, 65_536, Number.NaN])
@@ -456,8 +458,8 @@ describe('telemetry', () => {
     gateway.send({ type: 'something_new' })
     gateway.send({ type: 'error', message: 'slow down' })
     gateway.send({ type: 'telemetry', data: null })
-    await vi.waitFor(() => expect(heard).toEqual([{ x: [1] }, [9, 1.5, [4, 5]], null]))
-    await vi.waitFor(() => expect(errors).toHaveLength(4))
+    await vi.waitFor(() => expect(heard).toEqual([{ x: [1] }, [9, 1.5, [4, 5]], null]), 10_000)
+    await vi.waitFor(() => expect(errors).toHaveLength(4), 10_000)
     expect(link.connection).toBe('online')
   })
 
@@ -467,12 +469,12 @@ describe('telemetry', () => {
     const heard: unknown[] = []
     const link = operator(gateway, { onTelemetry: (data) => heard.push(data) })
     const connected = link.connect()
-    await vi.waitFor(() => expect(gateway.sockets).toHaveLength(1))
+    await vi.waitFor(() => expect(gateway.sockets).toHaveLength(1), 10_000)
     gateway.send({ type: 'telemetry', data: 'early' })
     gateway.sendState()
     gateway.send({ type: 'telemetry', data: 'later' })
     await connected
-    await vi.waitFor(() => expect(heard).toEqual(['later']))
+    await vi.waitFor(() => expect(heard).toEqual(['later']), 10_000)
   })
 })
 
@@ -499,11 +501,11 @@ describe('a stop', () => {
     const stopping = link.stop(`halt ${'!'.repeat(600)}`)
     expect(link.stopPending).toBe(true)
     expect(link.control('on')).toBeNull()
-    await vi.waitFor(() => expect(gateway.framesOf('stop')).toHaveLength(1))
+    await vi.waitFor(() => expect(gateway.framesOf('stop')).toHaveLength(1), 10_000)
     expect(gateway.framesOf('stop')[0]?.reason).toHaveLength(500)
     const seen = watch(stopping)
     gateway.sendState({ stop: { reason: 'halt', latched: true, recorded: false } })
-    await vi.waitFor(() => expect(heard.at(-1)).toMatchObject({ recorded: false }))
+    await vi.waitFor(() => expect(heard.at(-1)).toMatchObject({ recorded: false }), 10_000)
     expect(seen.state).toBe('pending')
     gateway.sendState({ stop: recorded })
     await stopping
@@ -519,7 +521,7 @@ describe('a stop', () => {
     })
     const stopping = link.stop('early')
     await link.connect()
-    await vi.waitFor(() => expect(gateway.framesOf('stop')).toHaveLength(1))
+    await vi.waitFor(() => expect(gateway.framesOf('stop')).toHaveLength(1), 10_000)
     expect(gateway.frames[0]).toEqual({ type: 'stop', reason: 'early' })
     expect(gateway.framesOf('control')).toEqual([])
     gateway.sendState({ stop: recorded })
@@ -537,7 +539,7 @@ describe('a stop', () => {
     await link.connect()
     gateway.refusals.push(503, 503)
     gateway.newest.terminate()
-    await vi.waitFor(() => expect(gateway.framesOf('stop')).toEqual([{ type: 'stop' }]))
+    await vi.waitFor(() => expect(gateway.framesOf('stop')).toEqual([{ type: 'stop' }]), 10_000)
     expect(gateway.sockets).toHaveLength(2)
     gateway.sendState({ stop: recorded })
     await stopping
@@ -550,12 +552,12 @@ describe('a stop', () => {
     const stopping = link.stop('halt')
     for (const stop of [null, { reason: 'halt', latched: true, recorded: false }]) {
       const before = gateway.sockets.length
-      await vi.waitFor(() => expect(gateway.framesOf('stop')).toHaveLength(before))
+      await vi.waitFor(() => expect(gateway.framesOf('stop')).toHaveLength(before), 10_000)
       gateway.state = { stop }
       gateway.newest.terminate()
-      await vi.waitFor(() => expect(gateway.sockets).toHaveLength(before + 1))
+      await vi.waitFor(() => expect(gateway.sockets).toHaveLength(before + 1), 10_000)
     }
-    await vi.waitFor(() => expect(gateway.framesOf('stop')).toHaveLength(3))
+    await vi.waitFor(() => expect(gateway.framesOf('stop')).toHaveLength(3), 10_000)
     expect(link.stopPending).toBe(true)
     gateway.sendState({ stop: recorded })
     await stopping
@@ -567,7 +569,7 @@ describe('a stop', () => {
     const link = operator(gateway, { onTelemetry: (data) => heard.push(data) })
     await link.connect()
     const stopping = link.stop('halt')
-    await vi.waitFor(() => expect(gateway.framesOf('stop')).toHaveLength(1))
+    await vi.waitFor(() => expect(gateway.framesOf('stop')).toHaveLength(1), 10_000)
     gateway.state = { stop: recorded }
     gateway.newest.terminate()
     await stopping
@@ -581,14 +583,14 @@ describe('a stop', () => {
     const link = operator(gateway, { onTelemetry: (data) => heard.push(data) })
     await link.connect()
     const stopping = link.stop('halt')
-    await vi.waitFor(() => expect(gateway.framesOf('stop')).toHaveLength(1))
+    await vi.waitFor(() => expect(gateway.framesOf('stop')).toHaveLength(1), 10_000)
     gateway.sendState({ stop: recorded })
     await stopping
     gateway.sendState({ stop: null })
     await settled(gateway, link, heard)
     gateway.newest.terminate()
-    await vi.waitFor(() => expect(gateway.sockets).toHaveLength(2))
-    await vi.waitFor(() => expect(link.connection).toBe('online'))
+    await vi.waitFor(() => expect(gateway.sockets).toHaveLength(2), 10_000)
+    await vi.waitFor(() => expect(link.connection).toBe('online'), 10_000)
     await settled(gateway, link, heard)
     expect(gateway.framesOf('stop')).toHaveLength(1)
   })
@@ -602,16 +604,16 @@ describe('a stop', () => {
     await link.connect()
     const stopping = link.stop('again')
     const seen = watch(stopping)
-    await vi.waitFor(() => expect(gateway.framesOf('stop')).toHaveLength(1))
-    await vi.waitFor(() => expect(gateway.frames.at(-1)?.type).toBe('ping'))
+    await vi.waitFor(() => expect(gateway.framesOf('stop')).toHaveLength(1), 10_000)
+    await vi.waitFor(() => expect(gateway.frames.at(-1)?.type).toBe('ping'), 10_000)
     // On its way while the stop was pressed: the earlier stop, and that somebody has cleared it.
     gateway.sendState({ stop: recorded })
     gateway.sendState({ stop: null })
-    await vi.waitFor(() => expect(states).toEqual([recorded, recorded, null]))
+    await vi.waitFor(() => expect(states).toEqual([recorded, recorded, null]), 10_000)
     expect(seen.state).toBe('pending')
     // And the connection breaks before it can be known whether the stop has arrived.
     gateway.newest.terminate()
-    await vi.waitFor(() => expect(gateway.framesOf('stop')).toHaveLength(2))
+    await vi.waitFor(() => expect(gateway.framesOf('stop')).toHaveLength(2), 10_000)
     expect(seen.state).toBe('pending')
     gateway.pongs = true
     gateway.sendState({ stop: recorded })
@@ -625,11 +627,11 @@ describe('a stop', () => {
     const link = operator(gateway)
     await link.connect()
     const stopping = link.stop('and again')
-    await vi.waitFor(() => expect(gateway.framesOf('ping')).toHaveLength(2))
+    await vi.waitFor(() => expect(gateway.framesOf('ping')).toHaveLength(2), 10_000)
     expect(link.stopPending).toBe(true)
     const [before, behind] = gateway.framesOf('ping')
     gateway.send({ type: 'pong', t: before?.t, server_t: 1 })
-    await vi.waitFor(() => expect(link.latency).not.toBeNull())
+    await vi.waitFor(() => expect(link.latency).not.toBeNull(), 10_000)
     expect(link.stopPending, 'that ping was sent before the stop').toBe(true)
     gateway.send({ type: 'pong', t: behind?.t, server_t: 1 })
     await stopping
@@ -651,7 +653,7 @@ describe('a stop', () => {
     const link = operator(gateway)
     await link.connect()
     const presses = [link.stop('one'), link.stop('two'), link.stop('three')]
-    await vi.waitFor(() => expect(gateway.framesOf('stop')).toHaveLength(3))
+    await vi.waitFor(() => expect(gateway.framesOf('stop')).toHaveLength(3), 10_000)
     gateway.sendState({ stop: recorded })
     await Promise.all(presses)
   })
@@ -661,7 +663,7 @@ describe('a stop', () => {
     const link = operator(gateway)
     await link.connect()
     const stopping = link.stop('halt')
-    await vi.waitFor(() => expect(gateway.framesOf('stop')).toHaveLength(1))
+    await vi.waitFor(() => expect(gateway.framesOf('stop')).toHaveLength(1), 10_000)
     gateway.newest.close(4410, 'session over')
     await expect(stopping).rejects.toThrow('session over')
     await expect(link.stop()).rejects.toThrow('closed')
@@ -685,9 +687,9 @@ test('a watcher sees what happens, and can stop the robot', async () => {
   await link.connect()
   expect(gateway.offers).toEqual(['wheelhouse.v1,bearer.w'])
   gateway.send({ type: 'telemetry', data: sessionId })
-  await vi.waitFor(() => expect(heard).toEqual([sessionId]))
+  await vi.waitFor(() => expect(heard).toEqual([sessionId]), 10_000)
   const stopping = link.stop('seen enough')
-  await vi.waitFor(() => expect(gateway.framesOf('stop')).toMatchObject([{ reason: 'seen enough' }]))
+  await vi.waitFor(() => expect(gateway.framesOf('stop')).toMatchObject([{ reason: 'seen enough' }]), 10_000)
   gateway.sendState({ stop: recorded })
   await stopping
   expect('control' in link).toBe(false)
@@ -703,6 +705,6 @@ test('a callback that throws is reported and does not cost the connection', asyn
     onError: (cause) => errors.push(cause),
   })
   await link.connect()
-  await vi.waitFor(() => expect(errors).toMatchObject([{ message: 'mine' }]))
+  await vi.waitFor(() => expect(errors).toMatchObject([{ message: 'mine' }]), 10_000)
   expect(link.connection).toBe('online')
 })

@@ -66,7 +66,7 @@ describe('binary frames', () => {
     gateway.send({ type: 'stop', reason: 'deadman', latched: false })
     binary(6)
     control(7)
-    await vi.waitFor(() => expect(heard.at(-1)).toBe(7))
+    await vi.waitFor(() => expect(heard.at(-1)).toBe(7), 10_000)
     expect(heard).toEqual([
       ...[[1, 7, 8], { stop: 'halt', latched: true }, [5, 7, 8]],
       ...[{ stop: 'deadman', latched: false }, [6, 7, 8], 7],
@@ -79,7 +79,7 @@ describe('binary frames', () => {
     gateway.newest.send(Buffer.alloc(15, 1))
     for (const t of [Number.NaN, Number.POSITIVE_INFINITY]) binary(1, { t })
     binary(2)
-    await vi.waitFor(() => expect(heard.at(-1)).toEqual([2, 7, 8]))
+    await vi.waitFor(() => expect(heard.at(-1)).toEqual([2, 7, 8]), 10_000)
     expect(heard.slice(0, -1)).toEqual([expect.any(Error), expect.any(Error), expect.any(Error)])
   })
 
@@ -89,7 +89,7 @@ describe('binary frames', () => {
     expect(link.telemetryBinary(new Uint8Array(65_536 - BINARY_HEADER_BYTES))).toBe(true)
     expect(link.telemetryBinary(new Uint8Array(65_536))).toBe(false)
     expect(heard).toEqual([expect.any(RangeError)])
-    await vi.waitFor(() => expect(gateway.binaries).toHaveLength(2))
+    await vi.waitFor(() => expect(gateway.binaries).toHaveLength(2), 10_000)
     const [first, second] = gateway.binaries.map((frame) => decodeBinaryHeader(frame)!)
     expect(first).toMatchObject({ kind: BINARY_TELEMETRY, flags: 0, ttlMs: 0 })
     expect([...gateway.binaries[0]!.subarray(BINARY_HEADER_BYTES)]).toEqual([1, 2, 3])
@@ -107,24 +107,25 @@ describe('the watchdog', () => {
   test('stops a robot that moves when control falls silent, once; the next frame moves it again', async () => {
     const { gateway, heard, link, control, binary } = await createStage({}, 40)
     control(1)
-    await vi.waitFor(() => expect(heard).toEqual([1, watchdog]))
+    await vi.waitFor(() => expect(heard).toEqual([1, watchdog]), 10_000)
     expect(link.stop).toEqual({ reason: 'watchdog', latched: false })
-    await vi.waitFor(() =>
-      expect(gateway.framesOf('stopped')).toEqual([{ type: 'stopped', reason: 'watchdog' }]),
+    await vi.waitFor(
+      () => expect(gateway.framesOf('stopped')).toEqual([{ type: 'stopped', reason: 'watchdog' }]),
+      10_000,
     )
     // Twenty heartbeats of 20 ms are more than six times its patience.
     const beats = gateway.framesOf('heartbeat').length
-    await vi.waitFor(() => expect(gateway.framesOf('heartbeat').length).toBeGreaterThan(beats + 20))
+    await vi.waitFor(() => expect(gateway.framesOf('heartbeat').length).toBeGreaterThan(beats + 20), 10_000)
     expect(heard).toEqual([1, watchdog])
     binary(2)
-    await vi.waitFor(() => expect(heard).toEqual([1, watchdog, [2, 7, 8], watchdog]))
+    await vi.waitFor(() => expect(heard).toEqual([1, watchdog, [2, 7, 8], watchdog]), 10_000)
   })
 
   test('leaves a robot alone that has not been moved, or has been stopped already', async () => {
     const { gateway, heard, control } = await createStage({}, 40)
     const beatsPass = async () => {
       const beats = gateway.framesOf('heartbeat').length
-      await vi.waitFor(() => expect(gateway.framesOf('heartbeat').length).toBeGreaterThan(beats + 10))
+      await vi.waitFor(() => expect(gateway.framesOf('heartbeat').length).toBeGreaterThan(beats + 10), 10_000)
     }
     await beatsPass()
     expect(heard).toEqual([])
@@ -133,7 +134,7 @@ describe('the watchdog', () => {
     await beatsPass()
     expect(heard).toEqual([1, { stop: 'deadman', latched: false }])
     gateway.newest.terminate()
-    await vi.waitFor(() => expect(heard.at(-1)).toBe('offline'))
+    await vi.waitFor(() => expect(heard.at(-1)).toBe('offline'), 10_000)
     expect(heard).toHaveLength(3)
   })
 
@@ -142,7 +143,7 @@ describe('the watchdog', () => {
     const started = performance.now()
     for (let seq = 1; performance.now() - started < 1_200; seq += 1) {
       control(seq)
-      await vi.waitFor(() => expect(heard.at(-1)).toBe(seq))
+      await vi.waitFor(() => expect(heard.at(-1)).toBe(seq), 10_000)
     }
     expect(heard).not.toContainEqual(watchdog)
     await vi.waitFor(() => expect(heard.at(-1)).toEqual(watchdog), { timeout: 5_000 })
@@ -152,12 +153,12 @@ describe('the watchdog', () => {
     const lost = { stop: 'link_lost', latched: false }
     const { gateway, heard, link, control } = await createStage()
     control(1)
-    await vi.waitFor(() => expect(heard).toEqual([1]))
+    await vi.waitFor(() => expect(heard).toEqual([1]), 10_000)
     gateway.newest.terminate()
-    await vi.waitFor(() => expect(heard).toEqual([1, lost, 'offline']))
-    await vi.waitFor(() => expect(link).toMatchObject({ state: 'online', stop: null }))
+    await vi.waitFor(() => expect(heard).toEqual([1, lost, 'offline']), 10_000)
+    await vi.waitFor(() => expect(link).toMatchObject({ state: 'online', stop: null }), 10_000)
     control(2)
-    await vi.waitFor(() => expect(heard.at(-1)).toBe(2))
+    await vi.waitFor(() => expect(heard.at(-1)).toBe(2), 10_000)
     await link.close()
     expect(heard).toEqual([1, lost, 'offline', 2, lost, 'offline'])
   })
@@ -165,10 +166,10 @@ describe('the watchdog', () => {
   test('is not fed by frames that are late', async () => {
     const { gateway, heard, control } = await createStage({}, 40)
     control(1)
-    await vi.waitFor(() => expect(heard).toEqual([1]))
+    await vi.waitFor(() => expect(heard).toEqual([1]), 10_000)
     const timer = setInterval(() => control(2, 60_000), 10)
     try {
-      await vi.waitFor(() => expect(heard).toContainEqual(watchdog))
+      await vi.waitFor(() => expect(heard).toContainEqual(watchdog), 10_000)
     } finally {
       clearInterval(timer)
     }
@@ -186,7 +187,7 @@ describe('control that is late', () => {
     binary(5, { t: performance.now() - 1_000, ttlMs: 0 })
     binary(6, { t: performance.now() - 1_000, ttlMs: 2_000 })
     control(7)
-    await vi.waitFor(() => expect(heard.at(-1)).toBe(7))
+    await vi.waitFor(() => expect(heard.at(-1)).toBe(7), 10_000)
     expect(heard).toEqual([
       ...[1, 2, { late: 3, byAtLeast100Ms: true }, [4, 7, 8]],
       ...[{ late: 5, byAtLeast100Ms: true }, [6, 7, 8], 7],
@@ -198,7 +199,7 @@ describe('control that is late', () => {
     control(1)
     // Everything that was sent in four seconds arrives in one burst, the newest last.
     for (let seq = 2; seq <= 200; seq += 1) control(seq, 4_000 - 20 * seq)
-    await vi.waitFor(() => expect(heard).toHaveLength(200))
+    await vi.waitFor(() => expect(heard).toHaveLength(200), 10_000)
     const obeyed = heard.filter((entry) => typeof entry === 'number')
     expect(obeyed[0]).toBe(1)
     expect(obeyed[1]).toBeGreaterThan(170)
@@ -211,13 +212,13 @@ describe('control that is late', () => {
     gateway.send({ type: 'session', ...session, session_id: otherSessionId })
     control(2, 60_000, otherSessionId)
     control(3, 120_000, otherSessionId)
-    await vi.waitFor(() => expect(heard).toHaveLength(3))
+    await vi.waitFor(() => expect(heard).toHaveLength(3), 10_000)
     expect(heard).toEqual([1, 2, { late: 3, byAtLeast100Ms: true }])
     gateway.welcome = { session: { ...session, session_id: otherSessionId } }
     gateway.newest.terminate()
-    await vi.waitFor(() => expect(gateway.sockets).toHaveLength(2))
+    await vi.waitFor(() => expect(gateway.sockets).toHaveLength(2), 10_000)
     control(4, 180_000, otherSessionId)
-    await vi.waitFor(() => expect(heard.at(-1)).toBe(4))
+    await vi.waitFor(() => expect(heard.at(-1)).toBe(4), 10_000)
   })
 
   test('is judged anew when numbers start again, as they do with another console', async () => {
@@ -226,7 +227,7 @@ describe('control that is late', () => {
     control(1, 60_000)
     control(2, 60_000)
     control(3, 120_000)
-    await vi.waitFor(() => expect(heard).toHaveLength(6))
+    await vi.waitFor(() => expect(heard).toHaveLength(6), 10_000)
     expect(heard).toEqual([1, 2, 3, 1, 2, { late: 3, byAtLeast100Ms: true }])
   })
 })

@@ -46,7 +46,7 @@ test('a robot presents its token as a bearer, waits for the welcome and then sen
   expect(heard).toEqual(['connecting', 'online', 1, 'Ada'])
   expect(link).toMatchObject({ state: 'online', epoch: 1, robotId, session: { session_id: sessionId } })
   expect(gateway.authorizations).toEqual(['Bearer robot-token'])
-  await vi.waitFor(() => expect(gateway.frames.length).toBeGreaterThanOrEqual(3))
+  await vi.waitFor(() => expect(gateway.frames.length).toBeGreaterThanOrEqual(3), 10_000)
   expect(gateway.frames.slice(0, 3)).toEqual(
     [1, 2, 3].map((seq) => ({ type: 'heartbeat', battery: 0.5, seq })),
   )
@@ -62,7 +62,7 @@ test('a robot presents its token as a bearer, waits for the welcome and then sen
       { type: 'log', level: 'warn', message: 'low battery' },
       { type: 'telemetry', data: { x: 1 } },
     ])
-  })
+  }, 10_000)
 })
 
 test('a heartbeat whose extra fields fail or cannot be sent still goes out', async () => {
@@ -80,7 +80,7 @@ test('a heartbeat whose extra fields fail or cannot be sent still goes out', asy
     onError: (cause) => errors.push(cause),
   })
   await link.connect()
-  await vi.waitFor(() => expect(gateway.frames.length).toBeGreaterThanOrEqual(2))
+  await vi.waitFor(() => expect(gateway.frames.length).toBeGreaterThanOrEqual(2), 10_000)
   expect(gateway.frames.slice(0, 2)).toEqual([1, 2].map((seq) => ({ type: 'heartbeat', seq })))
   expect(errors[0]).toMatchObject({ message: 'sensor' })
 })
@@ -98,11 +98,11 @@ test.each(codes)('after close code %i it comes back only if the protocol says so
   await link.connect()
   gateway.newest.close(code)
   if (shouldReconnect(code)) {
-    await vi.waitFor(() => expect(link.epoch).toBe(2))
+    await vi.waitFor(() => expect(link.epoch).toBe(2), 10_000)
     expect(states).toEqual(['connecting', 'online', `offline ${code}`, 'connecting', 'online'])
     expect(closed).not.toHaveBeenCalled()
   } else {
-    await vi.waitFor(() => expect(closed).toHaveBeenCalledOnce())
+    await vi.waitFor(() => expect(closed).toHaveBeenCalledOnce(), 10_000)
     expect(closed.mock.calls[0]?.[0]).toMatchObject({ closeCode: code })
     expect(link.state).toBe('closed')
     expect(gateway.upgrades).toBe(1)
@@ -114,7 +114,7 @@ test('a connection that breaks without a handshake comes back', async () => {
   const link = robot(gateway)
   await link.connect()
   gateway.newest.terminate()
-  await vi.waitFor(() => expect(link).toMatchObject({ state: 'online', epoch: 2 }))
+  await vi.waitFor(() => expect(link).toMatchObject({ state: 'online', epoch: 2 }), 10_000)
 })
 
 test.each([401, 403, 404])('an upgrade refused with %i is final', async (status) => {
@@ -123,7 +123,7 @@ test.each([401, 403, 404])('an upgrade refused with %i is final', async (status)
   const closed = vi.fn<(end: RobotLinkEnd) => void>()
   const link = robot(gateway, { onClosed: closed })
   await expect(link.connect()).rejects.toThrow(String(status))
-  await vi.waitFor(() => expect(closed).toHaveBeenCalledOnce())
+  await vi.waitFor(() => expect(closed).toHaveBeenCalledOnce(), 10_000)
   expect(closed.mock.calls[0]?.[0]).toMatchObject({ httpStatus: status })
   expect(gateway.upgrades).toBe(1)
 })
@@ -139,7 +139,7 @@ test('a busy gateway, a silent one and one that is not there yet are tried again
   silent.welcome = null
   const patient = robot(silent, { connectTimeoutMs: 50 })
   void patient.connect()
-  await vi.waitFor(() => expect(silent.upgrades).toBeGreaterThanOrEqual(2))
+  await vi.waitFor(() => expect(silent.upgrades).toBeGreaterThanOrEqual(2), 10_000)
   silent.welcome = {}
   await patient.connect()
 
@@ -149,7 +149,10 @@ test('a busy gateway, a silent one and one that is not there yet are tried again
   const attempts: string[] = []
   const early = robot({ url }, { onConnection: (state) => attempts.push(state) })
   void early.connect()
-  await vi.waitFor(() => expect(attempts.filter((state) => state === 'offline').length).toBeGreaterThan(2))
+  await vi.waitFor(
+    () => expect(attempts.filter((state) => state === 'offline').length).toBeGreaterThan(2),
+    10_000,
+  )
   await new Gateway().listen(port)
   await early.connect()
   expect(early.state).toBe('online')
@@ -166,7 +169,7 @@ test('a link on which nothing arrives is ended by the robot itself, and replaced
     },
   })
   await link.connect()
-  await vi.waitFor(() => expect(link.epoch).toBeGreaterThanOrEqual(2))
+  await vi.waitFor(() => expect(link.epoch).toBeGreaterThanOrEqual(2), 10_000)
   expect(offline[0]).toBe(1006)
 })
 
@@ -192,7 +195,7 @@ test('the backoff grows while there is no welcome and starts over after one', as
   const link = robot(gateway)
   await link.connect()
   gateway.newest.terminate()
-  await vi.waitFor(() => expect(link.epoch).toBe(2))
+  await vi.waitFor(() => expect(link.epoch).toBe(2), 10_000)
   expect(attempts).toEqual([0, 1, 2, 0])
 })
 
@@ -219,8 +222,8 @@ test('telemetry is dropped, not queued, while the gateway does not read', async 
   expect(mostBuffered).toBeLessThan(100_000 + 61_000)
   expect(link.stopped('still told')).toBe(true)
   gateway.newest.resume()
-  await vi.waitFor(() => expect(link.telemetry('again')).toBe(true))
-  await vi.waitFor(() => expect(gateway.frames.some((frame) => frame.data === 'again')).toBe(true))
+  await vi.waitFor(() => expect(link.telemetry('again')).toBe(true), 10_000)
+  await vi.waitFor(() => expect(gateway.frames.some((frame) => frame.data === 'again')).toBe(true), 10_000)
   expect(gateway.frames.some((frame) => frame.reason === 'still told')).toBe(true)
 })
 
@@ -230,7 +233,7 @@ test('a frame over the protocol limit is refused here instead of costing the con
   const link = robot(gateway, { onError: (cause) => errors.push(cause) })
   await link.connect()
   expect(link.telemetry('x'.repeat(70_000))).toBe(false)
-  await vi.waitFor(() => expect(errors[0]).toBeInstanceOf(RangeError))
+  await vi.waitFor(() => expect(errors[0]).toBeInstanceOf(RangeError), 10_000)
   expect(link.state).toBe('online')
 })
 
@@ -263,7 +266,7 @@ test('control, session and stop arrive in order; a latched stop bars control unt
   gateway.send({ type: 'stop_cleared' })
   control(4)
   gateway.send({ type: 'session', ...session, status: 'COMPLETED' })
-  await vi.waitFor(() => expect(heard.at(-1)).toBe('COMPLETED'))
+  await vi.waitFor(() => expect(heard.at(-1)).toBe('COMPLETED'), 10_000)
   expect(heard).toEqual([
     null,
     'ACTIVE',
@@ -292,10 +295,10 @@ test('a stop survives a reconnect, and so does its clearing', async () => {
   await link.connect()
   expect(link.stop).toEqual({ reason: 'emergency', latched: true })
   gateway.newest.terminate()
-  await vi.waitFor(() => expect(heard).toEqual(['emergency', 'emergency']))
+  await vi.waitFor(() => expect(heard).toEqual(['emergency', 'emergency']), 10_000)
   gateway.welcome = { stop: null }
   gateway.newest.terminate()
-  await vi.waitFor(() => expect(heard).toEqual(['emergency', 'emergency', 'cleared']))
+  await vi.waitFor(() => expect(heard).toEqual(['emergency', 'emergency', 'cleared']), 10_000)
   expect(link.stop).toBeNull()
 })
 
@@ -309,7 +312,7 @@ test('a callback that throws is reported and does not cost the connection', asyn
     onError: (cause) => errors.push(cause),
   })
   await link.connect()
-  await vi.waitFor(() => expect(errors).toMatchObject([{ message: 'mine' }]))
+  await vi.waitFor(() => expect(errors).toMatchObject([{ message: 'mine' }]), 10_000)
   expect(link.state).toBe('online')
 })
 
@@ -332,7 +335,7 @@ test('close() is final in every state, also from inside a callback', async () =>
       await link.connect()
       gateway.newest.terminate()
     }
-    await vi.waitFor(() => expect(link.state).toBe('closed'))
+    await vi.waitFor(() => expect(link.state).toBe('closed'), 10_000)
     await link.close()
     expect(ends).toHaveLength(1)
   }

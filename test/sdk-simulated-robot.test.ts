@@ -66,7 +66,7 @@ async function createStage(deadmanMs = 60_000) {
 
 test('it drives where it is told, acknowledges, and shows it in its telemetry', async () => {
   const { drive, moving, received, robot } = await createStage()
-  await vi.waitFor(() => expect(received('telemetry').length).toBeGreaterThan(0))
+  await vi.waitFor(() => expect(received('telemetry').length).toBeGreaterThan(0), 10_000)
   expect(received('telemetry')[0]?.data).toMatchObject({ pose: { x_m: 1, y_m: 1 }, standing: true })
   expect(robot.state.leftMps).toBe(0)
   drive(0.5)
@@ -75,7 +75,7 @@ test('it drives where it is told, acknowledges, and shows it in its telemetry', 
     const sample = received('telemetry').at(-1)?.data as { pose: { x_m: number } }
     expect(sample.pose.x_m).toBeGreaterThan(1.02)
     expect(sample).toMatchObject({ standing: false, nearest_obstacle: { distance_m: expect.any(Number) } })
-  })
+  }, 10_000)
   expect(received('ack')).toEqual([{ type: 'ack', seq: 1 }])
   expect(received('heartbeat')[0]).toMatchObject({ battery: 0.9 })
 })
@@ -85,12 +85,15 @@ test('a latched stop brakes it, is answered once it stands, and holds until clea
   drive(0.5)
   await moving()
   send({ type: 'stop', reason: 'emergency', latched: true })
-  await vi.waitFor(() => expect(received('stopped')).toEqual([{ type: 'stopped', reason: 'emergency' }]))
+  await vi.waitFor(
+    () => expect(received('stopped')).toEqual([{ type: 'stopped', reason: 'emergency' }]),
+    10_000,
+  )
   expect(robot.state).toMatchObject({ leftMps: 0, rightMps: 0 })
   drive(0.5)
   // The gateway repeats its stop: the answer to it proves that the control frame before it was handled.
   send({ type: 'stop', reason: 'emergency', latched: true })
-  await vi.waitFor(() => expect(received('stopped')).toHaveLength(2))
+  await vi.waitFor(() => expect(received('stopped')).toHaveLength(2), 10_000)
   await still()
   expect(received('ack')).toHaveLength(1)
   send({ type: 'stop_cleared' })
@@ -103,7 +106,10 @@ test('after an unlatched stop the next control frame moves it again', async () =
   drive(0.5)
   await moving()
   send({ type: 'stop', reason: 'deadman', latched: false })
-  await vi.waitFor(() => expect(received('stopped')).toEqual([{ type: 'stopped', reason: 'deadman' }]))
+  await vi.waitFor(
+    () => expect(received('stopped')).toEqual([{ type: 'stopped', reason: 'deadman' }]),
+    10_000,
+  )
   drive(0.5)
   await moving()
 })
@@ -119,8 +125,9 @@ test('it brakes by itself when control falls silent, the session pauses, or the 
   )
   await silent.still()
   // The stand-in sends no stop: this one is the robot's own, told once it stands.
-  await vi.waitFor(() =>
-    expect(silent.received('stopped').at(-1)).toEqual({ type: 'stopped', reason: 'watchdog' }),
+  await vi.waitFor(
+    () => expect(silent.received('stopped').at(-1)).toEqual({ type: 'stopped', reason: 'watchdog' }),
+    10_000,
   )
 
   const paused = await createStage()
@@ -141,7 +148,7 @@ test('it brakes by itself when control falls silent, the session pauses, or the 
   await vi.waitFor(() => {
     if (lost.robot.link.state !== 'online') lost.stage.socket?.terminate()
     expect(lost.robot.link.state).toBe('online')
-  })
+  }, 10_000)
   lost.drive(0.5)
   await lost.moving()
 })
@@ -156,7 +163,7 @@ test('control it cannot read brakes it and is not acknowledged', async () => {
     data: { linear_mps: 'fast' },
   })
   await still()
-  await vi.waitFor(() => expect(received('log')).toHaveLength(1))
+  await vi.waitFor(() => expect(received('log')).toHaveLength(1), 10_000)
   expect(received('ack')).toHaveLength(1)
 })
 
@@ -168,17 +175,17 @@ test('it drives by binary control too, and not by any that is late', async () =>
     stage.socket?.send(encodeBinaryFrame({ kind: BINARY_CONTROL, flags: 0, ttlMs: 250, seq, t }, payload))
   binary(1, performance.now())
   await moving()
-  await vi.waitFor(() => expect(received('ack')).toEqual([{ type: 'ack', seq: 1 }]))
+  await vi.waitFor(() => expect(received('ack')).toEqual([{ type: 'ack', seq: 1 }]), 10_000)
   send({ type: 'stop', reason: 'deadman', latched: false })
   binary(2, performance.now() - 1_000)
-  await vi.waitFor(() => expect(received('log')).toMatchObject([{ level: 'warn' }]))
+  await vi.waitFor(() => expect(received('log')).toMatchObject([{ level: 'warn' }]), 10_000)
   await still()
   expect(received('ack')).toHaveLength(1)
 })
 
 test('it tells its pose while it is in a session', async () => {
   const { send, received } = await createStage()
-  await vi.waitFor(() => expect(received('telemetry').length).toBeGreaterThan(3))
+  await vi.waitFor(() => expect(received('telemetry').length).toBeGreaterThan(3), 10_000)
   send({ type: 'session', ...active, status: 'COMPLETED' })
   // Five samples would be due while ten heartbeats of 50 ms pass.
   const beats = (count: number) => {
@@ -199,7 +206,7 @@ test('what it does while it is driven is reported as an episode when its session
   drive(0.5)
   await moving()
   send({ type: 'session', ...active, status: 'PAUSED' })
-  await vi.waitFor(() => expect(received('episode')).toHaveLength(1))
+  await vi.waitFor(() => expect(received('episode')).toHaveLength(1), 10_000)
   const [episode] = received('episode') as [
     Frame & { started_at: number; ended_at: number; size_bytes: number },
   ]
@@ -212,7 +219,7 @@ test('what it does while it is driven is reported as an episode when its session
   send({ type: 'session', ...active })
   send({ type: 'session', ...active, status: 'COMPLETED' })
   send({ type: 'stop', reason: 'session_over', latched: true })
-  await vi.waitFor(() => expect(received('stopped')).toHaveLength(1))
+  await vi.waitFor(() => expect(received('stopped')).toHaveLength(1), 10_000)
   expect(received('episode'), 'nobody has driven since').toHaveLength(1)
 })
 

@@ -180,7 +180,7 @@ describe('Events', () => {
     await hub.saw('notification', { type: 'session.started' })
     await vi.waitFor(async () => {
       expect(await typesFor(story.owner)).toContainEqual({ type: 'session.started', sessionId })
-    })
+    }, 10_000)
     hub.close()
   })
 })

@@ -11,7 +11,7 @@ const root = fileURLToPath(new URL('../..', import.meta.url))
 const { resolve } = createRequire(import.meta.url)
 
 /** Less than a test may take, so that what was waited for is named. */
-const TIMEOUT_MS = 12_000
+const TIMEOUT_MS = 25_000
 
 /** Of a browser's context: width, colours, proxy. */
 export type PageOptions = NonNullable<Parameters<Browser['newContext']>[0]>
