@@ -1,11 +1,11 @@
-import { Button, Center, Group, Text } from '@mantine/core'
+import { Button, Group, Text } from '@mantine/core'
 import { useParams } from '@tanstack/react-router'
 import { useMe } from '../auth/me.ts'
 import { dateTime } from '../ui/format.ts'
 import { Found } from '../ui/found.tsx'
 import { LinkButton } from '../ui/links.tsx'
+import { MoreButton } from '../ui/more-button.tsx'
 import { Page } from '../ui/page.tsx'
-import { Problem } from '../ui/states.tsx'
 import { HostedLink } from './hosted-link.tsx'
 import { InvoiceLines } from './invoice-lines.tsx'
 import { InvoiceStatusBadge, meaningOf, monthName } from './invoice-status.tsx'
@@ -36,18 +36,9 @@ export function InvoicePage() {
             </Group>
             <MadeOutTo />
             <InvoiceLines invoice={invoice} lines={lines} />
-            {query.isFetchNextPageError && <Problem error={query.error} />}
-            {query.hasNextPage && (
-              <Center data-no-print>
-                <Button
-                  variant="default"
-                  onClick={() => void query.fetchNextPage()}
-                  loading={query.isFetchingNextPage}
-                >
-                  More lines ({lines.length} of {invoice.session_count})
-                </Button>
-              </Center>
-            )}
+            <MoreButton query={query}>
+              More lines ({lines.length} of {invoice.session_count})
+            </MoreButton>
           </Page>
         )
       }}

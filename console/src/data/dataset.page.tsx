@@ -1,10 +1,11 @@
-import { Anchor, Badge, Button, Center, Code, Table } from '@mantine/core'
+import { Anchor, Badge, Code, Table } from '@mantine/core'
 import { useParams } from '@tanstack/react-router'
 import { DataTable } from '../ui/data-table.tsx'
 import { dataSize } from '../ui/format.ts'
 import { LinkButton } from '../ui/links.tsx'
+import { MoreButton } from '../ui/more-button.tsx'
 import { Page } from '../ui/page.tsx'
-import { Empty, Problem, QueryView } from '../ui/states.tsx'
+import { Empty, QueryView } from '../ui/states.tsx'
 import { Time } from '../ui/time.tsx'
 import { webAddress } from '../ui/web-address.ts'
 import { type Episode, useDatasets, useEpisodes } from './use-datasets.ts'
@@ -34,18 +35,7 @@ export function DatasetPage() {
         {(episodes) => (
           <>
             <EpisodeTable episodes={episodes} />
-            {query.isFetchNextPageError && <Problem error={query.error} />}
-            {query.hasNextPage && (
-              <Center>
-                <Button
-                  variant="default"
-                  onClick={() => void query.fetchNextPage()}
-                  loading={query.isFetchingNextPage}
-                >
-                  Older episodes
-                </Button>
-              </Center>
-            )}
+            <MoreButton query={query}>Older episodes</MoreButton>
           </>
         )}
       </QueryView>

@@ -1,10 +1,10 @@
-import { Button, Group, Modal, Select, Stack, TextInput } from '@mantine/core'
+import { Button, Group, Select, Stack, TextInput } from '@mantine/core'
 import { useMutation, useQueryClient } from '@tanstack/react-query'
 import { answerOf } from '@wheelhouse/sdk'
 import { useState } from 'react'
 import { keys } from '../api/keys.ts'
 import { usePlatform } from '../app/platform.ts'
-import { CopyableSecret, SecretNote } from '../ui/secret.tsx'
+import { SecretDialog } from '../ui/secret-dialog.tsx'
 import { Problem } from '../ui/states.tsx'
 
 const DAY_MS = 86_400_000
@@ -34,59 +34,54 @@ export function NewApiKey({ opened, onClose }: { opened: boolean; onClose: () =>
   }
   const made = create.data
   return (
-    <Modal
+    <SecretDialog
       opened={opened}
       onClose={onClose}
-      // A slip must not lose a key that is never shown again.
-      closeOnClickOutside={!made}
-      closeOnEscape={!made}
-      onExitTransitionEnd={forget}
-      title={made ? 'Your new API key' : 'Create an API key'}
+      onClosed={forget}
+      title="Create an API key"
+      shown={
+        made && {
+          title: 'Your new API key',
+          note: 'Copy it now: it is not kept and cannot be shown again.',
+          label: made.name,
+          value: made.key,
+        }
+      }
     >
-      {made ? (
+      <form
+        onSubmit={(event) => {
+          event.preventDefault()
+          create.mutate()
+        }}
+      >
         <Stack>
-          <SecretNote>Copy it now: it is not kept and cannot be shown again.</SecretNote>
-          <CopyableSecret label={made.name} value={made.key} />
+          <TextInput
+            label="Name"
+            description="What will use it"
+            value={name}
+            onChange={(event) => setName(event.currentTarget.value)}
+            maxLength={100}
+            required
+            data-autofocus
+          />
+          <Select
+            label="Expires after"
+            data={lifetimes}
+            value={days}
+            onChange={(value) => setDays(value ?? '')}
+            allowDeselect={false}
+          />
+          <Problem error={create.error} />
           <Group justify="flex-end">
-            <Button onClick={onClose}>Done</Button>
+            <Button variant="default" onClick={onClose}>
+              Cancel
+            </Button>
+            <Button type="submit" loading={create.isPending}>
+              Create
+            </Button>
           </Group>
         </Stack>
-      ) : (
-        <form
-          onSubmit={(event) => {
-            event.preventDefault()
-            create.mutate()
-          }}
-        >
-          <Stack>
-            <TextInput
-              label="Name"
-              description="What will use it"
-              value={name}
-              onChange={(event) => setName(event.currentTarget.value)}
-              maxLength={100}
-              required
-              data-autofocus
-            />
-            <Select
-              label="Expires after"
-              data={lifetimes}
-              value={days}
-              onChange={(value) => setDays(value ?? '')}
-              allowDeselect={false}
-            />
-            <Problem error={create.error} />
-            <Group justify="flex-end">
-              <Button variant="default" onClick={onClose}>
-                Cancel
-              </Button>
-              <Button type="submit" loading={create.isPending}>
-                Create
-              </Button>
-            </Group>
-          </Stack>
-        </form>
-      )}
-    </Modal>
+      </form>
+    </SecretDialog>
   )
 }

@@ -1,7 +1,8 @@
-import { Button, Center, Group, SegmentedControl, Stack, Text } from '@mantine/core'
+import { Group, SegmentedControl, Stack, Text } from '@mantine/core'
 import { useState } from 'react'
 import { DataTable } from '../ui/data-table.tsx'
-import { Empty, Problem, QueryView } from '../ui/states.tsx'
+import { MoreButton } from '../ui/more-button.tsx'
+import { Empty, QueryView } from '../ui/states.tsx'
 import { DeliveryRow } from './delivery-row.tsx'
 import { type DeliveryStatus, useDeliveries, type Webhook } from './queries.ts'
 import { ReplayMissed } from './replay-missed.tsx'
@@ -45,18 +46,7 @@ export function Deliveries({ webhook }: { webhook: Webhook }) {
                 <DeliveryRow key={delivery.id} delivery={delivery} webhook={webhook} />
               ))}
             </DataTable>
-            {query.isFetchNextPageError && <Problem error={query.error} />}
-            {query.hasNextPage && (
-              <Center>
-                <Button
-                  variant="default"
-                  onClick={() => void query.fetchNextPage()}
-                  loading={query.isFetchingNextPage}
-                >
-                  Older deliveries
-                </Button>
-              </Center>
-            )}
+            <MoreButton query={query}>Older deliveries</MoreButton>
           </>
         )}
       </QueryView>

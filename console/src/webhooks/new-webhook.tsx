@@ -1,12 +1,13 @@
-import { Button, Group, Modal, Stack, Text } from '@mantine/core'
+import { Button, Group, Stack, Text } from '@mantine/core'
 import { useMutation, useQueryClient } from '@tanstack/react-query'
 import { answerOf } from '@wheelhouse/sdk'
 import { type FormEvent, useState } from 'react'
 import { keys } from '../api/keys.ts'
 import { usePlatform } from '../app/platform.ts'
 import { fieldErrors } from '../ui/field-errors.ts'
+import { SecretDialog } from '../ui/secret-dialog.tsx'
 import { Problem } from '../ui/states.tsx'
-import { ShownSecret } from './shown-secret.tsx'
+import { shownSecret } from './shown-secret.ts'
 import { bodyOf, WebhookFields, type WebhookValues, webhookFields } from './webhook-fields.tsx'
 
 const empty: WebhookValues = { url: '', types: ['*'], description: '' }
@@ -31,39 +32,34 @@ export function NewWebhook({ opened, onClose }: { opened: boolean; onClose: () =
   }
   const made = create.data
   return (
-    <Modal
+    <SecretDialog
       opened={opened}
       onClose={onClose}
-      closeOnClickOutside={!made}
-      closeOnEscape={!made}
-      onExitTransitionEnd={forget}
-      title={made ? 'Your new webhook' : 'Add a webhook'}
+      onClosed={forget}
+      title="Add a webhook"
+      shown={made && shownSecret('Your new webhook', made)}
     >
-      {made ? (
-        <ShownSecret secret={made.secret} onDone={onClose} />
-      ) : (
-        <form onSubmit={submit}>
-          <Stack>
-            <Text size="sm">
-              Events are sent as JSON in a POST request, signed with a secret of the webhook.
-            </Text>
-            <WebhookFields
-              values={values}
-              errors={refused ?? {}}
-              onChange={(part) => setValues((old) => ({ ...old, ...part }))}
-            />
-            {!refused && <Problem error={create.error} />}
-            <Group justify="flex-end">
-              <Button variant="default" onClick={onClose}>
-                Cancel
-              </Button>
-              <Button type="submit" loading={create.isPending}>
-                Add
-              </Button>
-            </Group>
-          </Stack>
-        </form>
-      )}
-    </Modal>
+      <form onSubmit={submit}>
+        <Stack>
+          <Text size="sm">
+            Events are sent as JSON in a POST request, signed with a secret of the webhook.
+          </Text>
+          <WebhookFields
+            values={values}
+            errors={refused ?? {}}
+            onChange={(part) => setValues((old) => ({ ...old, ...part }))}
+          />
+          {!refused && <Problem error={create.error} />}
+          <Group justify="flex-end">
+            <Button variant="default" onClick={onClose}>
+              Cancel
+            </Button>
+            <Button type="submit" loading={create.isPending}>
+              Add
+            </Button>
+          </Group>
+        </Stack>
+      </form>
+    </SecretDialog>
   )
 }

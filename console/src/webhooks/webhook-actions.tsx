@@ -1,4 +1,4 @@
-import { Button, Checkbox, Group, Modal, Stack, Text } from '@mantine/core'
+import { Button, Checkbox, Group, Stack, Text } from '@mantine/core'
 import { useDisclosure } from '@mantine/hooks'
 import { useQueryClient } from '@tanstack/react-query'
 import { useNavigate } from '@tanstack/react-router'
@@ -7,11 +7,12 @@ import { useEffect, useState } from 'react'
 import { keys } from '../api/keys.ts'
 import { usePlatform } from '../app/platform.ts'
 import { ConfirmButton } from '../ui/confirm-button.tsx'
+import { SecretDialog } from '../ui/secret-dialog.tsx'
 import { Problem } from '../ui/states.tsx'
 import { Time } from '../ui/time.tsx'
 import { answerText } from './delivery-row.tsx'
 import { useDelivery, useWebhookChange, type Webhook, webhookKey } from './queries.ts'
-import { ShownSecret } from './shown-secret.tsx'
+import { shownSecret } from './shown-secret.ts'
 
 interface Props {
   readonly webhook: Webhook
@@ -109,37 +110,32 @@ export function Secret({ webhook }: Props) {
       <Button variant="default" onClick={open}>
         Replace the secret
       </Button>
-      <Modal
+      <SecretDialog
         opened={opened}
         onClose={close}
-        closeOnClickOutside={!made}
-        closeOnEscape={!made}
-        onExitTransitionEnd={forget}
-        title={made ? 'The new secret' : 'Replace the secret?'}
+        onClosed={forget}
+        title="Replace the secret?"
+        shown={made && shownSecret('The new secret', made)}
       >
-        {made ? (
-          <ShownSecret secret={made.secret} onDone={close} />
-        ) : (
-          <Stack>
-            <Checkbox
-              label="The old one signs too for another 24 hours"
-              description="So that your server goes on while you change it. Not if the secret has leaked."
-              checked={keepOld}
-              onChange={(event) => setKeepOld(event.currentTarget.checked)}
-              data-autofocus
-            />
-            <Problem error={rotate.error} />
-            <Group justify="flex-end">
-              <Button variant="default" onClick={close}>
-                Keep
-              </Button>
-              <Button loading={rotate.isPending} onClick={() => rotate.mutate(keepOld)}>
-                Replace
-              </Button>
-            </Group>
-          </Stack>
-        )}
-      </Modal>
+        <Stack>
+          <Checkbox
+            label="The old one signs too for another 24 hours"
+            description="So that your server goes on while you change it. Not if the secret has leaked."
+            checked={keepOld}
+            onChange={(event) => setKeepOld(event.currentTarget.checked)}
+            data-autofocus
+          />
+          <Problem error={rotate.error} />
+          <Group justify="flex-end">
+            <Button variant="default" onClick={close}>
+              Keep
+            </Button>
+            <Button loading={rotate.isPending} onClick={() => rotate.mutate(keepOld)}>
+              Replace
+            </Button>
+          </Group>
+        </Stack>
+      </SecretDialog>
     </Group>
   )
 }
