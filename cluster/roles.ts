@@ -33,7 +33,8 @@ function createRole(role: Role, number: 1 | 2, { ports, logDir, shared, demo }: 
   const gatewayPort = role === 'gateway' ? ports[`gateway-${number}-public`] : ports.public
   const env = {
     ...{ ROLES: role, [portVariable[role]]: String(port), GATEWAY_URL: `ws://localhost:${gatewayPort}` },
-    ...{ TRUST_PROXY: '1', DEMO: String(demo && name === 'api-1') },
+    // The proxy listens on this machine only, so trusting it opens nothing to others.
+    ...{ TRUST_PROXY: '1', ALLOW_INSECURE_DEV: 'true', DEMO: String(demo && name === 'api-1') },
     npm_lifecycle_event: 'cluster', // they end by themselves should the cluster's own process be killed
     ...shared,
   }

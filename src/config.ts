@@ -68,6 +68,8 @@ const Env = z.object({
   GATEWAY_PORT: port.default(3002),
   WORKER_PORT: port.optional(),
   HOST: z.string().optional(),
+  /** Lets the built-in identity provider and the demo run where other machines can connect. */
+  ALLOW_INSECURE_DEV: flag.default(false),
   BASE_URL: origin.optional(),
   GATEWAY_URL: urlOf(/^wss?$/)
     .transform((url) => url.replace(/\/+$/, ''))
@@ -159,6 +161,9 @@ function crossProblems(env: Env): string[] {
       'HEARTBEAT_TIMEOUT_MS must be at least twice HEARTBEAT_INTERVAL_MS: one late beat is no loss',
     )
   }
+  if (production && env.ALLOW_INSECURE_DEV) {
+    problems.push('ALLOW_INSECURE_DEV cannot be on in production: it gives admin accounts to anyone who asks')
+  }
   if (production && env.DEMO) problems.push('DEMO cannot be on in production: it prints working credentials')
   return problems
 }
@@ -209,6 +214,7 @@ export function loadConfig(source: Record<string, string | undefined> = environm
     databaseUrl: env.DATABASE_URL,
     redisUrl: env.REDIS_URL,
     dataDir: resolve(env.DATA_DIR),
+    allowInsecureDev: env.ALLOW_INSECURE_DEV,
     host: env.HOST ?? (production ? '0.0.0.0' : '127.0.0.1'),
     port: env.PORT,
     hubPort: env.HUB_PORT,

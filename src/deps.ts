@@ -57,6 +57,8 @@ export interface Surroundings {
   readonly now: () => Date
   /** Public origin, once the port is known. */
   readonly baseUrl: string
+  /** Other machines can use the built-in identity provider, as ALLOW_INSECURE_DEV allows. */
+  readonly insecure?: boolean
 }
 
 /** The composition root: everything is built here once, in reading order, and closed in reverse. */

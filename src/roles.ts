@@ -7,6 +7,7 @@ import { createMonthlyClose } from './billing/invoice.close.ts'
 import type { Config } from './config.ts'
 import { createPlatform, type Platform } from './deps.ts'
 import { type Listener, listen } from './http/listener.ts'
+import { checkDevelopmentAccess } from './idp/exposure.ts'
 import type { Log } from './log.ts'
 import { measureGateway, measureHub } from './metrics/role.metrics.ts'
 import type { Payments } from './payments/payments.ts'
@@ -64,7 +65,9 @@ export async function startRoles(
   try {
     const { http, hubHttp, workerHttp } = await openListeners(config, ending)
     const baseUrl = config.baseUrlFromPort && http ? `http://localhost:${http.port}` : config.baseUrl
-    const platform = await createPlatform(config, { log, now, baseUrl })
+    const openTo = http && checkDevelopmentAccess({ ...config, baseUrl }, http.address)
+    if (openTo !== undefined) log.warn(`INSECURE: anyone can sign in as anyone without a password: ${openTo}`)
+    const platform = await createPlatform(config, { log, now, baseUrl, insecure: openTo !== undefined })
     ending.close.push(platform.close)
     ending.drain.push(() => platform.eventWaits.close())
     ending.drain.push(() => platform.webhookSender.close())

@@ -47,7 +47,7 @@ const environmentOf = (name: string, env: Record<string, string>) =>
 
 const secrets = { SECRET_KEY: 'f'.repeat(64), POSTGRES_PASSWORD: '0123456789abcdef' }
 const production = { ...secrets, IDP_ISSUER: 'https://login.example', IDP_CLIENT_ID: 'wheelhouse' }
-const trial = { ...secrets, NODE_ENV: 'development', DEMO: 'true' }
+const trial = { ...secrets, NODE_ENV: 'development', DEMO: 'true', ALLOW_INSECURE_DEV: 'true' }
 
 describe('docker-compose.yml', () => {
   test('is what the Compose Specification allows', () => {

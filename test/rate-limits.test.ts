@@ -33,7 +33,7 @@ async function limitedWorld(options: { bus?: 'redis'; env?: Record<string, strin
         RATE_LIMIT_PER_MINUTE: String(PER_MINUTE),
         RATE_LIMIT_PUBLIC_PER_MINUTE: String(PUBLIC_PER_MINUTE),
       },
-      ...{ TRUST_PROXY: 'true', ...options.env },
+      ...{ TRUST_PROXY: 'true', ALLOW_INSECURE_DEV: 'true', ...options.env },
     },
   })
 }

@@ -37,13 +37,19 @@ export async function startDemo(running: Running, cameras: CameraPages): Promise
   const started = Promise.allSettled(robots.map((robot) => robot.start()))
   await within(WELCOME_LIMIT_MS, 'demo robots are late', started).catch((cause) => platform.log.warn(cause))
   return {
-    introduce: () => void process.stdout.write(introduction(demo, baseUrl)),
+    introduce: () =>
+      void process.stdout.write((platform.insecure ? INSECURE : '') + introduction(demo, baseUrl)),
     stop: async () => {
       await Promise.all([cameras.close(), ...robots.map((robot) => robot.close())])
       await started
     },
   }
 }
+
+const INSECURE = `
+  WARNING: ALLOW_INSECURE_DEV=true, and other machines can connect. Everyone who does can sign in as any account
+  without a password, admins included. Use this platform with test data only.
+`
 
 function introduction({ keys, robots }: Demo, baseUrl: string): string {
   const robot = robots[0]

@@ -39,6 +39,8 @@ const isForHub = ({ headers, url = '' }: IncomingMessage) =>
 export interface Listener {
   readonly server: Server
   readonly port: number
+  /** The address that it is bound to, as the operating system reports it. */
+  readonly address: string
   /** From now on requests go here instead of being answered 503. */
   serve(handler: RequestListener): void
   /** Takes no more connections and settles when the requests in hand are answered, or after `limitMs`. */
@@ -84,6 +86,7 @@ export async function listen(host: string, port: number, variable: string): Prom
   return {
     server,
     port: typeof address === 'object' && address ? address.port : port,
+    address: typeof address === 'object' && address ? address.address : host,
     serve: (next) => {
       handler = next
     },

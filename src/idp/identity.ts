@@ -14,6 +14,8 @@ export async function createIdentity(parts: {
   secrets: Secrets
   /** People whom the built-in provider offers on its page. */
   accounts: readonly DevAccount[]
+  /** Other machines can use the built-in one. */
+  insecure?: boolean
   report: (cause: unknown) => void
 }) {
   const { config, baseUrl } = parts

@@ -29,6 +29,8 @@ export async function createIdentityProvider(parts: {
   secrets: Secrets
   production: boolean
   accounts: readonly DevAccount[]
+  /** Other machines can connect: the pages carry a warning. */
+  insecure?: boolean
   report: (cause: unknown) => void
 }) {
   if (parts.production) throw new Error('The built-in identity provider does not run in production')
@@ -38,6 +40,8 @@ export async function createIdentityProvider(parts: {
   const cookieKeys = [parts.secrets.sign('idp-cookies', issuer)]
   const settings = providerSettings({ ...parts, mountPath: MOUNT_PATH, signingKey, cookieKeys, accounts })
   const provider = new Provider(issuer, settings)
+  const insecure = parts.insecure === true
+  const pages = signInPage({ provider, mountPath: MOUNT_PATH, accounts, insecure })
   provider.on('server_error', (_http, cause) => parts.report(cause))
 
   return {
@@ -47,7 +51,7 @@ export async function createIdentityProvider(parts: {
     jwksUrl: `${issuer}/jwks`,
     /** The keys for a token verifier in this same process. */
     localJwks: createLocalJWKSet({ keys: [publicPart(signingKey)] }) as KeySource,
-    middleware: providerMiddleware(provider, new URL(parts.baseUrl), accounts, parts.report),
+    middleware: providerMiddleware(provider, new URL(parts.baseUrl), pages, parts.report),
 
     /** Signs an access token like one from a sign-in of this person at the dashboard. */
     async issueDevToken(person: {
@@ -74,11 +78,10 @@ export type IdentityProvider = Awaited<ReturnType<typeof createIdentityProvider>
 function providerMiddleware(
   provider: Provider,
   base: URL,
-  accounts: readonly DevAccount[],
+  pages: Middleware,
   report: (cause: unknown) => void,
 ): Middleware {
   const problems = problemPages(report)
-  const pages = signInPage({ provider, mountPath: MOUNT_PATH, accounts })
   const protocol = koaMount(MOUNT_PATH, provider)
   return async (http, next) => {
     if (http.path !== MOUNT_PATH && !http.path.startsWith(`${MOUNT_PATH}/`)) return await next()

@@ -8,26 +8,31 @@ const FORM_LIMIT_BYTES = 4_096
 
 type Interaction = Awaited<ReturnType<Provider['interactionDetails']>>
 
+const INSECURE = html`<p class="problem"><b>Warning: this platform is open to the network.</b> Everyone who can connect to it
+can sign in as any account, admins included. Use it with test data only.</p>`
+
 /** The development provider's sign-in page: choose one of the accounts, or type any e-mail address. */
 export function signInPage(parts: {
   provider: Provider
   mountPath: string
   accounts: readonly DevAccount[]
+  /** Other machines can open this page. */
+  insecure: boolean
 }): Middleware {
-  const { provider, accounts } = parts
+  const { provider } = parts
   const prefix = `${parts.mountPath}/interaction/`
   return async (http, next) => {
     if (!http.path.startsWith(prefix)) return await next()
     const interaction = await underWay(provider, http)
     if (interaction.uid !== http.path.slice(prefix.length)) throw expired()
-    if (http.method === 'GET' || http.method === 'HEAD') return show(http, interaction, accounts)
+    if (http.method === 'GET' || http.method === 'HEAD') return show(http, interaction, parts)
     if (http.method !== 'POST') {
       throw notAllowed(http.method, ['GET', 'HEAD', 'POST'])
     }
     const form = await readForm(http)
     if (form.has('cancel')) return await finish(provider, http, interaction, { error: 'access_denied' })
     const email = DevEmail.safeParse(form.get('email') ?? '')
-    if (!email.success) return show(http, interaction, accounts, 'That is not an e-mail address.')
+    if (!email.success) return show(http, interaction, parts, 'That is not an e-mail address.')
     await finish(provider, http, interaction, { login: { accountId: email.data } })
   }
 }
@@ -43,7 +48,7 @@ async function underWay(provider: Provider, http: Context): Promise<Interaction>
 function show(
   http: Context,
   interaction: Interaction,
-  accounts: readonly DevAccount[],
+  { accounts, insecure }: { accounts: readonly DevAccount[]; insecure: boolean },
   problem?: string,
 ): void {
   const client = String(interaction.params.client_id)
@@ -52,7 +57,7 @@ function show(
     status: problem ? 400 : 200,
     title: 'Sign in to Wheelhouse',
     ...(typeof back === 'string' && { formTargets: [new URL(back).origin] }),
-    body: html`${problem ? html`<p class="problem">${problem}</p>` : html``}
+    body: html`${problem ? html`<p class="problem">${problem}</p>` : html``}${insecure ? INSECURE : html``}
 <p><small>Built-in development provider: anybody who reaches this page may sign in as anybody, without a password.
 It does not run in production. Signing in for <b>${client}</b>.</small></p>
 <form method="post">${accounts.map(accountButton)}</form>
