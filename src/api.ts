@@ -40,7 +40,7 @@ import { sessionEndpoints } from './sessions/session.routes.ts'
 import { consolePage } from './site/console.page.ts'
 import { healthEndpoint } from './site/health.ts'
 import { homePage } from './site/home.page.ts'
-import { probes } from './site/probes.ts'
+import { probes, type Readiness } from './site/probes.ts'
 import { statsEndpoint } from './site/stats.ts'
 import { contactEndpoints } from './support/contact.routes.ts'
 import { robotRequestEndpoints } from './support/robot-request.routes.ts'
@@ -92,7 +92,7 @@ export function apiEndpoints(platform: Platform, gatewayUrl: () => string): Endp
 /** The api role as a request handler. */
 export function createApi(
   platform: Platform,
-  parts: { gatewayUrl: () => string; isReady: () => boolean; pages: readonly Middleware[] },
+  parts: { gatewayUrl: () => string; readiness: Readiness; pages: readonly Middleware[] },
 ): RequestListener {
   const { config, log, baseUrl, auth } = platform
   const endpoints = apiEndpoints(platform, parts.gatewayUrl)
@@ -105,9 +105,10 @@ export function createApi(
     authenticate: createAdmission({ ...auth, limits: platform.rateLimits }),
     around: platform.idempotency.around,
     observe: platform.metrics.request,
+    diskIsFull: () => platform.diskWatch.full,
     checkAnswers: config.checkAnswers,
     before: [
-      probes(parts.isReady),
+      probes(parts.readiness),
       metricsRoute(platform.metricsPage),
       homePage(),
       consolePage(),

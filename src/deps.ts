@@ -22,7 +22,7 @@ import { openInfrastructure } from './infrastructure.ts'
 import type { Log } from './log.ts'
 import { createMailer } from './mail/mailer.ts'
 import { createAvatars } from './media/avatar.service.ts'
-import { measureDatabase } from './metrics/database.metrics.ts'
+import { measureDatabase, measureDisk } from './metrics/database.metrics.ts'
 import { createMetricsPage } from './metrics/metrics.http.ts'
 import { createMetrics } from './metrics/metrics.ts'
 import { createDigests } from './notifications/digest.service.ts'
@@ -59,15 +59,17 @@ export interface Surroundings {
   readonly baseUrl: string
   /** Other machines can use the built-in identity provider, as ALLOW_INSECURE_DEV allows. */
   readonly insecure?: boolean
+  /** Called when the platform cannot go on, with a message that says why. */
+  readonly fail: (cause: Error) => void
 }
 
 /** The composition root: everything is built here once, in reading order, and closed in reverse. */
 export async function createPlatform(config: Config, surroundings: Surroundings) {
-  const { log } = surroundings
+  const { log, fail } = surroundings
   const closers = createClosers(log)
   const report = (cause: unknown) => log.error({ err: cause }, 'background work failed')
   try {
-    const infrastructure = await openInfrastructure(config, { log, report, onClose: closers.add })
+    const infrastructure = await openInfrastructure(config, { log, report, fail, onClose: closers.add })
     const base = createBase({ ...surroundings, ...infrastructure, config, report })
     const accounts = await createAccounts(base)
     closers.add(() => accounts.apiKeys.settled())
@@ -117,6 +119,7 @@ function createBase(
   const { config, limitsRedis } = parts
   const metrics = createMetrics()
   measureDatabase(metrics, parts)
+  measureDisk(metrics, parts.diskWatch, config.databaseUrl ? undefined : config.dataDir)
   const metricsPage = createMetricsPage({
     metrics,
     token: config.metricsToken,

@@ -1,6 +1,8 @@
 import { randomUUID } from 'node:crypto'
 import { join } from 'node:path'
 import type { Config } from './config.ts'
+import { dataDirProblem, openDataDir } from './data-dir.ts'
+import { createDiskWatch, type DiskWatch } from './db/disk-watch.ts'
 import { startEmbeddedPostgres } from './db/embedded.ts'
 import { applyMigrations } from './db/migrations.ts'
 import { closeOrm, connectOrm, queries } from './db/orm.ts'
@@ -16,29 +18,47 @@ interface Parts {
   readonly report: (cause: unknown) => void
   /** Told how to close what has been opened. */
   readonly onClose: (close: () => Promise<unknown>) => void
+  /** Called when the platform cannot go on: the embedded database is lost. */
+  readonly fail: (cause: Error) => void
 }
 
 /** Connects to what the platform stands on: the database, brought up to date, and Redis where it is configured. */
 export async function openInfrastructure(config: Config, parts: Parts) {
+  const needsDataDir = !config.databaseUrl || !config.secretKey || !config.idp
+  if (needsDataDir) openDataDir(config.dataDir)
   const database = await openDatabase(config, parts)
   return { ...database, ...(await openRedis(config, parts)) }
 }
 
-async function openDatabase(config: Config, { log, onClose }: Parts) {
-  let { databaseUrl } = config
-  if (!databaseUrl) {
-    const embedded = await startEmbeddedPostgres({
-      dataDir: join(config.dataDir, 'postgres'),
-      log: (text) => log.info(text),
-    })
-    onClose(() => embedded.stop())
-    databaseUrl = embedded.url
-  }
-  const orm = await connectOrm({ url: databaseUrl, poolSize: POOL_SIZE, applicationName: 'wheelhouse' })
+async function openDatabase(config: Config, parts: Parts) {
+  const { log, onClose } = parts
+  const diskWatch = createDiskWatch(log)
+  const databaseUrl = config.databaseUrl ?? (await openEmbedded(config.dataDir, parts, diskWatch))
+  const orm = await connectOrm({
+    ...{ url: databaseUrl, poolSize: POOL_SIZE, applicationName: 'wheelhouse' },
+    onPoolCreated: diskWatch.attach,
+  })
   onClose(() => closeOrm(orm))
   const applied = await applyMigrations(orm, databaseUrl)
   if (applied.length > 0) log.info({ applied }, 'database schema brought up to date')
-  return { databaseUrl, orm, db: queries(orm.em.fork()) }
+  return { databaseUrl, orm, db: queries(orm.em.fork()), diskWatch }
+}
+
+/** Starts the embedded PostgreSQL and returns its URL. */
+async function openEmbedded(dataDir: string, parts: Parts, diskWatch: DiskWatch): Promise<string> {
+  const { log, onClose, fail } = parts
+  try {
+    const embedded = await startEmbeddedPostgres({
+      dataDir: join(dataDir, 'postgres'),
+      log: (text) => log.info(text),
+      onDiskFull: diskWatch.note,
+      onLost: fail,
+    })
+    onClose(() => embedded.stop())
+    return embedded.url
+  } catch (cause) {
+    throw dataDirProblem(dataDir, cause) ?? cause
+  }
 }
 
 /** The bus, in this process or over Redis, and the Redis connections of the roles that run here. */

@@ -17,17 +17,21 @@ async function main(): Promise<void> {
   const demo = cameras ? await startDemo(running, cameras).catch(endAndRethrow(running)) : undefined
 
   let stopping = false
-  const stop = async (signal: string) => {
-    if (stopping) return process.exit(1) // asked twice: somebody is in a hurry
+  const stop = async (signal: string, exitCode = 0) => {
+    if (stopping) return process.exit(1) // the second signal ends the process at once
     stopping = true
     log.info({ signal }, 'stopping')
     await demo?.stop()
     await running.stop()
     log.info('stopped')
-    process.exit(0)
+    process.exit(exitCode)
   }
-  process.on('SIGTERM', stop)
-  process.on('SIGINT', stop)
+  process.on('SIGTERM', () => stop('SIGTERM'))
+  process.on('SIGINT', () => stop('SIGINT'))
+  running.failure.then((cause) => {
+    log.fatal(cause.message)
+    return stop('failure', 1)
+  })
   if (config.runByNpm) whenOrphaned(() => stop('npm ended'))
 
   const { baseUrl, hubUrl, gatewayUrl } = running

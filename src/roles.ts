@@ -29,6 +29,8 @@ export interface Running {
   readonly baseUrl: string
   readonly hubUrl: string
   readonly gatewayUrl: string
+  /** Settles with the reason when the platform cannot go on by itself. */
+  readonly failure: Promise<Error>
   /** Ends in order: readiness off, no newcomers, drain, flush, close. Bounded; safe to call twice. */
   stop(): Promise<void>
 }
@@ -57,17 +59,20 @@ export async function startRoles(
   pages: readonly Middleware[] = [],
 ): Promise<Running> {
   const ending: Ending = { drain: [], close: [] }
-  let ready = false
-  const isReady = () => ready
+  const failure = Promise.withResolvers<Error>()
+  let obstacle: string | undefined = 'starting'
+  const readiness = () => obstacle
   const stop = stopper(ending, log, () => {
-    ready = false
+    obstacle = 'ending'
   })
   try {
     const { http, hubHttp, workerHttp } = await openListeners(config, ending)
     const baseUrl = config.baseUrlFromPort && http ? `http://localhost:${http.port}` : config.baseUrl
     const openTo = http && checkDevelopmentAccess({ ...config, baseUrl }, http.address)
     if (openTo !== undefined) log.warn(`INSECURE: anyone can sign in as anyone without a password: ${openTo}`)
-    const platform = await createPlatform(config, { log, now, baseUrl, insecure: openTo !== undefined })
+    const platform = await createPlatform(config, {
+      ...{ log, now, baseUrl, insecure: openTo !== undefined, fail: failure.resolve },
+    })
     ending.close.push(platform.close)
     ending.drain.push(() => platform.eventWaits.close())
     ending.drain.push(() => platform.webhookSender.close())
@@ -79,21 +84,21 @@ export async function startRoles(
       : config.gatewayUrl
     if (http) {
       platform.eventWaits.listen()
-      http.serve(createApi(platform, { gatewayUrl: () => gatewayUrl, isReady, pages }))
+      http.serve(createApi(platform, { gatewayUrl: () => gatewayUrl, readiness, pages }))
     }
     if (hubHttp) {
-      if (hubHttp !== http) hubHttp.serve(probeHandler(isReady, platform.metricsPage))
+      if (hubHttp !== http) hubHttp.serve(probeHandler(readiness, platform.metricsPage))
       await runHub(platform, hubHttp, ending)
     }
     if (config.roles.includes('worker')) runWorker(platform, ending)
-    workerHttp?.serve(probeHandler(isReady, platform.metricsPage))
+    workerHttp?.serve(probeHandler(readiness, platform.metricsPage))
 
-    ready = true
-    watchReadiness(platform, ending, (ok) => {
-      ready = ok
+    obstacle = undefined
+    watchReadiness(platform, ending, (found) => {
+      obstacle = found
     })
     const hubUrl = hubHttp && hubHttp !== http ? `http://localhost:${hubHttp.port}` : baseUrl
-    return { platform, baseUrl, hubUrl, gatewayUrl, stop }
+    return { platform, baseUrl, hubUrl, gatewayUrl, failure: failure.promise, stop }
   } catch (cause) {
     await stop()
     throw cause
@@ -118,7 +123,9 @@ async function openListeners(config: Config, ending: Ending) {
 async function runGateway(platform: Platform, ending: Ending): Promise<string> {
   const { config, log, bus, databaseUrl, baseUrl, sessionPresence, robotTokens, processId, metrics } =
     platform
-  const store = createPresenceStore({ databaseUrl, poolSize: PRESENCE_POOL_SIZE })
+  const store = createPresenceStore({
+    ...{ databaseUrl, poolSize: PRESENCE_POOL_SIZE, onPoolCreated: platform.diskWatch.attach },
+  })
   ending.close.push(() => store.close())
   const presence = createPresence({
     ...{ store, nodeId: processId, bus, sessions: sessionPresence, log },
@@ -170,7 +177,7 @@ async function runHub(platform: Platform, http: Listener, ending: Ending): Promi
 function runWorker(platform: Platform, ending: Ending): void {
   const { config, log, db, now, databaseUrl, transact, sessionPresence, lifecycle, starts } = platform
   const { idempotency, payments } = platform
-  const store = createPresenceStore({ databaseUrl, poolSize: 1 })
+  const store = createPresenceStore({ databaseUrl, poolSize: 1, onPoolCreated: platform.diskWatch.attach })
   ending.close.push(() => store.close())
   const sweep = createSweep({
     store,
@@ -225,12 +232,19 @@ function mailJobs({ contactDelivery, digests, notificationMails }: Platform): Jo
   ]
 }
 
-/** Readiness follows the database, so that a load balancer sends nobody to a process that can only say 503. */
-function watchReadiness(platform: Platform, ending: Ending, report: (ok: boolean) => void): void {
+/** Readiness follows the database, so that a load balancer sends no requests to a process that can only say 503. */
+function watchReadiness(
+  { db, diskWatch }: Platform,
+  ending: Ending,
+  report: (obstacle: string | undefined) => void,
+): void {
   let stopping = false
   const check = alone(async () => {
-    const ok = await databaseAnswers(platform.db)
-    if (!stopping) report(ok)
+    await diskWatch.check(db)
+    const answers = await databaseAnswers(db)
+    if (stopping) return
+    if (diskWatch.full) report('the disk of the database is full')
+    else report(answers ? undefined : 'the database does not answer')
   })
   const timer = setInterval(check, READINESS_CHECK_MS)
   ending.drain.unshift(async () => {

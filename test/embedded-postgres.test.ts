@@ -4,7 +4,7 @@ import { cp, mkdtemp, readFile, rm, stat, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import pg from 'pg'
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
 import { type EmbeddedPostgres, startEmbeddedPostgres } from '../src/db/embedded.ts'
 
 /** A data directory of one's own, and the databases that were started in it; both end with the test. */
@@ -12,12 +12,17 @@ async function createPlace() {
   const dataDir = await mkdtemp(join(tmpdir(), 'wheelhouse-embedded-'))
   const started: EmbeddedPostgres[] = []
   const logged: string[] = []
+  const lost: Error[] = []
+  const pidFile = join(dataDir, 'cluster/data/postmaster.pid')
   return {
-    ...{ dataDir, logged, pidFile: join(dataDir, 'cluster/data/postmaster.pid') },
+    ...{ dataDir, logged, lost, pidFile },
+    /** The process id of the server. */
+    pid: async () => Number.parseInt(await readFile(pidFile, 'utf8'), 10),
     async start(): Promise<EmbeddedPostgres> {
       const database = await startEmbeddedPostgres({
         ...{ dataDir, durable: false },
         log: (line) => logged.push(line),
+        onLost: (cause) => lost.push(cause),
       })
       started.push(database)
       return database
@@ -153,6 +158,49 @@ describe.concurrent('the embedded PostgreSQL', { timeout: 60_000 }, () => {
     const { url } = await place.start()
 
     expect(await query(url, 'select answer from kept')).toEqual([{ answer: 42 }])
+  })
+
+  test('a server that is killed under a running Wheelhouse is started again, at the same address', async () => {
+    await using place = await createUsedPlace()
+    const { url } = await place.start()
+    await query(url, 'create table kept as select 42 as answer')
+    const killed = await place.pid()
+
+    process.kill(killed, 'SIGKILL')
+
+    await expect
+      .poll(() => query(url, 'select answer from kept').catch(() => undefined), { timeout: 30_000 })
+      .toEqual([{ answer: 42 }])
+    expect(await place.pid()).not.toBe(killed)
+    await vi.waitFor(() => expect(place.logged).toContain('the embedded PostgreSQL runs again'))
+    // It is watched on: once more.
+    process.kill(await place.pid(), 'SIGKILL')
+    await expect
+      .poll(() => query(url, 'select answer from kept').catch(() => undefined), { timeout: 30_000 })
+      .toEqual([{ answer: 42 }])
+  })
+
+  test('a server that cannot be started again is reported, once, in the words of PostgreSQL', async () => {
+    await using place = await createUsedPlace()
+    await place.start()
+    await writeFile(join(place.dataDir, 'cluster/data/PG_VERSION'), '9.6\n')
+
+    process.kill(await place.pid(), 'SIGKILL')
+
+    await vi.waitFor(() => expect(place.lost).toHaveLength(1), { timeout: 30_000 })
+    expect(place.lost[0]?.message).toMatch(/could not be started again.*incompatible with server/s)
+  })
+
+  test('a stop while it is being started again ends it', async () => {
+    await using place = await createUsedPlace()
+    const database = await place.start()
+    process.kill(await place.pid(), 'SIGKILL')
+    await vi.waitFor(() => expect(place.logged.join()).toContain('lost the embedded PostgreSQL'))
+
+    await database.stop()
+
+    await expect(query(database.url, 'select 1')).rejects.toThrow('ECONNREFUSED')
+    expect(place.lost).toEqual([])
   })
 
   test('a pid file whose number now belongs to another program is no obstacle', async () => {

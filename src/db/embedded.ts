@@ -1,5 +1,7 @@
+import { setTimeout as delay } from 'node:timers/promises'
 import pg from 'pg'
 import { waitUntil } from '../async.ts'
+import { isDiskFull } from './disk-full.ts'
 import { type Cluster, openCluster, SUPERUSER } from './embedded-cluster.ts'
 import { isAlive } from './embedded-launch.ts'
 import {
@@ -14,6 +16,9 @@ import {
 const DATABASE = 'wheelhouse'
 const START_LIMIT_MS = 30_000
 const CONNECT_LIMIT_MS = 5_000
+/** How often a server that died is started again before the platform gives up. A full disk does not count. */
+const MAX_RESTART_FAILURES = 5
+const RESTART_PAUSE_MS = 1_000
 const OWNER_NAME = 'wheelhouse owner '
 /** Any number will do: nothing but Wheelhouse uses this server. */
 const OWNER_LOCK = 20_260_118
@@ -32,6 +37,10 @@ export interface EmbeddedPostgresOptions {
   durable?: boolean
   maxConnections?: number
   log: (line: string) => void
+  /** Called whenever a full disk keeps the server from starting again. */
+  onDiskFull?: (cause: Error) => void
+  /** Called once when the server has died and could not be started again. */
+  onLost?: (cause: Error) => void
 }
 
 export interface EmbeddedPostgres {
@@ -43,41 +52,112 @@ export interface EmbeddedPostgres {
 
 /**
  * Starts the PostgreSQL that comes with Wheelhouse, on 127.0.0.1 and a free port. A server that outlived its
- * killed Wheelhouse is taken over; a server that another Wheelhouse is using is refused.
+ * killed Wheelhouse is taken over; a server that another Wheelhouse is using is refused. A server that dies is started
+ * again on the same port, so that the URL stays good.
  */
 export async function startEmbeddedPostgres(options: EmbeddedPostgresOptions): Promise<EmbeddedPostgres> {
   const cluster = await openCluster(options.dataDir, options.log)
-  const { postmaster, owner } = await acquire(cluster, options)
-  let stopping: Promise<void> | undefined
-  owner.on('error', (error) => {
-    if (!stopping) options.log(`lost the embedded PostgreSQL: ${error.message}`)
-  })
-  const stop = () => {
-    // The owner's connection, and with it the ownership, ends with the server itself and not before.
-    owner.ref()
-    stopping ??= stopPostmaster(cluster, postmaster).finally(() => owner.end())
-    return stopping
-  }
+  const first = await acquire(cluster, options, {})
+  if (!first.launched) options.log('took over the PostgreSQL of a Wheelhouse that was killed')
+  const { port } = first.postmaster
+  const supervisor = supervise(cluster, options, first)
   try {
-    const found = await owner.query('select 1 from pg_database where datname = $1', [DATABASE])
-    if (found.rowCount === 0) await owner.query(`create database ${DATABASE}`)
+    const found = await first.owner.query('select 1 from pg_database where datname = $1', [DATABASE])
+    if (found.rowCount === 0) await first.owner.query(`create database ${DATABASE}`)
   } catch (error) {
-    await stop()
+    await supervisor.stop()
     throw error
   }
   // The owner's connection lasts as long as we run, but must not be what keeps us running.
-  owner.unref()
-  const url = `postgres://${SUPERUSER}:${cluster.password}@127.0.0.1:${postmaster.port}/${DATABASE}`
-  return { url, stop }
+  first.owner.unref()
+  const url = `postgres://${SUPERUSER}:${cluster.password}@127.0.0.1:${port}/${DATABASE}`
+  return { url, stop: supervisor.stop }
 }
 
-/** Gets a server to run on the cluster, whoever spawned it, and makes this process its owner. */
-async function acquire(cluster: Cluster, options: EmbeddedPostgresOptions) {
+/** A running server, and the connection that makes this process its owner. */
+interface Owned {
+  readonly postmaster: Postmaster
+  readonly owner: Owner
+  /** False when the server was running already. */
+  readonly launched: boolean
+}
+
+/** Starts a server again whenever it dies, until it is stopped. */
+function supervise(cluster: Cluster, options: EmbeddedPostgresOptions, first: Owned) {
+  const { port } = first.postmaster
+  const ending = new AbortController()
+  let current = first
+  let restarting: Promise<void> | undefined
+  let stopping: Promise<void> | undefined
+
+  function watch(server: Owned): void {
+    current = server
+    server.owner.on('error', (error) => {
+      if (!stopping) options.log(`lost the embedded PostgreSQL: ${error.message}`)
+    })
+    server.owner.once('end', () => {
+      if (!stopping) restarting = restart()
+    })
+  }
+
+  async function restart(): Promise<void> {
+    for (let failures = 0; !ending.signal.aborted; await pause(ending.signal)) {
+      try {
+        const server = await acquire(cluster, options, { port, signal: ending.signal })
+        server.owner.unref()
+        options.log('the embedded PostgreSQL runs again')
+        return watch(server)
+      } catch (cause) {
+        if (ending.signal.aborted) return
+        const error = cause instanceof Error ? cause : new Error(String(cause))
+        options.log(error.message)
+        if (isDiskFull(error)) {
+          options.onDiskFull?.(error)
+          continue // it passes when space is freed
+        }
+        if (++failures === MAX_RESTART_FAILURES) return options.onLost?.(lostFor(error))
+      }
+    }
+  }
+
+  async function end(): Promise<void> {
+    ending.abort()
+    await restarting
+    // The owner's connection, and with it the ownership, ends with the server itself and not before.
+    current.owner.ref()
+    await stopPostmaster(cluster, current.postmaster).finally(() => current.owner.end())
+  }
+
+  watch(first)
+  return {
+    stop: () => {
+      stopping ??= end()
+      return stopping
+    },
+  }
+}
+
+const pause = (signal: AbortSignal) =>
+  delay(RESTART_PAUSE_MS, undefined, { signal, ref: false }).catch(() => {})
+
+const lostFor = (cause: Error) =>
+  new Error(
+    `The embedded PostgreSQL died and could not be started again in ${MAX_RESTART_FAILURES} attempts. ${cause.message}`,
+    { cause },
+  )
+
+/** Gets a server to run on the cluster, whichever process spawned it, and makes this process its owner. */
+async function acquire(
+  cluster: Cluster,
+  options: EmbeddedPostgresOptions,
+  { port, signal }: { port?: number; signal?: AbortSignal },
+): Promise<Owned> {
   let launch: Launch | undefined
   let postmaster: Postmaster | undefined
   let owner: Owner | undefined
   try {
     await waitUntil(async () => {
+      signal?.throwIfAborted()
       postmaster = await findPostmaster(cluster.data)
       if (postmaster?.ready) {
         owner = await claim(cluster, postmaster.port)
@@ -86,7 +166,7 @@ async function acquire(cluster: Cluster, options: EmbeddedPostgresOptions) {
       const failure = launch?.failure()
       if (failure && !postmaster && !PASSING.test(failure)) throw startFailure(cluster, failure)
       if (!postmaster && (!launch || failure)) {
-        launch = launchPostgres(cluster, await freePort(), settingsFor(options))
+        launch = launchPostgres(cluster, port ?? (await freePort()), settingsFor(options))
       }
       return false
     }, START_LIMIT_MS)
@@ -99,8 +179,7 @@ async function acquire(cluster: Cluster, options: EmbeddedPostgresOptions) {
       await stopPostmaster(cluster, { pid: launch!.pid!, data: cluster.data })
     throw error
   }
-  if (postmaster.pid !== launch?.pid) options.log('took over the PostgreSQL of a Wheelhouse that was killed')
-  return { postmaster, owner }
+  return { postmaster, owner, launched: postmaster.pid === launch?.pid }
 }
 
 function startFailure(cluster: Cluster, reason: string): Error {

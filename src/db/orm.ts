@@ -98,7 +98,12 @@ export type Db = Kysely<Tables>
 export type Orm = Awaited<ReturnType<typeof connectOrm>>
 
 /** Opens the ORM. The pool connects lazily, so this succeeds while the database is still away. */
-export async function connectOrm(options: { url: string; poolSize: number; applicationName: string }) {
+export async function connectOrm(options: {
+  url: string
+  poolSize: number
+  applicationName: string
+  onPoolCreated?: (pool: Pool) => void
+}) {
   const orm = await MikroORM.init(
     defineConfig({
       entities: [...entities],
@@ -116,6 +121,7 @@ export async function connectOrm(options: { url: string; poolSize: number; appli
         onPoolCreated: (pool: Pool) => {
           readNativeTypes(pool)
           pool.on('release', endIfSilent)
+          options.onPoolCreated?.(pool)
         },
       },
     }),

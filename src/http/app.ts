@@ -7,7 +7,7 @@ import helmet from 'koa-helmet'
 import type { Log } from '../log.ts'
 import { checkedAnswers } from './answer-check.ts'
 import { type Around, type Authenticate, type Endpoint, mount } from './endpoint.ts'
-import { AppError, badRequest, notAllowed, notFound, toAppError } from './errors.ts'
+import { AppError, badRequest, diskFull, isDatabaseAway, notAllowed, notFound, toAppError } from './errors.ts'
 
 /** Largest JSON body, after it was unpacked. */
 export const REQUEST_BODY_LIMIT = '256kb'
@@ -22,6 +22,8 @@ export interface AppParts {
   readonly endpoints: readonly Endpoint[]
   readonly authenticate: Authenticate
   readonly around?: Around
+  /** Whether the database's disk is known to be full. */
+  readonly diskIsFull?: () => boolean
   /** Told of every answer. */
   readonly observe?: (done: { method: string; route: string; status: number; ms: number }) => void
   /** Middleware that stands before the routes: the login pages and the built-in identity provider. */
@@ -35,7 +37,7 @@ export function createApp(parts: AppParts): Koa {
   const app = new Koa({ proxy: parts.trustedProxies > 0, maxIpsCount: parts.trustedProxies })
   app.silent = true // every error is answered and logged by `answerErrors`
   app.use(requestId)
-  app.use(answerErrors(parts.log, parts.observe))
+  app.use(answerErrors(parts))
   app.use(helmet(parts.https ? {} : plainHttp))
   app.use(cors({ ...crossOrigin, origin: allowedOrigin(parts.corsOrigins) }))
   app.use(readableRequest)
@@ -99,7 +101,7 @@ const readableRequest: Middleware = async (ctx, next) => {
 const UNCACHED = { 'Cache-Control': 'no-store' }
 
 /** One body for every failure of every layer: `{"error": "<text>"}`; one log line for every request. */
-function answerErrors(log: Log, observe: AppParts['observe']): Middleware {
+function answerErrors({ log, observe, diskIsFull }: AppParts): Middleware {
   return async (ctx, next) => {
     const startedAt = performance.now()
     let cause: unknown
@@ -109,7 +111,8 @@ function answerErrors(log: Log, observe: AppParts['observe']): Middleware {
       if (ctx.status === 404 && ctx.body == null) throw notFound('Route')
     } catch (thrown) {
       cause = thrown
-      const error = toAppError(thrown)
+      // A database that died of its full disk is only away, as far as its errors say.
+      const error = isDatabaseAway(thrown) && diskIsFull?.() ? diskFull(thrown) : toAppError(thrown)
       ctx.status = error.status
       ctx.set({ ...UNCACHED, ...error.headers })
       ctx.body = { error: error.message }

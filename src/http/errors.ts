@@ -1,4 +1,6 @@
 import { z } from 'zod'
+import { isDiskFull } from '../db/disk-full.ts'
+import { causesOf } from '../error-causes.ts'
 
 const LONGEST_TEXT = 500
 
@@ -34,11 +36,17 @@ export const conflict = (why: string) => new AppError(409, why)
 export const unavailable = (why: string, cause?: unknown) =>
   new AppError(503, why, { cause, headers: { 'Retry-After': '1' } })
 
+export const diskFull = (cause?: unknown) =>
+  new AppError(503, 'The disk of the platform is full, so nothing was stored. Try again later.', {
+    ...{ cause, headers: { 'Retry-After': '30' } },
+  })
+
 /** Turns whatever was thrown into an error that may be shown. */
 export function toAppError(cause: unknown): AppError {
   if (cause instanceof AppError) return cause
   if (cause instanceof z.ZodError) return badRequest(readableIssues(cause))
   if (isBadCompression(cause)) return new AppError(400, 'Request body cannot be decompressed', { cause })
+  if (isDiskFull(cause)) return diskFull(cause)
   if (isContention(cause)) return unavailable('Too much is being changed at once, try again shortly', cause)
   if (isDatabaseAway(cause)) return unavailable('The database is unreachable, try again shortly', cause)
   if (isHttpError(cause)) return new AppError(cause.status, httpErrorText(cause), { cause })
@@ -52,17 +60,6 @@ function readableIssues(error: z.ZodError): string {
     .map((issue) => (issue.path.length > 0 ? `${issue.path.join('.')}: ${issue.message}` : issue.message))
     .join('; ')
   return text.length > LONGEST_TEXT ? `${text.slice(0, LONGEST_TEXT).toWellFormed()}…` : text
-}
-
-/** How deep errors wrap one another at the most, as far as anybody looks. */
-const MAX_CAUSES = 4
-
-/** An error and what it was caused by, outermost first. */
-export function* causesOf(thrown: unknown): Generator<Error> {
-  for (let error = thrown, depth = 0; error instanceof Error && depth < MAX_CAUSES; depth++) {
-    yield error
-    error = error.cause
-  }
 }
 
 /**

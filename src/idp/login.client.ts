@@ -1,5 +1,6 @@
 import * as oidc from 'openid-client'
-import { AppError, badRequest, causesOf, forbidden, unavailable } from '../http/errors.ts'
+import { causesOf } from '../error-causes.ts'
+import { AppError, badRequest, forbidden, unavailable } from '../http/errors.ts'
 import { isLoopback } from './loopback.ts'
 
 const TIMEOUT_SECONDS = 10

@@ -1,5 +1,7 @@
+import { statfs } from 'node:fs/promises'
 import { sql } from 'kysely'
 import { within } from '../async.ts'
+import type { DiskWatch } from '../db/disk-watch.ts'
 import type { Db, Orm } from '../db/orm.ts'
 import type { Metrics } from './metrics.ts'
 
@@ -53,6 +55,24 @@ export function measureDatabase(metrics: Metrics, parts: { db: Db; orm: Orm }): 
     'Queries that wait for a connection',
     async () => (await pool()).waitingCount,
   )
+}
+
+/**
+ * Whether the database's disk is full, and how much room an embedded one has left.
+ * @param dataDir the directory of the embedded database; undefined with a database elsewhere
+ */
+export function measureDisk(metrics: Metrics, watch: DiskWatch, dataDir: string | undefined): void {
+  metrics.gauge('wheelhouse_disk_full', 'Whether the disk of the database is full', () => Number(watch.full))
+  metrics.counter(
+    'wheelhouse_disk_full_errors_total',
+    'Statements refused by a full disk',
+    () => watch.errors,
+  )
+  if (dataDir === undefined) return
+  metrics.gauge('wheelhouse_data_dir_free_bytes', 'Room left on the disk of DATA_DIR', async () => {
+    const { bavail, bsize } = await statfs(dataDir)
+    return bavail * bsize
+  })
 }
 
 async function readOutbox(db: Db): Promise<{ rows: number; lagSeconds: number }> {

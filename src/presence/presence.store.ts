@@ -82,7 +82,11 @@ export interface LinkState {
  * not a WHERE: a WHERE would skip a row that a session is just changing, instead of waiting for it, and leave
  * a robot AVAILABLE that is gone.
  */
-export function createPresenceStore(options: { databaseUrl: string; poolSize: number }) {
+export function createPresenceStore(options: {
+  databaseUrl: string
+  poolSize: number
+  onPoolCreated?: (pool: Pool) => void
+}) {
   const pool = new Pool({
     connectionString: options.databaseUrl,
     max: options.poolSize,
@@ -95,6 +99,7 @@ export function createPresenceStore(options: { databaseUrl: string; poolSize: nu
   })
   // An idle connection that breaks is replaced; the next statement reports the trouble if it lasts.
   pool.on('error', () => {})
+  options.onPoolCreated?.(pool)
 
   return {
     /** Opens an epoch for each socket whose token is current. Who is missing in the answer is not let in. */

@@ -3,8 +3,11 @@ import type { Middleware } from 'koa'
 import { notAllowed } from '../http/errors.ts'
 import type { MetricsPage } from '../metrics/metrics.http.ts'
 
+/** Returns what keeps this process from taking traffic; undefined when it is ready. */
+export type Readiness = () => string | undefined
+
 /** For load balancers: `/livez` says that the process runs, `/readyz` that it should get traffic. */
-export function probes(isReady: () => boolean): Middleware {
+export function probes(readiness: Readiness): Middleware {
   return async (http, next) => {
     const ready = http.path === '/readyz'
     if (!ready && http.path !== '/livez') return await next()
@@ -12,14 +15,15 @@ export function probes(isReady: () => boolean): Middleware {
       throw notAllowed(http.method, ['GET', 'HEAD'])
     }
     if (ready) {
-      http.status = isReady() ? 200 : 503
-      http.body = isReady() ? 'ready' : 'not ready'
+      const obstacle = readiness()
+      http.status = obstacle === undefined ? 200 : 503
+      http.body = obstacle === undefined ? 'ready' : `not ready: ${obstacle}`
     } else http.body = 'ok'
   }
 }
 
 /** The probes and `/metrics` of a process that serves no HTTP otherwise. */
-export function probeHandler(isReady: () => boolean, metricsPage: MetricsPage): RequestListener {
+export function probeHandler(readiness: Readiness, metricsPage: MetricsPage): RequestListener {
   return async (request, response) => {
     const { method = '', url = '', headers } = request
     const [path] = url.split('?')
@@ -38,8 +42,9 @@ export function probeHandler(isReady: () => boolean, metricsPage: MetricsPage): 
     else if (method !== 'GET' && method !== 'HEAD') {
       answer(405, { error: `${method} is not allowed here` }, { Allow: 'GET, HEAD' })
     } else {
-      const ready = path === '/livez' || isReady()
-      answer(ready ? 200 : 503, { ready })
+      const obstacle = path === '/livez' ? undefined : readiness()
+      if (obstacle === undefined) answer(200, { ready: true })
+      else answer(503, { ready: false, error: `not ready: ${obstacle}` })
     }
   }
 }

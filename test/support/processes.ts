@@ -23,10 +23,14 @@ export interface Serving {
 
 export type Wheelhouse = ReturnType<typeof startWheelhouse>
 
-/** A process of its own, started as `npm start` does, with this environment and nothing of ours but PATH and HOME. */
-export function startWheelhouse(env: Record<string, string>) {
+/**
+ * A process of its own, started as `npm start` does, with this environment and nothing of ours but PATH and HOME.
+ * @param wrapper a program with its arguments that becomes the given command, in surroundings that it prepares
+ */
+export function startWheelhouse(env: Record<string, string>, wrapper: readonly string[] = []) {
   const { PATH, HOME } = process.env
-  const child = spawn(process.execPath, ['src/main.ts'], {
+  const [program = process.execPath, ...args] = [...wrapper, process.execPath, 'src/main.ts']
+  const child = spawn(program, args, {
     cwd: ROOT,
     env: { ...(PATH && { PATH }), ...(HOME && { HOME }), ...env },
     stdio: ['ignore', 'pipe', 'pipe'],
