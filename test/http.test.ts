@@ -6,6 +6,7 @@ import { sql } from 'kysely'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { toAppError } from '../src/http/errors.ts'
 import { listen } from '../src/http/listener.ts'
+import { ensureConsole } from './support/console.ts'
 import { createTestDatabase } from './support/database.ts'
 import type { Person } from './support/person.ts'
 import { query } from './support/processes.ts'
@@ -19,6 +20,7 @@ const UUID = /^[\da-f]{8}-([\da-f]{4}-){3}[\da-f]{12}$/
 let world: World
 let owner: Person
 beforeAll(async () => {
+  await ensureConsole() // one of the answers is its page
   world = await createWorld({ env: { CORS_ORIGINS: 'https://console.example' } })
   owner = await world.client()
 })
