@@ -15,6 +15,7 @@ import { createDatasets } from './datasets/dataset.service.ts'
 import { createEpisodeStore } from './datasets/episode.store.ts'
 import { demoAccounts } from './demo/accounts.ts'
 import { createTransactor } from './events/transactor.ts'
+import { createGuard } from './guard.ts'
 import { createIdempotency } from './http/idempotency.ts'
 import { createRateLimits } from './http/rate-limits.ts'
 import { createIdentity } from './idp/identity.ts'
@@ -57,6 +58,8 @@ export interface Surroundings {
   readonly now: () => Date
   /** Public origin, once the port is known. */
   readonly baseUrl: string
+  /** Called before every guarded handler, for tests, which throw from it. */
+  readonly beforeHandler?: ((handler: string) => void) | undefined
 }
 
 /** The composition root: everything is built here once, in reading order, and closed in reverse. */
@@ -112,8 +115,14 @@ type Base = ReturnType<typeof createBase>
 function createBase(
   parts: Surroundings & Infrastructure & { config: Config; report: (cause: unknown) => void },
 ) {
-  const { config, limitsRedis } = parts
+  const { config, limitsRedis, log } = parts
   const metrics = createMetrics()
+  const guardOf = (role: string) =>
+    createGuard({
+      ...{ role, log, before: parts.beforeHandler },
+      count: (handler) => metrics.handlerFailed(role, handler),
+    })
+  const guards = { gateway: guardOf('gateway'), hub: guardOf('hub'), process: guardOf('process') }
   measureDatabase(metrics, parts)
   const metricsPage = createMetricsPage({
     metrics,
@@ -130,7 +139,7 @@ function createBase(
   })
   return {
     ...{ ...parts, processId: randomUUID() },
-    ...{ metrics, metricsPage, secrets, rateLimits, idempotency, transact },
+    ...{ metrics, metricsPage, guards, secrets, rateLimits, idempotency, transact },
   }
 }
 

@@ -48,12 +48,14 @@ interface Ending {
 /**
  * Starts the roles of this process. What has been started is closed again when a later part fails.
  * @param pages what the api serves besides its own
+ * @param beforeHandler called before every guarded handler; tests throw from it
  */
 export async function startRoles(
   config: Config,
   log: Log,
   now: () => Date = () => new Date(),
   pages: readonly Middleware[] = [],
+  beforeHandler?: (handler: string) => void,
 ): Promise<Running> {
   const ending: Ending = { drain: [], close: [] }
   let ready = false
@@ -64,7 +66,7 @@ export async function startRoles(
   try {
     const { http, hubHttp, workerHttp } = await openListeners(config, ending)
     const baseUrl = config.baseUrlFromPort && http ? `http://localhost:${http.port}` : config.baseUrl
-    const platform = await createPlatform(config, { log, now, baseUrl })
+    const platform = await createPlatform(config, { log, now, baseUrl, beforeHandler })
     ending.close.push(platform.close)
     ending.drain.push(() => platform.eventWaits.close())
     ending.drain.push(() => platform.webhookSender.close())
@@ -133,6 +135,7 @@ async function runGateway(platform: Platform, ending: Ending): Promise<string> {
       tokens: robotTokens,
       bus,
       log,
+      guard: platform.guards.gateway,
       nodeId: processId,
       settings: config,
       allowedOrigins: [new URL(baseUrl).origin, ...config.corsOrigins],
@@ -153,6 +156,7 @@ async function runHub(platform: Platform, http: Listener, ending: Ending): Promi
   const hub = await startHub(
     {
       ...platform,
+      guard: platform.guards.hub,
       queries: sessionQueries,
       redis: hubRedis,
       allowedOrigins: [new URL(baseUrl).origin, ...config.corsOrigins],
@@ -229,7 +233,7 @@ function watchReadiness(platform: Platform, ending: Ending, report: (ok: boolean
     const ok = await databaseAnswers(platform.db)
     if (!stopping) report(ok)
   })
-  const timer = setInterval(check, READINESS_CHECK_MS)
+  const timer = platform.guards.process.every('timer:readiness', READINESS_CHECK_MS, check)
   ending.drain.unshift(async () => {
     stopping = true
     clearInterval(timer)
