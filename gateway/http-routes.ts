@@ -14,12 +14,13 @@ export interface ProbeParts {
 
 /** Serves what is asked over plain HTTP; everything else is answered 404. */
 export function serveProbes(app: TemplatedApp, { guard, isReady, metricsPage }: ProbeParts): void {
+  const refuse = ambiguityRefusal(guard)
   const route = (name: string, answer: (res: HttpResponse, req: HttpRequest) => unknown) =>
     guard.handler(
       `http:${name}`,
       (res: HttpResponse, req: HttpRequest) => {
         const problem = ambiguity(req)
-        return problem === undefined ? answer(res, req) : refuseAndClose(res, problem)
+        return problem === undefined ? answer(res, req) : refuse(res, problem)
       },
       (res) => respond(res, '500 Internal Server Error', 'Internal error'),
     )
@@ -64,12 +65,30 @@ export function respond(
   })
 }
 
-/** Refuses a request that others might read differently, and whatever follows it on the connection. */
-export function refuseAndClose(res: HttpResponse, error: string): void {
-  res.cork(() => {
-    res.writeStatus('400 Bad Request').writeHeader('Connection', 'close')
-    res.writeHeader('Content-Type', 'application/json').end(JSON.stringify({ error }), true)
-  })
+/**
+ * Returns what refuses requests that others might read differently. The answer waits for the next turn of the event
+ * loop: uWebSockets would go on reading what follows in the same bytes behind an answer that was given at once, and
+ * breaks the connection when it finds a second request behind one that still waits.
+ */
+export function ambiguityRefusal(guard: Guard): (res: HttpResponse, error: string) => void {
+  const answerIn = guard.timer(
+    'timer:refusal',
+    (res: HttpResponse, error: string, isGone: () => boolean) => {
+      if (isGone()) return
+      res.cork(() => {
+        res.writeStatus('400 Bad Request').writeHeader('Content-Type', 'application/json')
+        res.end(JSON.stringify({ error }), true)
+      })
+    },
+    (res, _error, isGone) => isGone() || res.close(),
+  )
+  return (res, error) => {
+    let gone = false
+    res.onAborted(() => {
+      gone = true
+    })
+    answerIn(0, res, error, () => gone)
+  }
 }
 
 /** The numbers come later, when the request's memory is gone and perhaps the peer too. */

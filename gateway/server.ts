@@ -11,7 +11,7 @@ import {
 } from 'uWebSockets.js'
 import type { Guard } from '../src/guard.ts'
 import { type Admission, type Decision, refuse } from './admission.ts'
-import { type ProbeParts, refuseAndClose, respond, serveProbes } from './http-routes.ts'
+import { ambiguityRefusal, type ProbeParts, respond, serveProbes } from './http-routes.ts'
 import { type Link, MAX_BUFFERED_BYTES, type SocketData } from './link.ts'
 import type { PersonLink } from './person-link.ts'
 import { upgradeAmbiguity } from './request-framing.ts'
@@ -107,11 +107,12 @@ function behavior<L extends Link>(
 ): WebSocketBehavior<SocketData> {
   const linkOf = (data: SocketData) => data.link as L // `admit` made it
   const on = guardedHandlers(guard, kind, handlers)
+  const refuseAmbiguous = ambiguityRefusal(guard)
   const upgrade = guard.handler(
     `${kind}:upgrade`,
     (res: HttpResponse, req: HttpRequest, context: us_socket_context_t) => {
       const problem = upgradeAmbiguity(req)
-      if (problem !== undefined) return refuseAndClose(res, problem)
+      if (problem !== undefined) return refuseAmbiguous(res, problem)
       const decision = admit(req)
       if ('status' in decision) return refuse(res, decision)
       const key = req.getHeader('sec-websocket-key')
