@@ -1,4 +1,3 @@
-import { randomUUID } from 'node:crypto'
 import { encodeBinaryFrame } from '@wheelhouse/protocol'
 import type { Random } from '../random.ts'
 import type { Input, Step } from './input.ts'
@@ -58,7 +57,15 @@ export function createFrameInputs(random: Random, json: JsonInputs) {
       flags: random.below(256),
       ttlMs: random.below(65_536),
       seq: random.pick([0, 1, random.below(2 ** 32), 2 ** 32 - 1]),
-      t: random.pick([Date.now(), 0, -1, Number.NaN, Number.POSITIVE_INFINITY, Number.MAX_VALUE, 5e-324]),
+      t: random.pick([
+        1_795_167_060_000,
+        0,
+        -1,
+        Number.NaN,
+        Number.POSITIVE_INFINITY,
+        Number.MAX_VALUE,
+        5e-324,
+      ]),
     }
     const frame = Buffer.from(encodeBinaryFrame(header, bytes(random.pick([0, 1, 8, 1_000]))))
     return random.chance(0.3) ? frame.subarray(0, random.below(HEADER_BYTES + 1)) : frame
@@ -135,7 +142,7 @@ export function createRequestInputs(random: Random) {
   const paths = (target: 'gateway-bytes' | 'hub-bytes') =>
     target === 'gateway-bytes'
       ? [
-          `/robots/${randomUUID()}/control`,
+          '/robots/00000000-0000-4000-8000-000000000000/control',
           '/sessions/x/control',
           '/sessions//watch',
           '/metrics',
