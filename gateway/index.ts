@@ -3,12 +3,14 @@ import type { Driving } from '../src/control/driving.service.ts'
 import type { Tickets } from '../src/control/ticket.ts'
 import type { EpisodeStore } from '../src/datasets/episode.store.ts'
 import type { Bus } from '../src/events/bus.ts'
+import type { Guard } from '../src/guard.ts'
 import type { Log } from '../src/log.ts'
 import type { MetricsPage } from '../src/metrics/metrics.http.ts'
 import type { Presence } from '../src/presence/presence.service.ts'
 import type { PresenceStore } from '../src/presence/presence.store.ts'
 import type { RobotTokens } from '../src/robots/robot.token.ts'
 import { createAdmission } from './admission.ts'
+import { createConnectLimit } from './connect-limit.ts'
 import { drainLinks } from './drain.ts'
 import { createDriveRoom, MEASURE_TURNS } from './drive-room.ts'
 import { createEpisodes } from './episodes.ts'
@@ -43,8 +45,12 @@ export interface GatewayParts {
   readonly tickets: Tickets
   readonly bus: Bus
   readonly log: Log
+  readonly guard: Guard
   readonly nodeId: string
-  readonly settings: RobotSettings & { readonly operatorGraceMs: number }
+  readonly settings: RobotSettings & {
+    readonly operatorGraceMs: number
+    readonly robotConnectsPerMinute: number
+  }
   readonly allowedOrigins: readonly string[]
   /** Answers GET /metrics. */
   readonly metricsPage: MetricsPage
@@ -71,18 +77,18 @@ export interface Gateway {
 
 /** Starts the gateway: robots connect, their presence is kept, operators drive them and watchers look on. */
 export async function startGateway(parts: GatewayParts, host: string, port: number): Promise<Gateway> {
-  const { presence, store, tokens, tickets, bus, log, nodeId, settings } = parts
+  const { presence, store, tokens, tickets, bus, log, guard, nodeId, settings } = parts
   const startedAtMs = Date.now() - 1 // clock readings are above 0, which stands for "never"
   const clockMs = () => Date.now() - startedAtMs
 
   const room = createDriveRoom({
-    ...{ driving: parts.driving, bus, log, nodeId, settings, clockMs },
+    ...{ driving: parts.driving, bus, log, guard, nodeId, settings, clockMs },
     lookUp: (robotIds) => sync.want(robotIds),
     lookAround: () => sync.poll(),
   })
   const { drives, relay, people } = room
   const sync = createRobotSync({
-    ...{ store, nodeId, bus, log, drives, clockMs },
+    ...{ store, nodeId, bus, guard, log, drives, clockMs },
     linkOf: (robotId) => robots.current(robotId),
   })
   const heartbeats = createHeartbeats({
@@ -94,7 +100,11 @@ export async function startGateway(parts: GatewayParts, host: string, port: numb
   const wheel = createTimerWheel<RobotLink>({
     timeoutMs: settings.heartbeatTimeoutMs,
     tickMs: WHEEL_TICK_MS,
-    onSilent: (link) => robots.silent(link),
+    onSilent: guard.handler(
+      'robot:silent',
+      (link: RobotLink) => robots.silent(link),
+      (link) => link.cut(),
+    ),
   })
   const episodes = createEpisodes({
     store: parts.episodeStore,
@@ -119,6 +129,7 @@ export async function startGateway(parts: GatewayParts, host: string, port: numb
   let databaseOk = false
   const admission = createAdmission({
     ...{ tokens, tickets, allowedOrigins: parts.allowedOrigins, clockMs },
+    connectLimit: createConnectLimit({ perMinute: settings.robotConnectsPerMinute, clockMs }),
     isDraining: () => draining,
   })
   const server = await listenForLinks(
@@ -126,7 +137,7 @@ export async function startGateway(parts: GatewayParts, host: string, port: numb
       admission,
       robots: { ...robots, drained: relay.robotDrained, pong: room.robotAnswered },
       people: { ...people, drained: room.personDrained, pong: room.personAnswered },
-      metricsPage: parts.metricsPage,
+      ...{ guard, metricsPage: parts.metricsPage },
       isReady: () => databaseOk && !draining,
     },
     host,
@@ -138,10 +149,8 @@ export async function startGateway(parts: GatewayParts, host: string, port: numb
     yield* people.all()
   }
 
-  const lookAfterLinks = () => {
+  const closeBlocked = () => {
     const nowMs = clockMs()
-    robots.turnAway()
-    room.lookAfter()
     for (const link of links()) {
       if (link.blockedSinceMs !== 0 && nowMs - link.blockedSinceMs > BLOCKED_LIMIT_MS) link.close('tooSlow')
     }
@@ -173,13 +182,19 @@ export async function startGateway(parts: GatewayParts, host: string, port: numb
   const stopListening = [sync.listen(), room.listen()]
   const measureMs = Math.min(MEASURE_MS, settings.heartbeatTimeoutMs / PINGS_PER_TIMEOUT)
   const timers = [
-    setInterval(turnWheel(wheel, clockMs), WHEEL_TICK_MS),
-    setInterval(() => heartbeats.tick(), heartbeats.sliceMs),
-    setInterval(lookAfterLinks, LOOK_AFTER_MS), // by itself: housekeeping waits for the database
-    setInterval(room.measure, measureMs / MEASURE_TURNS),
-    setInterval(housekeep, HOUSEKEEPING_MS),
-    setInterval(room.checkRights, CHECK_RIGHTS_MS),
-    setInterval(() => draining || reconcile(), RECONCILE_MS), // what is handed over is not held here any more
+    guard.every('timer:wheel', WHEEL_TICK_MS, turnWheel(wheel, clockMs)),
+    guard.every('timer:heartbeats', heartbeats.sliceMs, heartbeats.tick),
+    // Each by itself: what fails in one must not keep the others from their work, nor must a slow database.
+    guard.every('timer:repeat-stops', LOOK_AFTER_MS, room.repeatStops),
+    guard.every('timer:silence', LOOK_AFTER_MS, room.cutSilent),
+    guard.every('timer:writer', LOOK_AFTER_MS, room.write),
+    guard.every('timer:waiting', LOOK_AFTER_MS, robots.turnAway),
+    guard.every('timer:blocked', LOOK_AFTER_MS, closeBlocked),
+    guard.every('timer:latency', measureMs / MEASURE_TURNS, room.measure),
+    guard.every('timer:housekeeping', HOUSEKEEPING_MS, housekeep),
+    guard.every('timer:permissions', CHECK_RIGHTS_MS, room.checkRights),
+    // What is handed over is not held here any more.
+    guard.every('timer:reconcile', RECONCILE_MS, () => draining || reconcile()),
   ]
 
   return {

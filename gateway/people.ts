@@ -92,20 +92,20 @@ export function createPeople(parts: {
       frames.read(link, data, isBinary)
     },
 
-    /** An operator who is gone stops the robot at once. */
+    /** An operator who is gone stops the robot at once: first of all, whatever fails afterwards. */
     closed(link: PersonLink): void {
       link.detach()
       links.delete(link)
       const { drive } = link
-      link.drive = null
       if (!drive) return
-      drive.watchers.delete(link)
       if (drive.operator === link) {
-        drive.newOperator(null)
         drive.standIfMoving('operator_lost', clockMs())
+        drive.newOperator(null)
         drives.attendance(drive)
         drive.tellState(clockMs())
       }
+      link.drive = null
+      drive.watchers.delete(link)
       drives.deserted(drive)
     },
 

@@ -8,7 +8,7 @@ import {
 } from '@wheelhouse/protocol'
 import { z } from 'zod'
 import type { Log } from '../src/log.ts'
-import { parseFrame } from './parse-frame.ts'
+import { parseFrame, type TextFrame } from './parse-frame.ts'
 import type { Relay } from './relay.ts'
 import type { RobotLink } from './robot-link.ts'
 
@@ -37,7 +37,7 @@ export function createRobotFrames(parts: {
     if (link.drive) link.drive.stopSentMs = 0
   }
 
-  function other(link: RobotLink, value: object & { type: string }, nowMs: number): void {
+  function other(link: RobotLink, value: TextFrame, nowMs: number): void {
     if (!robotFrameTypes.has(value.type)) return // newer robots may say more than this gateway understands
     const parsed = RobotFrame.safeParse(value)
     if (!parsed.success) return link.malformed(z.prettifyError(parsed.error), nowMs, namedEpisode(value))
@@ -58,7 +58,7 @@ export function createRobotFrames(parts: {
     /** Handles one frame of a connection that the database has let in. */
     read(link: RobotLink, text: string, nowMs: number): void {
       const value = parseFrame(text)
-      if (value === undefined) return link.malformed('A frame must be a JSON object with a type', nowMs)
+      if (typeof value === 'string') return link.malformed(value, nowMs)
       // The frame that every robot sends all the time takes the short way; any extra field takes the long one.
       if (value.type === 'heartbeat' && isPlainHeartbeat(value)) return heartbeat(link, value.seq, nowMs)
       if (value.type === 'ack' && isAck(value)) {
@@ -91,7 +91,7 @@ export function createRobotFrames(parts: {
 export type RobotFrames = ReturnType<typeof createRobotFrames>
 
 /** Which episode a malformed frame is about, so that its robot knows which one not to send again. */
-function namedEpisode(value: object & { type: string }): { episode_id: string } | undefined {
+function namedEpisode(value: TextFrame): { episode_id: string } | undefined {
   if (value.type !== 'episode' || !('episode_id' in value)) return undefined
   const id = EpisodeId.safeParse(value.episode_id)
   return id.success ? { episode_id: id.data } : undefined

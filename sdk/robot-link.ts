@@ -162,12 +162,11 @@ export class RobotLink {
   }
 
   #verdict(failure: LinkFailure): number | LinkEnd {
-    if (failure.at === 'socket') {
-      const { closeCode, httpStatus } = failure.end
-      const refused = httpStatus !== undefined && FINAL_HTTP_STATUSES.has(httpStatus)
-      if (refused || !shouldReconnect(closeCode)) return failure.end
-    }
-    return this.#backoff.nextDelayMs()
+    if (failure.at !== 'socket') return this.#backoff.nextDelayMs()
+    const { closeCode, httpStatus, retryAfterMs } = failure.end
+    const refused = httpStatus !== undefined && FINAL_HTTP_STATUSES.has(httpStatus)
+    if (refused || !shouldReconnect(closeCode)) return failure.end
+    return this.#backoff.nextDelayMs(retryAfterMs)
   }
 
   #send(frame: RobotFrame, kind: 'droppable' | 'vital'): boolean {

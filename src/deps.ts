@@ -15,6 +15,7 @@ import { createDatasets } from './datasets/dataset.service.ts'
 import { createEpisodeStore } from './datasets/episode.store.ts'
 import { demoAccounts } from './demo/accounts.ts'
 import { createTransactor } from './events/transactor.ts'
+import { createGuard } from './guard.ts'
 import { createIdempotency } from './http/idempotency.ts'
 import { createRateLimits } from './http/rate-limits.ts'
 import { createIdentity } from './idp/identity.ts'
@@ -61,6 +62,8 @@ export interface Surroundings {
   readonly insecure?: boolean
   /** Called when the platform cannot go on, with a message that says why. */
   readonly fail: (cause: Error) => void
+  /** Called before every guarded handler, for tests, which throw from it. */
+  readonly beforeHandler?: ((handler: string) => void) | undefined
 }
 
 /** The composition root: everything is built here once, in reading order, and closed in reverse. */
@@ -116,8 +119,14 @@ type Base = ReturnType<typeof createBase>
 function createBase(
   parts: Surroundings & Infrastructure & { config: Config; report: (cause: unknown) => void },
 ) {
-  const { config, limitsRedis } = parts
+  const { config, limitsRedis, log } = parts
   const metrics = createMetrics()
+  const guardOf = (role: string) =>
+    createGuard({
+      ...{ role, log, before: parts.beforeHandler },
+      count: (handler) => metrics.handlerFailed(role, handler),
+    })
+  const guards = { gateway: guardOf('gateway'), hub: guardOf('hub'), process: guardOf('process') }
   measureDatabase(metrics, parts)
   measureDisk(metrics, parts.diskWatch, config.databaseUrl ? undefined : config.dataDir)
   const metricsPage = createMetricsPage({
@@ -135,7 +144,7 @@ function createBase(
   })
   return {
     ...{ ...parts, processId: randomUUID() },
-    ...{ metrics, metricsPage, secrets, rateLimits, idempotency, transact },
+    ...{ metrics, metricsPage, guards, secrets, rateLimits, idempotency, transact },
   }
 }
 

@@ -51,12 +51,14 @@ interface Ending {
 /**
  * Starts the roles of this process. What has been started is closed again when a later part fails.
  * @param pages what the api serves besides its own
+ * @param beforeHandler called before every guarded handler; tests throw from it
  */
 export async function startRoles(
   config: Config,
   log: Log,
   now: () => Date = () => new Date(),
   pages: readonly Middleware[] = [],
+  beforeHandler?: (handler: string) => void,
 ): Promise<Running> {
   const ending: Ending = { drain: [], close: [] }
   const failure = Promise.withResolvers<Error>()
@@ -71,7 +73,7 @@ export async function startRoles(
     const openTo = http && checkDevelopmentAccess({ ...config, baseUrl }, http.address)
     if (openTo !== undefined) log.warn(`INSECURE: anyone can sign in as anyone without a password: ${openTo}`)
     const platform = await createPlatform(config, {
-      ...{ log, now, baseUrl, insecure: openTo !== undefined, fail: failure.resolve },
+      ...{ log, now, baseUrl, insecure: openTo !== undefined, fail: failure.resolve, beforeHandler },
     })
     ending.close.push(platform.close)
     ending.drain.push(() => platform.eventWaits.close())
@@ -143,6 +145,7 @@ async function runGateway(platform: Platform, ending: Ending): Promise<string> {
       tokens: robotTokens,
       bus,
       log,
+      guard: platform.guards.gateway,
       nodeId: processId,
       settings: config,
       allowedOrigins: [new URL(baseUrl).origin, ...config.corsOrigins],
@@ -163,6 +166,7 @@ async function runHub(platform: Platform, http: Listener, ending: Ending): Promi
   const hub = await startHub(
     {
       ...platform,
+      guard: platform.guards.hub,
       queries: sessionQueries,
       redis: hubRedis,
       allowedOrigins: [new URL(baseUrl).origin, ...config.corsOrigins],
@@ -234,7 +238,7 @@ function mailJobs({ contactDelivery, digests, notificationMails }: Platform): Jo
 
 /** Readiness follows the database, so that a load balancer sends no requests to a process that can only say 503. */
 function watchReadiness(
-  { db, diskWatch }: Platform,
+  { db, diskWatch, guards }: Platform,
   ending: Ending,
   report: (obstacle: string | undefined) => void,
 ): void {
@@ -246,7 +250,7 @@ function watchReadiness(
     if (diskWatch.full) report('the disk of the database is full')
     else report(answers ? undefined : 'the database does not answer')
   })
-  const timer = setInterval(check, READINESS_CHECK_MS)
+  const timer = guards.process.every('timer:readiness', READINESS_CHECK_MS, check)
   ending.drain.unshift(async () => {
     stopping = true
     clearInterval(timer)

@@ -16,7 +16,7 @@ import time
 
 import websockets
 
-COME_BACK = {1006, 4008, 4009, 4503}  # close codes after which a new connection makes sense
+COME_BACK = {1006, 4008, 4009, 4500, 4503}  # close codes after which a new connection makes sense
 NEVER = {401, 403, 404}  # refusals that another attempt would not change
 WATCHDOG_MARGIN_MS = 100  # beyond the gateway's own deadman, which is given the first word
 CLOCK_CREEP = 0.0002  # clocks drift: the smallest offset seen may grow by 0.2 ms a second
@@ -224,7 +224,7 @@ async def main():
         asyncio.get_running_loop().add_signal_handler(name, asyncio.current_task().cancel)
     failures = 0
     while not driving.done():
-        began = time.monotonic()
+        began, at_least = time.monotonic(), 0
         try:
             await connection(os.environ["CONTROL_URL"], os.environ["ROBOT_TOKEN"])
         except websockets.ConnectionClosed as closed:
@@ -237,11 +237,14 @@ async def main():
             print("refused", status, flush=True)
             if status in NEVER:
                 return status
+            headers = getattr(refused, "headers", getattr(getattr(refused, "response", None), "headers", None)) or {}
+            wait = headers.get("Retry-After") or ""  # set for a robot that connects too often
+            at_least = min(300, int(wait)) if wait.isdigit() else 0
         except (OSError, asyncio.TimeoutError) as error:
             print("lost:", error, flush=True)
         failures = 0 if time.monotonic() - began > 10 else failures + 1
         # Full jitter, so that a fleet that lost its gateway does not come back all at once.
-        await asyncio.sleep(random.uniform(0, min(10, 0.25 * 2 ** min(failures, 10))))
+        await asyncio.sleep(at_least + random.uniform(0, min(10, 0.25 * 2 ** min(failures, 10))))
 
 
 if __name__ == "__main__":

@@ -16,6 +16,8 @@ export interface WorldOptions {
   /** Environment of the first node, over the defaults of tests. */
   readonly env?: Record<string, string>
   readonly now?: () => Date
+  /** Called before every guarded handler of the first node; what it throws, the handler throws. */
+  readonly beforeHandler?: (handler: string) => void
 }
 
 export type World = Awaited<ReturnType<typeof createWorld>>
@@ -50,16 +52,17 @@ export async function createWorld(options: WorldOptions = {}) {
     // Tests ask faster than people do; those of the limits set their own.
     RATE_LIMIT_PER_MINUTE: '1000000',
     RATE_LIMIT_PUBLIC_PER_MINUTE: '1000000',
+    ROBOT_CONNECTS_PER_MINUTE: '0',
     ...testTimes,
     ...options.env,
   }
   const nodes: Running[] = []
-  const start = async (env: Record<string, string>) => {
-    const node = await startRoles(loadConfig({ ...common, ...env }), log, now)
+  const start = async (env: Record<string, string>, beforeHandler?: (handler: string) => void) => {
+    const node = await startRoles(loadConfig({ ...common, ...env }), log, now, [], beforeHandler)
     nodes.push(node)
     return node
   }
-  const first = await start({})
+  const first = await start({}, options.beforeHandler)
   const { platform, baseUrl, gatewayUrl, hubUrl } = first
   let people = 0
   const person = async (email: string, role?: 'client' | 'operator'): Promise<Person> => {
