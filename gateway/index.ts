@@ -8,7 +8,9 @@ import type { MetricsPage } from '../src/metrics/metrics.http.ts'
 import type { Presence } from '../src/presence/presence.service.ts'
 import type { PresenceStore } from '../src/presence/presence.store.ts'
 import type { RobotTokens } from '../src/robots/robot.token.ts'
+import type { RobotLogStore } from '../src/robots/robot-log.store.ts'
 import { createAdmission } from './admission.ts'
+import { createBatteryFeed } from './battery-feed.ts'
 import { drainLinks } from './drain.ts'
 import { createDriveRoom, MEASURE_TURNS } from './drive-room.ts'
 import { createEpisodes } from './episodes.ts'
@@ -16,6 +18,7 @@ import { createHeartbeats } from './heartbeats.ts'
 import { createReconciler } from './reconciler.ts'
 import { createRobotFrames } from './robot-frames.ts'
 import type { RobotLink } from './robot-link.ts'
+import { createRobotLogs } from './robot-logs.ts'
 import { createRobotSync } from './robot-sync.ts'
 import { createRobotConnections, type RobotSettings } from './robots.ts'
 import { listenForLinks } from './server.ts'
@@ -38,6 +41,7 @@ export interface GatewayParts {
   readonly presence: Presence
   readonly store: PresenceStore
   readonly episodeStore: EpisodeStore
+  readonly logStore: RobotLogStore
   readonly driving: Driving
   readonly tokens: RobotTokens
   readonly tickets: Tickets
@@ -53,7 +57,14 @@ export interface GatewayParts {
 }
 
 type DriveCount = 'passed' | 'dropped' | 'deadman' | 'stops'
-type Count = 'frames' | 'heartbeats' | 'heartbeatsWritten' | 'lastFlushMs' | DriveCount
+type Count =
+  | 'frames'
+  | 'logLines'
+  | 'logLinesDropped'
+  | 'heartbeats'
+  | 'heartbeatsWritten'
+  | 'lastFlushMs'
+  | DriveCount
 
 export interface Gateway {
   readonly port: number
@@ -75,8 +86,9 @@ export async function startGateway(parts: GatewayParts, host: string, port: numb
   const startedAtMs = Date.now() - 1 // clock readings are above 0, which stands for "never"
   const clockMs = () => Date.now() - startedAtMs
 
+  const battery = createBatteryFeed({ startedAtMs })
   const room = createDriveRoom({
-    ...{ driving: parts.driving, bus, log, nodeId, settings, clockMs },
+    ...{ driving: parts.driving, bus, log, nodeId, settings, battery, clockMs },
     lookUp: (robotIds) => sync.want(robotIds),
     lookAround: () => sync.poll(),
   })
@@ -102,11 +114,16 @@ export async function startGateway(parts: GatewayParts, host: string, port: numb
     linkOf: (robotId) => robots.current(robotId),
     clockMs,
   })
+  const logs = createRobotLogs({
+    ...{ store: parts.logStore, log, startedAtMs, clockMs },
+    linkOf: (robotId) => robots.current(robotId),
+  })
   const frames = createRobotFrames({
     noteBeat: heartbeats.note,
     takeEpisode: episodes.take,
+    takeLogLine: logs.take,
     relay,
-    log,
+    battery,
     startedAtMs,
   })
   const robots = createRobotConnections({
@@ -175,6 +192,7 @@ export async function startGateway(parts: GatewayParts, host: string, port: numb
   const timers = [
     setInterval(turnWheel(wheel, clockMs), WHEEL_TICK_MS),
     setInterval(() => heartbeats.tick(), heartbeats.sliceMs),
+    setInterval(() => logs.tick(), logs.tickMs),
     setInterval(lookAfterLinks, LOOK_AFTER_MS), // by itself: housekeeping waits for the database
     setInterval(room.measure, measureMs / MEASURE_TURNS),
     setInterval(housekeep, HOUSEKEEPING_MS),
@@ -195,13 +213,13 @@ export async function startGateway(parts: GatewayParts, host: string, port: numb
     },
     get counts() {
       const { written: heartbeatsWritten, lastFlushMs } = heartbeats.counts
-      return { ...frames.counts, ...room.counts, heartbeatsWritten, lastFlushMs }
+      return { ...frames.counts, ...room.counts, ...logs.counts, heartbeatsWritten, lastFlushMs }
     },
     async drain() {
       draining = true
       server.stopListening()
       await drainLinks({
-        ...{ links, heartbeats, episodes, room, presence, store, nodeId, log, clockMs },
+        ...{ links, heartbeats, episodes, logs, room, presence, store, nodeId, log, clockMs },
         onHandOver: () => {
           handingOver = true
         },
@@ -211,6 +229,7 @@ export async function startGateway(parts: GatewayParts, host: string, port: numb
       for (const timer of timers) clearInterval(timer)
       closed = true
       episodes.stop()
+      logs.stop()
       await housekeep() // joins a run in hand, which would bring the row of this node back
       for (const stop of stopListening) stop()
       room.standStill('gateway_draining') // if the drain took too long

@@ -8,7 +8,10 @@ export const MAX_FRAME_BYTES = 64 * 1024
 const sequence = z.number().int().min(0).max(Number.MAX_SAFE_INTEGER)
 const unixMs = z.number()
 
-/** Owed every `heartbeat_interval_ms`. Robots may add fields of their own. */
+/**
+ * Owed every `heartbeat_interval_ms`. Robots may add fields of their own. The gateway accepts every heartbeat: it clamps
+ * a battery that is out of range and ignores fields of another type.
+ */
 export const Heartbeat = z.looseObject({
   type: z.literal('heartbeat'),
   seq: sequence.optional(),
@@ -19,10 +22,18 @@ export const Telemetry = z.looseObject({ type: z.literal('telemetry'), data: z.u
 export const ControlAck = z.looseObject({ type: z.literal('ack'), seq: sequence })
 /** The robot stands still, and why: it may echo the reason of the stop, which a person may have written. */
 export const Stopped = z.looseObject({ type: z.literal('stopped'), reason: z.string().max(500) })
+/** Severities of a log line, lowest first. */
+export const RobotLogLevel = z
+  .enum(['debug', 'info', 'warn', 'error'])
+  .meta({ id: 'RobotLogLevel', description: 'Severity of a log line.', examples: ['warn'] })
+export type RobotLogLevel = z.infer<typeof RobotLogLevel>
+/** Longest message of a log line, in characters; the gateway cuts off the rest. */
+export const LOG_MESSAGE_MAX = 4_000
+/** A line of the robot's log. The gateway records a level that it does not know as `info`. */
 export const RobotLog = z.looseObject({
   type: z.literal('log'),
-  level: z.enum(['debug', 'info', 'warn', 'error']),
-  message: z.string().max(4_000),
+  level: RobotLogLevel,
+  message: z.string().max(LOG_MESSAGE_MAX),
 })
 
 /** Frames a robot sends. Unknown types are ignored, so that newer robots can talk to older gateways. */

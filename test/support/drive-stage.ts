@@ -118,6 +118,7 @@ export async function createDriveStage(
   const parts = {
     ...book,
     episodeStore: { save: async () => [] },
+    logStore: { append: async () => {} },
     tokens: { read: () => undefined },
     tickets: { read: () => undefined },
     ...{ log, settings, nodeId: 'here', allowedOrigins: [] },
