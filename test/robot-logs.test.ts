@@ -1,3 +1,4 @@
+import { OperatorLink, RobotLink, ticketsOf, WatcherLink } from '@wheelhouse/sdk'
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
 import { createRobotLogJobs, EVENT_INTERVAL_MS } from '../src/robots/robot-log.worker.ts'
 import { openScene, start } from './support/cast.ts'
@@ -275,4 +276,29 @@ test('a session or a removal of the robot is not in the way of its log', async (
   await operator.patch(`/api/sessions/${sessionId}`, { action: 'end' })
   expect((await owner.delete(path)).status).toBe(204)
   expect((await owner.get(`${path}/logs`)).status).toBe(404)
+})
+
+test('the links of the sdk send and receive log lines and the charge', async () => {
+  const [owner, pilot] = [await world.client(), await world.operator()]
+  const { id, token } = await world.robot(owner)
+  const url = `${world.gatewayUrl}/robots/${id}/control`
+  const robot = new RobotLink({ url, token, heartbeat: () => ({ battery: 0.7 }) })
+  await robot.connect()
+  const sessionId = await start(pilot, id)
+  const heard: string[] = []
+  const options = (person: Person, part: 'control' | 'watch') => ({
+    getTicket: ticketsOf({ baseUrl: world.baseUrl, token: person.token, sessionId, part }),
+    onLog: ({ level, message }: { level: string; message: string }) =>
+      void heard.push(`${part} ${level} ${message}`),
+  })
+  const links = [new OperatorLink(options(pilot, 'control')), new WatcherLink(options(owner, 'watch'))]
+  for (const link of links) await link.connect()
+  await vi.waitFor(() => {
+    for (const link of links) expect(link.battery?.battery).toBe(0.7)
+  }, SOON)
+  expect(robot.log('warn', 'wheel 2 slips')).toBe(true)
+  await vi.waitFor(() => {
+    expect(heard.toSorted()).toEqual(['control warn wheel 2 slips', 'watch warn wheel 2 slips'])
+  }, SOON)
+  for (const link of [...links, robot]) await link.close()
 })
