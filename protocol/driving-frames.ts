@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { RobotLogLevel } from './robot-frames.ts'
+import { RobotLogLevel } from './robot-log.ts'
 import { SessionStatus } from './status.ts'
 
 const sequence = z.number().int().min(0).max(Number.MAX_SAFE_INTEGER)

@@ -1,6 +1,5 @@
 import { z } from 'zod'
 import { exampleIds, idOf } from './examples.ts'
-import { RobotLogLevel } from './robot-frames.ts'
 import { RobotStatus, Role, SessionAction, type SessionStatus } from './status.ts'
 
 const timestamp = z.iso.datetime().meta({ examples: ['2026-11-20T09:30:00.000Z'] })
@@ -116,30 +115,6 @@ export const RobotStatusEvent = z.object({
   last_heartbeat: timestamp.nullable(),
 })
 export type RobotStatusEvent = z.infer<typeof RobotStatusEvent>
-
-/** `data` of the event `robot.log`: lines of the robot's log that reach the level its owner has set. */
-export const RobotLogEvent = z.object({
-  robot_id: idOf('robot'),
-  robot_name: z.string(),
-  /** Of the most severe line. */
-  level: RobotLogLevel,
-  /** Of the first line of that level. */
-  message: z.string(),
-  /** How many lines since the last event of this robot. */
-  lines: z.number().int().min(1),
-  /** When the first of them arrived. */
-  since: timestamp,
-})
-export type RobotLogEvent = z.infer<typeof RobotLogEvent>
-
-/** `data` of the event `robot.battery_low`. */
-export const RobotBatteryLowEvent = z.object({
-  robot_id: idOf('robot'),
-  robot_name: z.string(),
-  battery: z.number().min(0).max(1),
-  battery_at: timestamp,
-})
-export type RobotBatteryLowEvent = z.infer<typeof RobotBatteryLowEvent>
 
 export const TypingEvent = z.object({ session_id: z.uuid(), user_id: z.uuid(), display_name: z.string() })
 export type TypingEvent = z.infer<typeof TypingEvent>

@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import { Episode, EpisodeAck } from './episodes.ts'
+import { LOG_MESSAGE_MAX, RobotLogLevel } from './robot-log.ts'
 import { SessionStatus } from './status.ts'
 
 /** Largest frame either side may send, in bytes. */
@@ -22,13 +23,6 @@ export const Telemetry = z.looseObject({ type: z.literal('telemetry'), data: z.u
 export const ControlAck = z.looseObject({ type: z.literal('ack'), seq: sequence })
 /** The robot stands still, and why: it may echo the reason of the stop, which a person may have written. */
 export const Stopped = z.looseObject({ type: z.literal('stopped'), reason: z.string().max(500) })
-/** Severities of a log line, lowest first. */
-export const RobotLogLevel = z
-  .enum(['debug', 'info', 'warn', 'error'])
-  .meta({ id: 'RobotLogLevel', description: 'Severity of a log line.', examples: ['warn'] })
-export type RobotLogLevel = z.infer<typeof RobotLogLevel>
-/** Longest message of a log line, in characters; the gateway cuts off the rest. */
-export const LOG_MESSAGE_MAX = 4_000
 /** A line of the robot's log. The gateway records a level that it does not know as `info`. */
 export const RobotLog = z.looseObject({
   type: z.literal('log'),

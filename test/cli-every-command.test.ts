@@ -78,7 +78,9 @@ describe.concurrent('in a terminal and for programs:', () => {
     link.send({ type: 'heartbeat', battery: 0.5 })
     for (const level of ['info', 'error']) link.send({ type: 'log', level, message: `an ${level} line` })
     await vi.waitFor(async () => {
-      expect(await shown(user, 'robots logs', 'Lift')).toMatch(/info +an info line\n.*error +an error line/)
+      expect(await shown(user, 'robots logs', 'Lift')).toMatch(
+        /info +an info line[\s\S]*error +an error line/,
+      )
     }, 20_000)
     const logged = await program(user, 'robots logs', ['Lift', '--level', 'warn'], '').done()
     expect(entriesOf(logged.stdout)).toMatchObject([{ seq: 2, level: 'error', message: 'an error line' }])
