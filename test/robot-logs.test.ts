@@ -81,14 +81,8 @@ describe('GET /api/client/robots/{id}/logs', () => {
     expect(await numbers('?before=8&limit=3')).toEqual([7, 6, 5])
     expect(await numbers('?after=7&limit=2')).toEqual([8, 9])
     expect(await numbers('?after=10')).toEqual([])
-    for (const query of [
-      '?level=loud',
-      '?before=x',
-      '?before=-1',
-      '?after=1&before=5',
-      '?limit=201',
-      '?page=1',
-    ]) {
+    expect(await numbers('?after=3&before=6')).toEqual([4, 5])
+    for (const query of ['?level=loud', '?before=x', '?before=-1', '?limit=201', '?page=1']) {
       expect((await owner.get(`${path}/logs${query}`)).status, query).toBe(400)
     }
   })

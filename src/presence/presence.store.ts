@@ -1,5 +1,6 @@
 import type { RobotStatus, SessionStatus } from '@wheelhouse/protocol'
 import { Pool } from 'pg'
+import { batterySql } from './battery-columns.ts'
 
 /** The open session of a robot. */
 export interface OpenSession {
@@ -308,23 +309,6 @@ select o.id as robot_id, o.epoch, o.status, o.moved, o.handed_over, o.last_sign,
 from status o
   left join sessions s on s.robot_id = o.id and s.status in ('ACTIVE', 'PAUSED')
   left join users u on u.id = s.operator_id`
-
-/** How much above its threshold the charge must be for the battery not to be low any more. */
-const BATTERY_RECOVERED_BY = 0.05
-
-/**
- * Assignments of a statement that updates `robot_presence p` from an input `i` with `battery` and `battery_ms`, both null
- * while the robot has reported none. Comparisons with null are not true, so that everything stays as it is then.
- */
-const batterySql = `
-  battery = coalesce(i.battery, p.battery),
-  battery_at = coalesce(to_timestamp(i.battery_ms / 1000), p.battery_at),
-  battery_low = case
-    when i.battery < p.low_battery_threshold then true
-    when i.battery >= least(p.low_battery_threshold + ${BATTERY_RECOVERED_BY}, 1) then false
-    else p.battery_low end,
-  battery_low_notified = p.battery_low_notified
-    and i.battery >= least(p.low_battery_threshold + ${BATTERY_RECOVERED_BY}, 1) is not true`
 
 const disconnectSql = `
 with input as (

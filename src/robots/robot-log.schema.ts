@@ -16,18 +16,14 @@ const cursor = queryInteger(0, 9_999_999_999)
 export const LOG_PAGE_LIMIT = 200
 
 /** Query of GET /api/client/robots/{id}/logs. */
-export const RobotLogQuery = z
-  .strictObject({
-    level: RobotLogLevel.default('debug').meta({ description: 'Only lines of this level or above.' }),
-    before: cursor.optional().meta({ description: 'Only lines older than this seq.' }),
-    after: cursor.optional().meta({
-      description: 'Only lines newer than this seq; they come oldest first, so that you can go on.',
-    }),
-    limit: queryInteger(1, LOG_PAGE_LIMIT).default(50),
-  })
-  .refine(({ before, after }) => before === undefined || after === undefined, {
-    error: 'Give before or after, not both',
-  })
+export const RobotLogQuery = z.strictObject({
+  level: RobotLogLevel.default('debug').meta({ description: 'Only lines of this level or above.' }),
+  before: cursor.optional().meta({ description: 'Only lines older than this seq.' }),
+  after: cursor.optional().meta({
+    description: 'Only lines newer than this seq; they come oldest first, so that you can go on.',
+  }),
+  limit: queryInteger(1, LOG_PAGE_LIMIT).default(50),
+})
 export type RobotLogQuery = z.output<typeof RobotLogQuery>
 
 /** A line of the log of a robot. */
