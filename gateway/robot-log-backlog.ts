@@ -114,6 +114,11 @@ export function createLogBacklog({ onDropped }: { onDropped: (lines: number) => 
       const noted: ReportedLogLine[] = []
       for (const [robotId, backlog] of robots) {
         if (backlog.skipped > 0 && nowMs >= backlog.noteAtMs) noted.push(note(robotId, backlog))
+        if (backlog.lost > 0 && backlog.lines.length === 0 && size < MAX_WAITING) {
+          const { lost, lostAtMs } = backlog
+          backlog.lost = 0
+          push(backlog, missing(robotId, lost, lostAtMs))
+        }
         const empty = backlog.lines.length === 0 && backlog.skipped === 0 && backlog.lost === 0
         if (empty && nowMs - backlog.allowedAtMs > IDLE_MS) robots.delete(robotId)
       }
