@@ -31,7 +31,7 @@ const aliases: Readonly<Record<string, RobotLogLevel>> = {
 export function logLineOf(value: object): LogLine | undefined {
   const { level, message } = value as { level?: unknown; message?: unknown }
   if (typeof message !== 'string') return undefined
-  const name = String(level).toLowerCase()
+  const name = typeof level === 'string' ? level.toLowerCase() : ''
   const known = RobotLogLevel.safeParse(Object.hasOwn(aliases, name) ? aliases[name] : name)
   return {
     level: known.success ? known.data : 'info',

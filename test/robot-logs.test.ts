@@ -93,16 +93,20 @@ describe('a log frame', () => {
     const { logs, link } = await connectedRobot()
     say(link, 'loud', 'unknown level')
     say(link, undefined, 'no level')
+    say(link, { toString: 1, valueOf: 1 }, 'no text at all')
+    say(link, '__proto__', 'no own name')
     say(link, 'WARNING', 'another name')
     say(link, 'fatal', 'another name')
     say(link, 'error', 'x'.repeat(5_000))
     say(link, 'info', 'nul \0 and half a pair \ud83d')
     await hasRead(link)
     expect(link.frames).toEqual([])
-    await vi.waitFor(async () => expect(await logs()).toHaveLength(6), SOON)
+    await vi.waitFor(async () => expect(await logs()).toHaveLength(8), SOON)
     expect((await logs()).map(({ level, message }) => [level, message]).reverse()).toEqual([
       ['info', 'unknown level'],
       ['info', 'no level'],
+      ['info', 'no text at all'],
+      ['info', 'no own name'],
       ['warn', 'another name'],
       ['error', 'another name'],
       ['error', 'x'.repeat(4_000)],

@@ -2,8 +2,8 @@ import { sql } from 'kysely'
 import type { Transact } from '../events/transactor.ts'
 import { type NewNotification, notify } from '../notifications/notify.ts'
 
-/** Robots in one transaction, and so in one domain event. */
-const ROBOTS_PER_BATCH = 100
+/** Robots in one transaction, and so in one domain event. Few: their heartbeats wait for it. */
+const ROBOTS_PER_BATCH = 20
 
 interface LowBattery {
   robot_id: string
