@@ -19,19 +19,19 @@ function account(lines: readonly ReportedLogLine[]) {
 
 test('whatever the database does, every line arrives in order or is counted by a line', () => {
   const step = fc.oneof(
-    { weight: 5, arbitrary: fc.record({ kind: fc.constant('log'), robot: fc.nat(2), count: fc.nat(400) }) },
-    { weight: 2, arbitrary: fc.record({ kind: fc.constant('wait'), ms: fc.nat(20_000) }) },
+    { weight: 5, arbitrary: fc.record({ kind: fc.constant('log'), robot: fc.nat(1), count: fc.nat(400) }) },
+    { weight: 5, arbitrary: fc.record({ kind: fc.constant('wait'), ms: fc.nat(20_000) }) },
     {
-      weight: 2,
+      weight: 1,
       arbitrary: fc.record({ kind: fc.constant('take'), limit: fc.integer({ min: 1, max: 600 }) }),
     },
     { weight: 2, arbitrary: fc.record({ kind: fc.constantFrom('stored', 'failed') }) },
   )
   fc.assert(
-    fc.property(fc.array(step, { maxLength: 60 }), (steps) => {
+    fc.property(fc.array(step, { maxLength: 120, size: 'max' }), (steps) => {
       let dropped = 0
       const backlog = createLogBacklog({ onDropped: (lines) => (dropped += lines) })
-      const added = [0, 0, 0]
+      const added = [0, 0]
       const stored: ReportedLogLine[] = []
       let inHand: ReportedLogLine[] = []
       let nowMs = 1
@@ -46,7 +46,7 @@ test('whatever the database does, every line arrives in order or is counted by a
         } else if (one.kind === 'take' && inHand.length === 0) inHand = backlog.take(one.limit!)
         else if (one.kind === 'stored') stored.push(...inHand.splice(0))
         else if (one.kind === 'failed') backlog.giveBack(inHand.splice(0), nowMs)
-        expect(backlog.size).toBeLessThanOrEqual(3 * MAX_WAITING_PER_ROBOT)
+        expect(backlog.size).toBeLessThanOrEqual(2 * MAX_WAITING_PER_ROBOT)
       }
       stored.push(...inHand)
       backlog.tick(nowMs + 2_000)
