@@ -31,7 +31,7 @@ const emptyBacklog = (nowMs: number): RobotBacklog => ({
   ...{ allowance: BURST, allowedAtMs: nowMs },
 })
 
-/** Returns the line that stands for those that are missing. */
+/** Returns the line that is written in place of those that are missing. */
 const missing = (robotId: string, dropped: number, atMs: number): ReportedLogLine => ({
   robotId,
   level: 'warn',

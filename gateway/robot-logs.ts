@@ -117,7 +117,7 @@ export function createRobotLogs(parts: {
       for (const taken of backlog.add(reported, nowMs)) show(link, taken, nowMs)
     },
 
-    /** Begins to persist what has gathered. Call it every `tickMs`; it never throws. */
+    /** Begins to persist the backlog. Call it every `tickMs`; it never throws. */
     tick(): void {
       const nowMs = clockMs()
       for (const noted of backlog.tick(nowMs)) show(linkOf(noted.robotId), noted, nowMs)

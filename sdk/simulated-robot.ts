@@ -43,7 +43,7 @@ const LOW_BATTERY = 0.2
  * A differential-drive robot in a small room, driven over a RobotLink. Control data is
  * `{linear_mps, angular_radps}`, or two big-endian 32-bit floats in a binary frame. It never moves unasked. In a
  * session it sends its pose as telemetry; what it does while it is driven it reports as episodes. Its battery drains while
- * it drives and charges while it stands still; its log names sessions, stops and obstacles.
+ * it drives and charges while it is halted; its log names sessions, stops and obstacles.
  */
 export class SimulatedRobot {
   /** Its connection to the platform. */

@@ -20,7 +20,7 @@ beforeAll(async () => {
 })
 afterAll(() => world[Symbol.asyncDispose]())
 
-/** What one robot read alone shows besides. */
+/** Further fields of one robot. */
 const DETAIL_FIELDS = [
   ...['require_certification', 'latency_limit_ms', 'log_event_level'],
   ...['battery', 'battery_at', 'low_battery_threshold'],

@@ -15,11 +15,11 @@ interface LowBattery {
   operator_id: string | null
 }
 
-/** Notifies people of robots whose battery is low, once for each discharge. */
+/** Notifies owners and operators of robots whose battery is low, once for each discharge. */
 export function createBatteryJob(parts: { transact: Transact; now: () => Date }) {
   const { transact, now } = parts
 
-  /** The statement that writes heartbeats has marked the robots; whoever claims the mark notifies. */
+  /** Claims marks that the statement of heartbeats has set, and notifies in the same transaction. */
   const notifySome = () =>
     transact(async (tx) => {
       const { rows } = await sql<LowBattery>`

@@ -9,7 +9,7 @@ const levels: { value: Level; label: string }[] = [
   { value: 'error', label: 'Errors' },
 ]
 
-/** The charge below which people are notified. */
+/** The charge below which the owner and the operator are notified. */
 export const LowBatteryField = (props: {
   value: number | string
   error: string | undefined
