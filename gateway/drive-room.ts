@@ -3,6 +3,7 @@ import type { Driving } from '../src/control/driving.service.ts'
 import type { Bus } from '../src/events/bus.ts'
 import type { Guard } from '../src/guard.ts'
 import type { Log } from '../src/log.ts'
+import type { BatteryFeed } from './battery-feed.ts'
 import type { Drive } from './drive.ts'
 import { createDriverFrames } from './driver-frames.ts'
 import { createDrives } from './drives.ts'
@@ -29,12 +30,13 @@ export function createDriveRoom(parts: {
     readonly operatorGraceMs: number
   }
   clockMs: () => number
+  battery: BatteryFeed
   /** Looks these robots up soon. */
   lookUp: (robotIds: Iterable<string>) => void
   /** Looks up what changed lately. Throws when the database is away. */
   lookAround: () => Promise<void>
 }) {
-  const { driving, bus, log, guard, nodeId, settings, clockMs, lookUp, lookAround } = parts
+  const { driving, bus, log, guard, nodeId, settings, battery, clockMs, lookUp, lookAround } = parts
   const preciseMs = () => performance.now()
   const drives = createDrives({ nodeId, clockMs, onEnd: (drive) => records.ended(drive) })
   const records = createRecords({
@@ -54,7 +56,7 @@ export function createDriveRoom(parts: {
   }
   const frames = createDriverFrames({ relay, press, deadmanMs: settings.deadmanMs, clockMs })
   const people = createPeople({
-    ...{ drives, frames, press, lookAround, log, clockMs },
+    ...{ drives, frames, battery, press, lookAround, log, clockMs },
     silenceLimitMs: settings.heartbeatTimeoutMs,
   })
   let turn = 0

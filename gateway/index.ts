@@ -9,8 +9,10 @@ import type { MetricsPage } from '../src/metrics/metrics.http.ts'
 import type { Presence } from '../src/presence/presence.service.ts'
 import type { PresenceStore } from '../src/presence/presence.store.ts'
 import type { RobotTokens } from '../src/robots/robot.token.ts'
+import type { RobotLogStore } from '../src/robots/robot-log.store.ts'
 import { createAdmission } from './admission.ts'
 import { createConnectLimit } from './connect-limit.ts'
+import { createBatteryFeed } from './battery-feed.ts'
 import { drainLinks } from './drain.ts'
 import { createDriveRoom, MEASURE_TURNS } from './drive-room.ts'
 import { createEpisodes } from './episodes.ts'
@@ -18,6 +20,7 @@ import { createHeartbeats } from './heartbeats.ts'
 import { createReconciler } from './reconciler.ts'
 import { createRobotFrames } from './robot-frames.ts'
 import type { RobotLink } from './robot-link.ts'
+import { createRobotLogs } from './robot-logs.ts'
 import { createRobotSync } from './robot-sync.ts'
 import { createRobotConnections, type RobotSettings } from './robots.ts'
 import { listenForLinks } from './server.ts'
@@ -40,6 +43,7 @@ export interface GatewayParts {
   readonly presence: Presence
   readonly store: PresenceStore
   readonly episodeStore: EpisodeStore
+  readonly logStore: RobotLogStore
   readonly driving: Driving
   readonly tokens: RobotTokens
   readonly tickets: Tickets
@@ -59,7 +63,14 @@ export interface GatewayParts {
 }
 
 type DriveCount = 'passed' | 'dropped' | 'deadman' | 'stops'
-type Count = 'frames' | 'heartbeats' | 'heartbeatsWritten' | 'lastFlushMs' | DriveCount
+type Count =
+  | 'frames'
+  | 'logLines'
+  | 'logLinesDropped'
+  | 'heartbeats'
+  | 'heartbeatsWritten'
+  | 'lastFlushMs'
+  | DriveCount
 
 export interface Gateway {
   readonly port: number
@@ -81,8 +92,9 @@ export async function startGateway(parts: GatewayParts, host: string, port: numb
   const startedAtMs = Date.now() - 1 // clock readings are above 0, which stands for "never"
   const clockMs = () => Date.now() - startedAtMs
 
+  const battery = createBatteryFeed({ startedAtMs })
   const room = createDriveRoom({
-    ...{ driving: parts.driving, bus, log, guard, nodeId, settings, clockMs },
+    ...{ driving: parts.driving, bus, log, guard, nodeId, settings, battery, clockMs },
     lookUp: (robotIds) => sync.want(robotIds),
     lookAround: () => sync.poll(),
   })
@@ -112,11 +124,16 @@ export async function startGateway(parts: GatewayParts, host: string, port: numb
     linkOf: (robotId) => robots.current(robotId),
     clockMs,
   })
+  const logs = createRobotLogs({
+    ...{ store: parts.logStore, log, startedAtMs, clockMs },
+    linkOf: (robotId) => robots.current(robotId),
+  })
   const frames = createRobotFrames({
     noteBeat: heartbeats.note,
     takeEpisode: episodes.take,
+    takeLogLine: logs.take,
     relay,
-    log,
+    battery,
     startedAtMs,
   })
   const robots = createRobotConnections({
@@ -184,6 +201,7 @@ export async function startGateway(parts: GatewayParts, host: string, port: numb
   const timers = [
     guard.every('timer:wheel', WHEEL_TICK_MS, turnWheel(wheel, clockMs)),
     guard.every('timer:heartbeats', heartbeats.sliceMs, heartbeats.tick),
+    guard.every('timer:logs', logs.tickMs, logs.tick),
     // Each by itself: what fails in one must not keep the others from their work, nor must a slow database.
     guard.every('timer:repeat-stops', LOOK_AFTER_MS, room.repeatStops),
     guard.every('timer:silence', LOOK_AFTER_MS, room.cutSilent),
@@ -210,13 +228,13 @@ export async function startGateway(parts: GatewayParts, host: string, port: numb
     },
     get counts() {
       const { written: heartbeatsWritten, lastFlushMs } = heartbeats.counts
-      return { ...frames.counts, ...room.counts, heartbeatsWritten, lastFlushMs }
+      return { ...frames.counts, ...room.counts, ...logs.counts, heartbeatsWritten, lastFlushMs }
     },
     async drain() {
       draining = true
       server.stopListening()
       await drainLinks({
-        ...{ links, heartbeats, episodes, room, presence, store, nodeId, log, clockMs },
+        ...{ links, heartbeats, episodes, logs, room, presence, store, nodeId, log, clockMs },
         onHandOver: () => {
           handingOver = true
         },
@@ -226,6 +244,7 @@ export async function startGateway(parts: GatewayParts, host: string, port: numb
       for (const timer of timers) clearInterval(timer)
       closed = true
       episodes.stop()
+      logs.stop()
       await housekeep() // joins a run in hand, which would bring the row of this node back
       for (const stop of stopListening) stop()
       room.standStill('gateway_draining') // if the drain took too long

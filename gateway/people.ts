@@ -1,4 +1,5 @@
 import type { Log } from '../src/log.ts'
+import type { BatteryFeed } from './battery-feed.ts'
 import type { Drive } from './drive.ts'
 import type { DriverFrames } from './driver-frames.ts'
 import type { Drives } from './drives.ts'
@@ -13,6 +14,7 @@ const LOOK_UP_LIMIT_MS = 5_000
 export function createPeople(parts: {
   drives: Drives
   frames: DriverFrames
+  battery: BatteryFeed
   /** Somebody pressed the stop. */
   press: (link: PersonLink, reason: string | undefined) => void
   /** Looks up the robots that changed lately. Throws when the database is away. */
@@ -22,7 +24,7 @@ export function createPeople(parts: {
   /** From the last sign of life on, a pong of the peer's library included. */
   silenceLimitMs: number
 }) {
-  const { drives, frames, press, lookAround, log, clockMs, silenceLimitMs } = parts
+  const { drives, frames, battery, press, lookAround, log, clockMs, silenceLimitMs } = parts
   const links = new Set<PersonLink>()
   let count = 0
 
@@ -67,6 +69,7 @@ export function createPeople(parts: {
     }
     link.drive = drive
     link.send(drive.stateFrame(), nowMs)
+    battery.show(link, nowMs)
     const { earlyStop } = link
     link.earlyStop = null
     if (earlyStop) press(link, earlyStop.reason)

@@ -77,6 +77,7 @@ export const NotificationType = z.enum([
   'payout.failed',
   'payout.reversed',
   'webhook.disabled',
+  'robot.battery_low',
 ])
 export type NotificationType = z.infer<typeof NotificationType>
 

@@ -468,6 +468,26 @@ export interface paths {
         patch: operations["patchClientRobot"];
         trace?: never;
     };
+    "/api/client/robots/{id}/logs": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Lists what one of your robots has logged, newest first
+         * @description This needs the client role, and a session token or an API key.
+         */
+        get: operations["getClientRobotLogs"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/client/robots/{id}/token": {
         parameters: {
             query?: never;
@@ -2040,7 +2060,7 @@ export interface components {
              */
             seq?: number;
             /**
-             * @description What happened; more kinds may come. session.scheduled, session.started, session.paused, session.resumed, session.ended, session.cancelled, session.stopped, session.stop_cleared, session.rated, extension.requested, extension.approved, extension.declined, robot.lost, robot.back, chat.message, robot.status, notification.session.scheduled, notification.session.started, notification.session.paused, notification.session.resumed, notification.session.ended, notification.session.cancelled, notification.session.stopped, notification.session.stop_cleared, notification.session.rated, notification.extension.requested, notification.extension.approved, notification.extension.declined, notification.robot.lost, notification.robot.back, notification.certification.approved, notification.certification.rejected, notification.invoice.issued, notification.invoice.paid, notification.invoice.payment_failed, notification.invoice.voided, notification.payout.paid, notification.payout.failed, notification.payout.reversed, notification.webhook.disabled
+             * @description What happened; more kinds may come. session.scheduled, session.started, session.paused, session.resumed, session.ended, session.cancelled, session.stopped, session.stop_cleared, session.rated, extension.requested, extension.approved, extension.declined, robot.lost, robot.back, chat.message, robot.status, robot.log, robot.battery_low, notification.session.scheduled, notification.session.started, notification.session.paused, notification.session.resumed, notification.session.ended, notification.session.cancelled, notification.session.stopped, notification.session.stop_cleared, notification.session.rated, notification.extension.requested, notification.extension.approved, notification.extension.declined, notification.robot.lost, notification.robot.back, notification.certification.approved, notification.certification.rejected, notification.invoice.issued, notification.invoice.paid, notification.invoice.payment_failed, notification.invoice.voided, notification.payout.paid, notification.payout.failed, notification.payout.reversed, notification.webhook.disabled, notification.robot.battery_low
              * @example session.started
              */
             type: string;
@@ -2134,7 +2154,7 @@ export interface components {
              */
             seq: number;
             /**
-             * @description What happened; more kinds may come. session.scheduled, session.started, session.paused, session.resumed, session.ended, session.cancelled, session.stopped, session.stop_cleared, session.rated, extension.requested, extension.approved, extension.declined, robot.lost, robot.back, chat.message, robot.status, notification.session.scheduled, notification.session.started, notification.session.paused, notification.session.resumed, notification.session.ended, notification.session.cancelled, notification.session.stopped, notification.session.stop_cleared, notification.session.rated, notification.extension.requested, notification.extension.approved, notification.extension.declined, notification.robot.lost, notification.robot.back, notification.certification.approved, notification.certification.rejected, notification.invoice.issued, notification.invoice.paid, notification.invoice.payment_failed, notification.invoice.voided, notification.payout.paid, notification.payout.failed, notification.payout.reversed, notification.webhook.disabled
+             * @description What happened; more kinds may come. session.scheduled, session.started, session.paused, session.resumed, session.ended, session.cancelled, session.stopped, session.stop_cleared, session.rated, extension.requested, extension.approved, extension.declined, robot.lost, robot.back, chat.message, robot.status, robot.log, robot.battery_low, notification.session.scheduled, notification.session.started, notification.session.paused, notification.session.resumed, notification.session.ended, notification.session.cancelled, notification.session.stopped, notification.session.stop_cleared, notification.session.rated, notification.extension.requested, notification.extension.approved, notification.extension.declined, notification.robot.lost, notification.robot.back, notification.certification.approved, notification.certification.rejected, notification.invoice.issued, notification.invoice.paid, notification.invoice.payment_failed, notification.invoice.voided, notification.payout.paid, notification.payout.failed, notification.payout.reversed, notification.webhook.disabled, notification.robot.battery_low
              * @example session.started
              */
             type: string;
@@ -2316,7 +2336,7 @@ export interface components {
              */
             id: string;
             /**
-             * @description What happened; more kinds may come. session.scheduled, session.started, session.paused, session.resumed, session.ended, session.cancelled, session.stopped, session.stop_cleared, session.rated, extension.requested, extension.approved, extension.declined, robot.lost, robot.back, certification.approved, certification.rejected, invoice.issued, invoice.paid, invoice.payment_failed, invoice.voided, payout.paid, payout.failed, payout.reversed, webhook.disabled
+             * @description What happened; more kinds may come. session.scheduled, session.started, session.paused, session.resumed, session.ended, session.cancelled, session.stopped, session.stop_cleared, session.rated, extension.requested, extension.approved, extension.declined, robot.lost, robot.back, certification.approved, certification.rejected, invoice.issued, invoice.paid, invoice.payment_failed, invoice.voided, payout.paid, payout.failed, payout.reversed, webhook.disabled, robot.battery_low
              * @example session.started
              */
             type: string;
@@ -3015,6 +3035,24 @@ export interface components {
              */
             latency_limit_ms: number;
             /**
+             * @description Charge as last reported, 0 to 1; null until a heartbeat carries one.
+             * @example 0.83
+             */
+            battery: number | null;
+            /** @description When it was reported. */
+            battery_at: string | null;
+            /**
+             * @description Below which charge, 0 to 1, you and the operator in session are notified, once for each discharge; 0: never.
+             * @example 0.2
+             */
+            low_battery_threshold: number;
+            /**
+             * @description From which level on lines of its log become an event: `robot.log`.
+             * @example error
+             * @enum {string}
+             */
+            log_event_level: "off" | "warn" | "error";
+            /**
              * @description What the robot connects with.
              * @example 0b8f4c1e-6a57-4f0e-9a3d-2c5e7d9b1f42.1.4f9d…
              */
@@ -3145,6 +3183,52 @@ export interface components {
              * @example 400
              */
             latency_limit_ms: number;
+            /**
+             * @description Charge as last reported, 0 to 1; null until a heartbeat carries one.
+             * @example 0.83
+             */
+            battery: number | null;
+            /** @description When it was reported. */
+            battery_at: string | null;
+            /**
+             * @description Below which charge, 0 to 1, you and the operator in session are notified, once for each discharge; 0: never.
+             * @example 0.2
+             */
+            low_battery_threshold: number;
+            /**
+             * @description From which level on lines of its log become an event: `robot.log`.
+             * @example error
+             * @enum {string}
+             */
+            log_event_level: "off" | "warn" | "error";
+        };
+        /**
+         * @description Severity of a log line.
+         * @example warn
+         * @enum {string}
+         */
+        RobotLogLevel: "debug" | "info" | "warn" | "error";
+        /** @description A line of the log of a robot. */
+        RobotLogLine: {
+            /**
+             * @description Counts from 1 without gaps, for each robot.
+             * @example 118
+             */
+            seq: number;
+            level: components["schemas"]["RobotLogLevel"];
+            /** @example Wheel 2 slips */
+            message: string;
+            /**
+             * @description How many lines are missing here. Above 0 the platform wrote this line in their place: the robot logged faster than the platform records, or the database was away for long.
+             * @example 0
+             */
+            dropped: number;
+            /**
+             * Format: date-time
+             * @description When the gateway received it.
+             * @example 2026-11-20T09:30:00.000Z
+             */
+            at: string;
         };
         /** @description A robot model that is supported. */
         RobotModel: {
@@ -5829,6 +5913,10 @@ export interface operations {
                      *       "created_at": "2026-10-05T08:30:00.000Z",
                      *       "require_certification": false,
                      *       "latency_limit_ms": 400,
+                     *       "battery": 0.83,
+                     *       "battery_at": "2026-11-20T09:30:00.000Z",
+                     *       "low_battery_threshold": 0.2,
+                     *       "log_event_level": "error",
                      *       "robot_token": "0b8f4c1e-6a57-4f0e-9a3d-2c5e7d9b1f42.1.4f9d…"
                      *     }
                      */
@@ -5919,7 +6007,11 @@ export interface operations {
                      *       "notes": "The gripper is new",
                      *       "created_at": "2026-10-05T08:30:00.000Z",
                      *       "require_certification": false,
-                     *       "latency_limit_ms": 400
+                     *       "latency_limit_ms": 400,
+                     *       "battery": 0.83,
+                     *       "battery_at": "2026-11-20T09:30:00.000Z",
+                     *       "low_battery_threshold": 0.2,
+                     *       "log_event_level": "error"
                      *     }
                      */
                     "application/json": components["schemas"]["RobotDetail"];
@@ -6036,7 +6128,9 @@ export interface operations {
                  *       ],
                  *       "notes": "The gripper is new",
                  *       "require_certification": false,
-                 *       "latency_limit_ms": 400
+                 *       "latency_limit_ms": 400,
+                 *       "low_battery_threshold": 0.2,
+                 *       "log_event_level": "error"
                  *     }
                  */
                 "application/json": {
@@ -6066,6 +6160,17 @@ export interface operations {
                      * @example 400
                      */
                     latency_limit_ms?: number;
+                    /**
+                     * @description Below which charge, 0 to 1, you and the operator in session are notified, once for each discharge; 0: never.
+                     * @example 0.2
+                     */
+                    low_battery_threshold?: number;
+                    /**
+                     * @description From which level on lines of its log become an event: `robot.log`.
+                     * @example error
+                     * @enum {string}
+                     */
+                    log_event_level?: "off" | "warn" | "error";
                 };
             };
         };
@@ -6098,7 +6203,11 @@ export interface operations {
                      *       "notes": "The gripper is new",
                      *       "created_at": "2026-10-05T08:30:00.000Z",
                      *       "require_certification": false,
-                     *       "latency_limit_ms": 400
+                     *       "latency_limit_ms": 400,
+                     *       "battery": 0.83,
+                     *       "battery_at": "2026-11-20T09:30:00.000Z",
+                     *       "low_battery_threshold": 0.2,
+                     *       "log_event_level": "error"
                      *     }
                      */
                     "application/json": components["schemas"]["RobotDetail"];
@@ -6126,6 +6235,88 @@ export interface operations {
             404: components["responses"]["NotFound"];
             413: components["responses"]["PayloadTooLarge"];
             415: components["responses"]["UnsupportedMediaType"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalServerError"];
+            503: components["responses"]["ServiceUnavailable"];
+        };
+    };
+    getClientRobotLogs: {
+        parameters: {
+            query?: {
+                /**
+                 * @description Only lines of this level or above.
+                 * @example warn
+                 */
+                level?: components["schemas"]["RobotLogLevel"];
+                /**
+                 * @description Only lines older than this seq.
+                 * @example 0
+                 */
+                before?: number;
+                /**
+                 * @description Only lines newer than this seq; they come oldest first, so that you can go on.
+                 * @example 0
+                 */
+                after?: number;
+                /** @example 50 */
+                limit?: number;
+            };
+            header?: never;
+            path: {
+                /** @example 0b8f4c1e-6a57-4f0e-9a3d-2c5e7d9b1f42 */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "logs": [
+                     *         {
+                     *           "seq": 118,
+                     *           "level": "warn",
+                     *           "message": "Wheel 2 slips",
+                     *           "dropped": 0,
+                     *           "at": "2026-11-20T09:30:00.000Z"
+                     *         }
+                     *       ]
+                     *     }
+                     */
+                    "application/json": {
+                        logs: components["schemas"]["RobotLogLine"][];
+                    };
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            /** @description When you do not have the client role */
+            403: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": "This needs the client role"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            404: components["responses"]["NotFound"];
             429: components["responses"]["TooManyRequests"];
             500: components["responses"]["InternalServerError"];
             503: components["responses"]["ServiceUnavailable"];

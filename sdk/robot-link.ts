@@ -1,8 +1,10 @@
 import {
   BINARY_TELEMETRY,
   encodeBinaryFrame,
+  LOG_MESSAGE_MAX,
   MAX_BINARY_SEQ,
   type RobotFrame,
+  type RobotLogLevel,
   type RobotSession,
   shouldReconnect,
   type ToRobotFrame,
@@ -21,7 +23,6 @@ import { dialRobotSocket, readFrame } from './robot-socket.ts'
 
 /** Answers to the upgrade that another attempt would not change. */
 const FINAL_HTTP_STATUSES: ReadonlySet<number> = new Set([401, 403, 404])
-const LOG_MESSAGE_MAX = 4_000
 const STOP_REASON_MAX = 200
 
 /**
@@ -125,8 +126,11 @@ export class RobotLink {
     return this.#send({ type: 'stopped', reason: reason.slice(0, STOP_REASON_MAX) }, 'vital')
   }
 
-  /** Adds a line to the robot's log on the platform. Returns false if it was dropped. */
-  log(level: 'debug' | 'info' | 'warn' | 'error', message: string): boolean {
+  /**
+   * Adds a line to the robot's log on the platform, up to 4,000 characters; the rest is cut off. The platform records
+   * 20 lines a second, and 100 at once. Returns false if it was dropped here.
+   */
+  log(level: RobotLogLevel, message: string): boolean {
     return this.#send({ type: 'log', level, message: message.slice(0, LOG_MESSAGE_MAX) }, 'droppable')
   }
 

@@ -33,6 +33,7 @@ import { onboardingPage } from './payments/onboarding.page.ts'
 import { paymentEndpoints } from './payments/payment.routes.ts'
 import { robotEndpoints } from './robots/robot.routes.ts'
 import { createRobotViews } from './robots/robot.view.ts'
+import { robotLogEndpoint } from './robots/robot-log.routes.ts'
 import { exportEndpoints } from './sessions/export.routes.ts'
 import { extensionEndpoints } from './sessions/extension.routes.ts'
 import { ratingEndpoints } from './sessions/rating.routes.ts'
@@ -56,6 +57,7 @@ export function apiEndpoints(platform: Platform, gatewayUrl: () => string): Endp
     ...operatorProfileEndpoints(platform),
     ...scheduleEndpoints(platform),
     ...robotEndpoints({ robots, views: createRobotViews(gatewayUrl), tokens: robotTokens }),
+    robotLogEndpoint(platform),
     ...datasetEndpoints(platform),
     ...certificationEndpoints({ certifications }),
     ...sessionEndpoints({

@@ -26,6 +26,12 @@ const rate = z
   .string()
   .regex(/^\d{1,7}$/, 'must be requests per minute, a whole number')
   .transform(Number)
+/** How long records are kept. */
+const days = z
+  .string()
+  .regex(/^\d{1,3}$/, 'must be days, a whole number')
+  .transform(Number)
+  .pipe(z.number().min(1).max(365))
 const flag = z.enum(['true', 'false', '1', '0']).transform((text) => text === 'true' || text === '1')
 const urlOf = (protocol: RegExp) => z.url({ protocol })
 /** One Redis, or several nodes of a Redis Cluster, which are reached in the same way. */
@@ -121,6 +127,7 @@ const Env = z.object({
   DEADMAN_MS: milliseconds(50).default(250),
   OPERATOR_GRACE_MS: milliseconds(0).default(10_000),
   ROBOT_GRACE_MS: milliseconds(0).default(120_000),
+  ROBOT_LOG_DAYS: days.default(7),
 })
 type Env = z.infer<typeof Env>
 
@@ -263,6 +270,7 @@ export function loadConfig(source: Record<string, string | undefined> = environm
     deadmanMs: env.DEADMAN_MS,
     operatorGraceMs: env.OPERATOR_GRACE_MS,
     robotGraceMs: env.ROBOT_GRACE_MS,
+    robotLogDays: env.ROBOT_LOG_DAYS,
   })
 }
 export type Config = ReturnType<typeof loadConfig>

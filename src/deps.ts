@@ -37,9 +37,13 @@ import { createSchedules } from './operators/schedule.service.ts'
 import { createOperatorStats } from './operators/stats.service.ts'
 import { createOutbound } from './outbound/outbound.ts'
 import { createPayments } from './payments/payments.ts'
+import { createBatteryJob } from './robots/battery.worker.ts'
 import { createRobots } from './robots/robot.service.ts'
 import { createRobotTokens } from './robots/robot.token.ts'
 import { createRobotWatch } from './robots/robot.watch.ts'
+import { createRobotLogs } from './robots/robot-log.service.ts'
+import { createRobotLogStore } from './robots/robot-log.store.ts'
+import { createRobotLogJobs } from './robots/robot-log.worker.ts'
 import { createSecrets, loadOrCreateRootKey } from './secrets.ts'
 import { createSessionExports } from './sessions/export.service.ts'
 import { createExtensions } from './sessions/extension.service.ts'
@@ -199,6 +203,10 @@ const createFleet = (base: Base, lifecycle: SessionLifecycle, certifications: Ce
   robots: createRobots({ ...base, cancelScheduled: lifecycle.cancelScheduled }),
   robotTokens: createRobotTokens(base.secrets),
   robotWatch: createRobotWatch({ ...base, certifications }),
+  robotLogs: createRobotLogs(base),
+  robotLogStore: createRobotLogStore(base),
+  robotLogJobs: createRobotLogJobs({ ...base, keptDays: base.config.robotLogDays }),
+  batteryJob: createBatteryJob(base),
   datasets: createDatasets(base),
   episodeStore: createEpisodeStore(base),
 })

@@ -140,6 +140,7 @@ async function runGateway(platform: Platform, ending: Ending): Promise<string> {
       presence,
       store,
       episodeStore: platform.episodeStore,
+      logStore: platform.robotLogStore,
       driving: platform.driving,
       tickets: platform.tickets,
       tokens: robotTokens,
@@ -201,6 +202,7 @@ function runWorker(platform: Platform, ending: Ending): void {
       { name: 'presence sweep', everyMs: 500, run: sweep.run },
       { name: 'scheduled starts', everyMs: 1_000, run: schedule.run },
       { name: 'monthly close', everyMs: 10_000, run: monthlyClose.run },
+      ...robotJobs(platform),
       ...outboundJobs(platform),
       ...(payments ? paymentJobs(payments) : []),
       ...mailJobs(platform),
@@ -216,6 +218,12 @@ const paymentJobs = ({ payoutTransfers, collections, facts }: Payments): Job[] =
   { name: 'payouts', everyMs: 5_000, run: payoutTransfers.runDue },
   { name: 'invoice collection', everyMs: 5_000, run: collections.runDue },
   { name: 'payment events clean-up', everyMs: 3_600_000, run: facts.removeExpired },
+]
+
+const robotJobs = ({ robotLogJobs, batteryJob }: Platform): Job[] => [
+  { name: 'robot log events', everyMs: 1_000, run: robotLogJobs.publishEvents },
+  { name: 'robot log clean-up', everyMs: 60_000, run: robotLogJobs.clean },
+  { name: 'low batteries', everyMs: 1_000, run: batteryJob.run },
 ]
 
 const outboundJobs = ({ fanOut, webhookSender, outboundRetention }: Platform): Job[] => [

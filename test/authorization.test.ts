@@ -197,6 +197,10 @@ const rules: Record<string, Rule> = {
     expected: clients(204, 404),
     attempt: async () => ({ path: `/api/client/robots/${(await world.robot(client)).id}` }),
   },
+  'GET /api/client/robots/{id}/logs': {
+    expected: clients(200, 404),
+    attempt: () => ({ path: `/api/client/robots/${robot.id}/logs` }),
+  },
   'POST /api/client/robots/{id}/token': {
     expected: clients(201, 404),
     attempt: async () => ({ path: `/api/client/robots/${(await world.robot(client)).id}/token` }),

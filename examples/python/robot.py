@@ -39,6 +39,7 @@ class Motors:
 
     def __init__(self):
         self.x = self.y = self.heading = self.linear = self.angular = 0.0
+        self.battery = 0.9  # 0 to 1
 
     def step(self, linear, angular, seconds):
         most = MAX_CHANGE_PER_S * seconds
@@ -47,6 +48,7 @@ class Motors:
         self.heading += self.angular * seconds
         self.x += math.cos(self.heading) * self.linear * seconds
         self.y += math.sin(self.heading) * self.linear * seconds
+        self.battery = max(0.0, self.battery - (0.00001 if self.standing else 0.0003) * seconds)
 
     @property
     def standing(self):
@@ -137,13 +139,18 @@ async def send(socket, frame, droppable=False):
     await socket.send(json.dumps(frame))
 
 
+async def log(socket, level, message):
+    """Adds a line to the robot's log on the platform."""
+    await send(socket, {"type": "log", "level": level, "message": message}, droppable=True)
+
+
 async def talk(socket, heartbeat_s):
     """Heartbeats, telemetry, and the answer to a stop once the motors stand."""
     seq, next_beat = 0, 0.0
     while True:
         if time.monotonic() >= next_beat:
             seq, next_beat = seq + 1, time.monotonic() + heartbeat_s
-            await send(socket, {"type": "heartbeat", "seq": seq, "battery": 0.9})
+            await send(socket, {"type": "heartbeat", "seq": seq, "battery": round(motors.battery, 4)})
         if pilot.unanswered is not None and motors.standing:
             reason, pilot.unanswered = pilot.unanswered, None
             await send(socket, {"type": "stopped", "reason": reason[:500]})
@@ -173,8 +180,12 @@ async def on_frame(socket, message):
             await send(socket, {"type": "ack", "seq": frame["seq"]}, droppable=True)
     elif kind == "session":
         pilot.on_session(frame)
+        await log(socket, "info", f"session {frame['status']} with {frame['operator_name']}")
     elif kind == "stop":
+        repeated = pilot.latched  # a latched stop is sent again until it is answered
         pilot.on_stop(frame["reason"], frame["latched"])
+        if frame["latched"] and not repeated:
+            await log(socket, "warn", f"stopped: {frame['reason']}")
     elif kind == "stop_cleared":
         pilot.latched = False  # and stand on, until the next control frame
     elif kind == "error":

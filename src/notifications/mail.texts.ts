@@ -27,6 +27,7 @@ function named(value: unknown): string {
 const robot = (data: Data) => `robot ${named(data.robot_name)}`
 const minutes = (data: Data) => `${Number(data.additional_minutes) || 0} minutes`
 const amount = (data: Data) => `${((Number(data.amount_cents) || 0) / 100).toFixed(2)} EUR`
+const percent = (data: Data) => `${Math.round((Number(data.battery) || 0) * 100)} %`
 const month = (data: Data) => (/^\d{4}-\d{2}$/.test(String(data.month)) ? ` for ${data.month}` : '')
 
 /**
@@ -125,6 +126,10 @@ const kinds: Readonly<Record<NotificationType, (data: Data) => Told>> = {
   'payout.reversed': (data) => ({
     subject: `${amount(data)} of a payout were taken back`,
     text: `The payment provider took back ${amount(data)} of a payout. The amount is available for payout again.`,
+  }),
+  'robot.battery_low': (data) => ({
+    subject: `Battery low: ${robot(data)}`,
+    text: `The battery of ${robot(data)} is at ${percent(data)}.`,
   }),
   'webhook.disabled': (data) => ({
     subject: `Your webhook to ${named(data.host)} was disabled`,

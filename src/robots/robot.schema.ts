@@ -1,6 +1,7 @@
 import { exampleIds, idOf, RobotStatus } from '@wheelhouse/protocol'
 import { z } from 'zod'
 import { line, prose, timestamp } from '../http/fields.ts'
+import { LogEventLevel } from './robot-log.schema.ts'
 
 const examples = {
   name: { examples: ['Warehouse arm'] },
@@ -21,6 +22,11 @@ const examples = {
       'Above which delay, in milliseconds, the robot should not be driven; takes effect with driving.',
     examples: [400],
   },
+  lowBattery: {
+    description:
+      'Below which charge, 0 to 1, you and the operator in session are notified, once for each discharge; 0: never.',
+    examples: [0.2],
+  },
 }
 
 const streamUrl = z
@@ -35,6 +41,8 @@ const settings = {
   notes: prose(4_000).nullable().meta(examples.notes),
   require_certification: z.boolean().meta(examples.requireCertification),
   latency_limit_ms: z.number().int().min(50).max(10_000).meta(examples.latencyLimit),
+  low_battery_threshold: z.number().min(0).max(1).meta(examples.lowBattery),
+  log_event_level: LogEventLevel,
 }
 
 /** Body of POST /api/client/robots. */
@@ -83,6 +91,16 @@ export type RobotView = z.infer<typeof RobotView>
 export const RobotDetail = RobotView.extend({
   require_certification: z.boolean().meta(examples.requireCertification),
   latency_limit_ms: z.number().int().meta(examples.latencyLimit),
+  battery: z
+    .number()
+    .nullable()
+    .meta({
+      description: 'Charge as last reported, 0 to 1; null until a heartbeat carries one.',
+      examples: [0.83],
+    }),
+  battery_at: timestamp.nullable().meta({ description: 'When it was reported.' }),
+  low_battery_threshold: z.number().meta(examples.lowBattery),
+  log_event_level: LogEventLevel,
 }).meta({ id: 'RobotDetail', description: 'A robot with its settings.' })
 export type RobotDetail = z.infer<typeof RobotDetail>
 

@@ -119,6 +119,7 @@ export async function createDriveStage(
   const parts = {
     ...book,
     episodeStore: { save: async () => [] },
+    logStore: { append: async () => {} },
     tokens: { read: () => undefined },
     tickets: { read: () => undefined },
     ...{ log, settings, guard: plainGuard(log), nodeId: 'here', allowedOrigins: [] },

@@ -15,6 +15,7 @@ const titles: Record<string, string> = {
   'extension.declined': 'More time was declined',
   'robot.lost': 'The robot lost its connection',
   'robot.back': 'The robot is back',
+  'robot.battery_low': 'The battery of a robot is low',
   'certification.approved': 'You are certified',
   'certification.rejected': 'Your certification was declined',
   'invoice.issued': 'An invoice was issued',
