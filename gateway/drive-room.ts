@@ -46,7 +46,7 @@ export function createDriveRoom(parts: {
   }
   const frames = createDriverFrames({ relay, press, deadmanMs: settings.deadmanMs, clockMs })
   const people = createPeople({
-    ...{ drives, frames, press, lookAround, log, clockMs },
+    ...{ drives, frames, press, lookAround, driving, log, clockMs },
     silenceLimitMs: settings.heartbeatTimeoutMs,
   })
   let turn = 0

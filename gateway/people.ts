@@ -1,3 +1,4 @@
+import type { Driving } from '../src/control/driving.service.ts'
 import type { Log } from '../src/log.ts'
 import type { Drive } from './drive.ts'
 import type { DriverFrames } from './driver-frames.ts'
@@ -17,12 +18,13 @@ export function createPeople(parts: {
   press: (link: PersonLink, reason: string | undefined) => void
   /** Looks up the robots that changed lately. Throws when the database is away. */
   lookAround: () => Promise<void>
+  driving: Pick<Driving, 'recordJoin'>
   log: Log
   clockMs: () => number
   /** From the last sign of life on, a pong of the peer's library included. */
   silenceLimitMs: number
 }) {
-  const { drives, frames, press, lookAround, log, clockMs, silenceLimitMs } = parts
+  const { drives, frames, press, lookAround, driving, log, clockMs, silenceLimitMs } = parts
   const links = new Set<PersonLink>()
   let count = 0
 
@@ -34,9 +36,29 @@ export function createPeople(parts: {
     return drives.of(sessionId)
   }
 
+  /**
+   * Records the first operator of a session before the first frame may pass: the database decides whether the session
+   * was paused for the want of one, and this gateway knows it when the operator joins.
+   */
+  async function recordFirstJoin(drive: Drive): Promise<Drive | undefined> {
+    const { session } = drive
+    const eventSeq = await driving.recordJoin(session.id)
+    if (eventSeq === undefined || eventSeq > drive.session.eventSeq) await lookAround()
+    drive.driven = true
+    drives.attendance(drive) // also when the operator is gone by now
+    return drives.of(session.id)
+  }
+
+  async function findToJoin(link: PersonLink): Promise<Drive | undefined> {
+    const drive = await find(link.admission.sessionId)
+    const isOperator = link.isOperator && link.admission.userId === drive?.session.operatorId
+    if (!drive || !isOperator || drive.driven || drive.session.driven) return drive
+    return await recordFirstJoin(drive)
+  }
+
   async function letIn(link: PersonLink): Promise<void> {
     const { sessionId } = link.admission
-    const drive = await find(sessionId).catch((cause) => {
+    const drive = await findToJoin(link).catch((cause) => {
       log.warn({ err: cause, sessionId }, 'session of a ticket not looked up')
       return undefined
     })
@@ -52,7 +74,6 @@ export function createPeople(parts: {
       const before = drive.operator
       if (before && before.number > link.number) return link.close('replaced') // it took longer to be let in
       drive.newOperator(link)
-      drive.driven = true
       if (before) {
         before.drive = null
         before.close('replaced')

@@ -15,7 +15,7 @@ const MAX_ENDED = 1_000
 
 /**
  * What driving leaves in the database, written beside the relay and never awaited by it: stops that were pressed
- * here, that a session is driven, that its operator is gone, how long commands took. What could not be written is
+ * here, that a session's operator is gone, how long commands took. What could not be written is
  * tried again until it is.
  */
 export function createRecords(parts: {
@@ -82,12 +82,6 @@ export function createRecords(parts: {
     drive.stand('stop_refused', clockMs())
   }
 
-  async function driven(drive: Drive): Promise<void> {
-    if (!drive.driven || drive.session.driven) return
-    await driving.markDriven(drive.session.id)
-    drive.session = { ...drive.session, driven: true }
-  }
-
   async function operatorLost(drive: Drive): Promise<void> {
     const sinceMs = drive.unattendedSinceMs
     if (sinceMs === 0 || clockMs() - sinceMs < operatorGraceMs) return
@@ -119,7 +113,7 @@ export function createRecords(parts: {
     busyUntilMs.set(drive, Number.POSITIVE_INFINITY)
     const last = ended.has(drive)
     try {
-      for (const job of [stop, driven, operatorLost, latency]) await job(drive)
+      for (const job of [stop, operatorLost, latency]) await job(drive)
       if (last && !drive.pressed) ended.delete(drive) // if somebody pressed again, that is still to be written
       busyUntilMs.delete(drive)
       failing = false
@@ -138,7 +132,6 @@ export function createRecords(parts: {
 
   const isUrgent = (drive: Drive): boolean =>
     drive.pressed !== null ||
-    (drive.driven && !drive.session.driven) ||
     (drive.unattendedSinceMs !== 0 && clockMs() - drive.unattendedSinceMs >= operatorGraceMs)
 
   const isDue = (drive: Drive): boolean =>

@@ -1720,7 +1720,8 @@ export interface components {
          *       "rate_cents_per_minute": 50,
          *       "billable_seconds": 1420,
          *       "scheduled_for": "2026-11-20T09:30:00.000Z",
-         *       "planned_minutes": null,
+         *       "planned_minutes": 30,
+         *       "planned_end": "2026-11-20T10:00:00.000Z",
          *       "paused_seconds": 40,
          *       "pause_reason": null,
          *       "rating_comment": "Careful with the vase, as asked.",
@@ -1789,8 +1790,10 @@ export interface components {
             billable_seconds: number;
             /** @description Null when it was started at once. */
             scheduled_for: string | null;
-            /** @description Null until an extension is approved. */
+            /** @description The length that was planned, extensions included; null when no end is planned. */
             planned_minutes: number | null;
+            /** @description So long after its scheduled time, or after its start when it started early or at once. It does not end by itself then. */
+            planned_end: string | null;
             /** @description Of all pauses, the present one included. */
             paused_seconds: number;
             /** @description Null unless it is PAUSED. */
@@ -2040,7 +2043,7 @@ export interface components {
              */
             seq?: number;
             /**
-             * @description What happened; more kinds may come. session.scheduled, session.started, session.paused, session.resumed, session.ended, session.cancelled, session.stopped, session.stop_cleared, session.rated, extension.requested, extension.approved, extension.declined, robot.lost, robot.back, chat.message, robot.status, notification.session.scheduled, notification.session.started, notification.session.paused, notification.session.resumed, notification.session.ended, notification.session.cancelled, notification.session.stopped, notification.session.stop_cleared, notification.session.rated, notification.extension.requested, notification.extension.approved, notification.extension.declined, notification.robot.lost, notification.robot.back, notification.certification.approved, notification.certification.rejected, notification.invoice.issued, notification.invoice.paid, notification.invoice.payment_failed, notification.invoice.voided, notification.payout.paid, notification.payout.failed, notification.payout.reversed, notification.webhook.disabled
+             * @description What happened; more kinds may come. session.scheduled, session.started, session.paused, session.resumed, session.ended, session.cancelled, session.stopped, session.stop_cleared, session.pause_limit_soon, session.planned_end_soon, session.rated, extension.requested, extension.approved, extension.declined, robot.lost, robot.back, chat.message, robot.status, notification.session.scheduled, notification.session.started, notification.session.paused, notification.session.resumed, notification.session.ended, notification.session.cancelled, notification.session.stopped, notification.session.stop_cleared, notification.session.pause_limit_soon, notification.session.planned_end_soon, notification.session.rated, notification.extension.requested, notification.extension.approved, notification.extension.declined, notification.robot.lost, notification.robot.back, notification.certification.approved, notification.certification.rejected, notification.invoice.issued, notification.invoice.paid, notification.invoice.payment_failed, notification.invoice.voided, notification.payout.paid, notification.payout.failed, notification.payout.reversed, notification.webhook.disabled
              * @example session.started
              */
             type: string;
@@ -2134,7 +2137,7 @@ export interface components {
              */
             seq: number;
             /**
-             * @description What happened; more kinds may come. session.scheduled, session.started, session.paused, session.resumed, session.ended, session.cancelled, session.stopped, session.stop_cleared, session.rated, extension.requested, extension.approved, extension.declined, robot.lost, robot.back, chat.message, robot.status, notification.session.scheduled, notification.session.started, notification.session.paused, notification.session.resumed, notification.session.ended, notification.session.cancelled, notification.session.stopped, notification.session.stop_cleared, notification.session.rated, notification.extension.requested, notification.extension.approved, notification.extension.declined, notification.robot.lost, notification.robot.back, notification.certification.approved, notification.certification.rejected, notification.invoice.issued, notification.invoice.paid, notification.invoice.payment_failed, notification.invoice.voided, notification.payout.paid, notification.payout.failed, notification.payout.reversed, notification.webhook.disabled
+             * @description What happened; more kinds may come. session.scheduled, session.started, session.paused, session.resumed, session.ended, session.cancelled, session.stopped, session.stop_cleared, session.pause_limit_soon, session.planned_end_soon, session.rated, extension.requested, extension.approved, extension.declined, robot.lost, robot.back, chat.message, robot.status, notification.session.scheduled, notification.session.started, notification.session.paused, notification.session.resumed, notification.session.ended, notification.session.cancelled, notification.session.stopped, notification.session.stop_cleared, notification.session.pause_limit_soon, notification.session.planned_end_soon, notification.session.rated, notification.extension.requested, notification.extension.approved, notification.extension.declined, notification.robot.lost, notification.robot.back, notification.certification.approved, notification.certification.rejected, notification.invoice.issued, notification.invoice.paid, notification.invoice.payment_failed, notification.invoice.voided, notification.payout.paid, notification.payout.failed, notification.payout.reversed, notification.webhook.disabled
              * @example session.started
              */
             type: string;
@@ -2284,7 +2287,7 @@ export interface components {
          */
         InvoiceStatus: "DRAFT" | "OPEN" | "PAID" | "FAILED" | "VOID";
         /**
-         * @description Which robot to take, and when.
+         * @description Which robot to take, when, and for how long.
          * @example {
          *       "robotId": "0b8f4c1e-6a57-4f0e-9a3d-2c5e7d9b1f42"
          *     }
@@ -2307,6 +2310,11 @@ export interface components {
              * @example 2026-11-20T09:30:00Z
              */
             scheduledFor?: string;
+            /**
+             * @description How long the session is planned for. A scheduled session is planned for 60 minutes unless this says otherwise; one that starts now has no planned end without it.
+             * @example 45
+             */
+            plannedMinutes?: number;
         };
         /** @description Something you should know. */
         Notification: {
@@ -2316,7 +2324,7 @@ export interface components {
              */
             id: string;
             /**
-             * @description What happened; more kinds may come. session.scheduled, session.started, session.paused, session.resumed, session.ended, session.cancelled, session.stopped, session.stop_cleared, session.rated, extension.requested, extension.approved, extension.declined, robot.lost, robot.back, certification.approved, certification.rejected, invoice.issued, invoice.paid, invoice.payment_failed, invoice.voided, payout.paid, payout.failed, payout.reversed, webhook.disabled
+             * @description What happened; more kinds may come. session.scheduled, session.started, session.paused, session.resumed, session.ended, session.cancelled, session.stopped, session.stop_cleared, session.pause_limit_soon, session.planned_end_soon, session.rated, extension.requested, extension.approved, extension.declined, robot.lost, robot.back, certification.approved, certification.rejected, invoice.issued, invoice.paid, invoice.payment_failed, invoice.voided, payout.paid, payout.failed, payout.reversed, webhook.disabled
              * @example session.started
              */
             type: string;
@@ -2470,7 +2478,8 @@ export interface components {
          *       "rate_cents_per_minute": 50,
          *       "billable_seconds": 1420,
          *       "scheduled_for": "2026-11-20T09:30:00.000Z",
-         *       "planned_minutes": null,
+         *       "planned_minutes": 30,
+         *       "planned_end": "2026-11-20T10:00:00.000Z",
          *       "paused_seconds": 40,
          *       "pause_reason": null,
          *       "rating_comment": "Careful with the vase, as asked.",
@@ -2539,8 +2548,10 @@ export interface components {
             billable_seconds: number;
             /** @description Null when it was started at once. */
             scheduled_for: string | null;
-            /** @description Null until an extension is approved. */
+            /** @description The length that was planned, extensions included; null when no end is planned. */
             planned_minutes: number | null;
+            /** @description So long after its scheduled time, or after its start when it started early or at once. It does not end by itself then. */
+            planned_end: string | null;
             /** @description Of all pauses, the present one included. */
             paused_seconds: number;
             /** @description Null unless it is PAUSED. */
@@ -3266,7 +3277,7 @@ export interface components {
              */
             seq: number;
             /**
-             * @description What happened; more kinds may come. session.scheduled, session.started, session.paused, session.resumed, session.ended, session.cancelled, session.stopped, session.stop_cleared, session.rated, extension.requested, extension.approved, extension.declined, robot.lost, robot.back, chat.message
+             * @description What happened; more kinds may come. session.scheduled, session.started, session.paused, session.resumed, session.ended, session.cancelled, session.stopped, session.stop_cleared, session.pause_limit_soon, session.planned_end_soon, session.rated, extension.requested, extension.approved, extension.declined, robot.lost, robot.back, chat.message
              * @example session.started
              */
             type: string;
@@ -8493,7 +8504,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description When the robot is not AVAILABLE or the operator already has an open session, or when a request with the same Idempotency-Key is still running, or its answer was not kept */
+            /** @description When the robot is not AVAILABLE, the operator already has an open session, or another session of either is planned for a part of that time, or when a request with the same Idempotency-Key is still running, or its answer was not kept */
             409: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -8643,7 +8654,8 @@ export interface operations {
                      *       "rate_cents_per_minute": 50,
                      *       "billable_seconds": 1420,
                      *       "scheduled_for": "2026-11-20T09:30:00.000Z",
-                     *       "planned_minutes": null,
+                     *       "planned_minutes": 30,
+                     *       "planned_end": "2026-11-20T10:00:00.000Z",
                      *       "paused_seconds": 40,
                      *       "pause_reason": null,
                      *       "rating_comment": "Careful with the vase, as asked.",
@@ -8729,7 +8741,8 @@ export interface operations {
                      *       "rate_cents_per_minute": 50,
                      *       "billable_seconds": 1420,
                      *       "scheduled_for": "2026-11-20T09:30:00.000Z",
-                     *       "planned_minutes": null,
+                     *       "planned_minutes": 30,
+                     *       "planned_end": "2026-11-20T10:00:00.000Z",
                      *       "paused_seconds": 40,
                      *       "pause_reason": null,
                      *       "rating_comment": "Careful with the vase, as asked.",
@@ -8771,7 +8784,7 @@ export interface operations {
                 };
             };
             404: components["responses"]["NotFound"];
-            /** @description When the status of the session, the robot or the operator does not allow the action */
+            /** @description When the status of the session, the robot or the operator does not allow the action, or another session is planned for a part of the time that an extension or an early start would take */
             409: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -8918,7 +8931,7 @@ export interface operations {
                 };
             };
             404: components["responses"]["NotFound"];
-            /** @description When the session is not ACTIVE, or a request is already waiting, or when a request with the same Idempotency-Key is still running, or its answer was not kept */
+            /** @description When the session is not ACTIVE, a request is already waiting, or another session on the robot or of the operator is planned for a part of those minutes, or when a request with the same Idempotency-Key is still running, or its answer was not kept */
             409: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -9166,7 +9179,8 @@ export interface operations {
                      *       "rate_cents_per_minute": 50,
                      *       "billable_seconds": 1420,
                      *       "scheduled_for": "2026-11-20T09:30:00.000Z",
-                     *       "planned_minutes": null,
+                     *       "planned_minutes": 30,
+                     *       "planned_end": "2026-11-20T10:00:00.000Z",
                      *       "paused_seconds": 40,
                      *       "pause_reason": null,
                      *       "rating_comment": "Careful with the vase, as asked.",

@@ -120,6 +120,8 @@ const Env = z.object({
   DEADMAN_MS: milliseconds(50).default(250),
   OPERATOR_GRACE_MS: milliseconds(0).default(10_000),
   ROBOT_GRACE_MS: milliseconds(0).default(120_000),
+  OPERATOR_JOIN_MS: milliseconds(0).default(120_000),
+  PAUSE_LIMIT_MS: milliseconds(0).default(1_800_000),
 })
 type Env = z.infer<typeof Env>
 
@@ -261,6 +263,10 @@ export function loadConfig(source: Record<string, string | undefined> = environm
     deadmanMs: env.DEADMAN_MS,
     operatorGraceMs: env.OPERATOR_GRACE_MS,
     robotGraceMs: env.ROBOT_GRACE_MS,
+    /** 0: sessions wait for their operators for ever. */
+    operatorJoinMs: env.OPERATOR_JOIN_MS,
+    /** 0: pauses last until somebody ends them. */
+    pauseLimitMs: env.PAUSE_LIMIT_MS,
   })
 }
 export type Config = ReturnType<typeof loadConfig>
