@@ -40,7 +40,7 @@ const jumpMs = mostly(
 const kind = <T extends string>(name: T) => fc.constant(name)
 const step = mostly(
   [3, fc.record({ do: kind('start'), as: operator, robot })],
-  [2, fc.record({ do: kind('schedule'), as: operator, robot, minutes: fc.integer({ min: 1, max: 150 }) })],
+  [2, fc.record({ do: kind('schedule'), as: operator, robot, minutes: fc.integer({ min: 1, max: 90 }) })],
   [12, fc.record({ do: kind('act'), as, session, action })],
   [2, fc.record({ do: kind('extend'), as, session, minutes: fc.integer({ min: 1, max: 480 }) })],
   [2, fc.record({ do: kind('rate'), as, session, stars: fc.integer({ min: 1, max: 5 }) })],
