@@ -8,6 +8,7 @@ import { Section } from '../ui/section.tsx'
 import { Time } from '../ui/time.tsx'
 import { webAddress } from '../ui/web-address.ts'
 import { DeleteRobot } from './delete-robot.tsx'
+import { OpenSession } from './open-session.tsx'
 import { RobotSessions } from './robot-sessions.tsx'
 import { RobotSettingsForm } from './robot-settings.form.tsx'
 import { HeartbeatAge, RobotStatusBadge, StalenessNote } from './robot-status.tsx'
@@ -26,6 +27,7 @@ export function RobotPage() {
         <Page key={robot.id} title={robot.name} actions={<RobotStatusBadge status={asOfNow(robot).status} />}>
           <StalenessNote asOfMs={query.dataUpdatedAt} />
           <Details robot={asOfNow(robot)} />
+          {asOfNow(robot).status === 'IN_SESSION' && <OpenSession robot={robot} />}
           <Section title="Settings">
             <RobotSettingsForm robot={robot} />
           </Section>
