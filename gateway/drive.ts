@@ -48,7 +48,7 @@ export class Drive implements Gate {
   session: OpenSession
   robot: RobotMember | null = null
   operator: PersonMember | null = null
-  /** An operator's socket was here, and the database knows; an older look at the session may not show it. */
+  /** An operator's socket was here, whether or not the database knows. */
   driven = false
   readonly watchers = new Set<PersonMember>()
   /** The status that the robot was told last; null when it was told of no session yet. */

@@ -1,3 +1,4 @@
+import { within } from '../src/async.ts'
 import type { Driving } from '../src/control/driving.service.ts'
 import type { Log } from '../src/log.ts'
 import type { Drive } from './drive.ts'
@@ -9,6 +10,8 @@ import type { PersonLink } from './person-link.ts'
 const MAX_WATCHERS = 100
 /** Of a person whose session is being looked up, in which `stop` alone is kept. */
 const LOOK_UP_LIMIT_MS = 5_000
+/** How long the first operator of a session waits for the database at the most. */
+const RECORD_LIMIT_MS = 1_000
 
 /** Operators and watchers connected to this gateway, from the open socket to its end. */
 export function createPeople(parts: {
@@ -38,15 +41,22 @@ export function createPeople(parts: {
 
   /**
    * Records the first operator of a session before the first frame may pass: the database decides whether the session
-   * was paused for the want of one, and this gateway knows it when the operator joins.
+   * was paused for the want of one, and this gateway knows it when the operator joins. While the database is away, the
+   * operator joins all the same; the session writer records it later.
    */
   async function recordFirstJoin(drive: Drive): Promise<Drive | undefined> {
-    const { session } = drive
-    const eventSeq = await driving.recordJoin(session.id)
-    if (eventSeq === undefined || eventSeq > drive.session.eventSeq) await lookAround()
+    const { id } = drive.session
+    const record = async () => {
+      const eventSeq = await driving.recordJoin(id)
+      if (eventSeq === undefined || eventSeq > drive.session.eventSeq) await lookAround()
+      drive.session = { ...drive.session, driven: true }
+    }
+    await within(RECORD_LIMIT_MS, 'the database does not answer', record()).catch((cause) =>
+      log.warn({ err: cause, sessionId: id }, 'first operator not recorded yet'),
+    )
     drive.driven = true
     drives.attendance(drive) // also when the operator is gone by now
-    return drives.of(session.id)
+    return drives.of(id)
   }
 
   async function findToJoin(link: PersonLink): Promise<Drive | undefined> {

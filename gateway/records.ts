@@ -15,7 +15,7 @@ const MAX_ENDED = 1_000
 
 /**
  * What driving leaves in the database, written beside the relay and never awaited by it: stops that were pressed
- * here, that a session's operator is gone, how long commands took. What could not be written is
+ * here, that a session is driven, that its operator is gone, how long commands took. What could not be written is
  * tried again until it is.
  */
 export function createRecords(parts: {
@@ -82,6 +82,14 @@ export function createRecords(parts: {
     drive.stand('stop_refused', clockMs())
   }
 
+  /** What could not be recorded before the operator joined, because the database was away. */
+  async function joined(drive: Drive): Promise<void> {
+    if (!drive.driven || drive.session.driven) return
+    const eventSeq = await driving.recordJoin(drive.session.id)
+    drive.session = { ...drive.session, driven: true }
+    if (eventSeq === undefined || eventSeq > drive.session.eventSeq) lookUp([drive.robotId])
+  }
+
   async function operatorLost(drive: Drive): Promise<void> {
     const sinceMs = drive.unattendedSinceMs
     if (sinceMs === 0 || clockMs() - sinceMs < operatorGraceMs) return
@@ -113,7 +121,7 @@ export function createRecords(parts: {
     busyUntilMs.set(drive, Number.POSITIVE_INFINITY)
     const last = ended.has(drive)
     try {
-      for (const job of [stop, operatorLost, latency]) await job(drive)
+      for (const job of [stop, joined, operatorLost, latency]) await job(drive)
       if (last && !drive.pressed) ended.delete(drive) // if somebody pressed again, that is still to be written
       busyUntilMs.delete(drive)
       failing = false
@@ -132,6 +140,7 @@ export function createRecords(parts: {
 
   const isUrgent = (drive: Drive): boolean =>
     drive.pressed !== null ||
+    (drive.driven && !drive.session.driven) ||
     (drive.unattendedSinceMs !== 0 && clockMs() - drive.unattendedSinceMs >= operatorGraceMs)
 
   const isDue = (drive: Drive): boolean =>

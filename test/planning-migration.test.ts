@@ -76,7 +76,9 @@ test('bookings that overlap when planned windows arrive: the first stays, the ot
       { id: free, ...kept },
       { id: underOpen, ...cancelled },
     ])
-    const log = await client.query('select session_id, seq, type, data from session_events order by session_id')
+    const log = await client.query(
+      'select session_id, seq, type, data from session_events order by session_id',
+    )
     expect(log.rows).toHaveLength(4)
     expect(log.rows).toContainEqual({
       ...{ session_id: duplicate, seq: 2, type: 'session.cancelled' },
