@@ -19,7 +19,7 @@ export function OpenSession({ robot }: { robot: Robot }) {
   })
   if (!session) return null
   return (
-    <Section title="In a session">
+    <Section title="Open session">
       <Group justify="space-between">
         <Group gap="xs">
           <LinkAnchor to="/sessions/$sessionId" params={{ sessionId: session.id }}>
