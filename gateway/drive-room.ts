@@ -56,7 +56,7 @@ export function createDriveRoom(parts: {
   }
   const frames = createDriverFrames({ relay, press, deadmanMs: settings.deadmanMs, clockMs })
   const people = createPeople({
-    ...{ drives, frames, battery, press, lookAround, log, clockMs },
+    ...{ drives, frames, battery, press, lookAround, driving, log, clockMs },
     silenceLimitMs: settings.heartbeatTimeoutMs,
   })
   let turn = 0

@@ -128,6 +128,8 @@ const Env = z.object({
   OPERATOR_GRACE_MS: milliseconds(0).default(10_000),
   ROBOT_GRACE_MS: milliseconds(0).default(120_000),
   ROBOT_LOG_DAYS: days.default(7),
+  OPERATOR_JOIN_MS: milliseconds(0).default(120_000),
+  PAUSE_LIMIT_MS: milliseconds(0).default(1_800_000),
 })
 type Env = z.infer<typeof Env>
 
@@ -271,6 +273,10 @@ export function loadConfig(source: Record<string, string | undefined> = environm
     operatorGraceMs: env.OPERATOR_GRACE_MS,
     robotGraceMs: env.ROBOT_GRACE_MS,
     robotLogDays: env.ROBOT_LOG_DAYS,
+    /** 0: sessions wait for their operators for ever. */
+    operatorJoinMs: env.OPERATOR_JOIN_MS,
+    /** 0: pauses last until somebody ends them. */
+    pauseLimitMs: env.PAUSE_LIMIT_MS,
   })
 }
 export type Config = ReturnType<typeof loadConfig>

@@ -14,6 +14,7 @@ import type { Payments } from './payments/payments.ts'
 import { createPresence } from './presence/presence.service.ts'
 import { createPresenceStore } from './presence/presence.store.ts'
 import { createSweep } from './presence/presence.sweep.ts'
+import { createAbandonmentWorker } from './sessions/abandonment.worker.ts'
 import { createSchedule } from './sessions/session.schedule.ts'
 import { databaseAnswers } from './site/health.ts'
 import { probeHandler } from './site/probes.ts'
@@ -196,11 +197,15 @@ function runWorker(platform: Platform, ending: Ending): void {
     monotonicMs: () => performance.now(),
   })
   const schedule = createSchedule({ db, starts, lifecycle, now, log })
+  const { operatorJoinMs, pauseLimitMs } = config
+  const limits = { operatorJoinMs, pauseLimitMs }
+  const abandonment = createAbandonmentWorker({ db, transact, lifecycle, now, log, ...limits })
   const monthlyClose = createMonthlyClose({ db, transact, now, log })
   const worker = startWorker(
     [
       { name: 'presence sweep', everyMs: 500, run: sweep.run },
       { name: 'scheduled starts', everyMs: 1_000, run: schedule.run },
+      { name: 'abandoned sessions', everyMs: 1_000, run: abandonment.run },
       { name: 'monthly close', everyMs: 10_000, run: monthlyClose.run },
       ...robotJobs(platform),
       ...outboundJobs(platform),

@@ -100,10 +100,12 @@ afterAll(async () => {
   await stripe[Symbol.asyncDispose]()
 })
 
-const inAnHour = () => new Date(Date.now() + 3_600_000).toISOString()
+let bookings = 0
+/** An hour that nothing is planned for yet. */
+const freeHour = () => new Date(Date.now() + ++bookings * 61 * 60_000).toISOString()
 /** A session of its own between the client and the operator. */
 async function scheduled(): Promise<string> {
-  const reply = await operator.post('/api/sessions', { robotId: robot.id, scheduledFor: inAnHour() })
+  const reply = await operator.post('/api/sessions', { robotId: robot.id, scheduledFor: freeHour() })
   expect(reply.status).toBe(201)
   return reply.body.sessionId
 }
@@ -288,7 +290,7 @@ const rules: Record<string, Rule> = {
   'POST /api/sessions': {
     // An admin starts for an operator they name; here they name none.
     expected: { ...operators(201), admin: 400, 'admin key': 400 },
-    attempt: () => ({ body: { robotId: robot.id, scheduledFor: inAnHour() } }),
+    attempt: () => ({ body: { robotId: robot.id, scheduledFor: freeHour() } }),
   },
   'GET /api/sessions/{id}': { expected: participants(200), attempt: () => ofSession() },
   'PATCH /api/sessions/{id}': {
@@ -345,7 +347,7 @@ const rules: Record<string, Rule> = {
   },
   'POST /api/webhooks/{id}/replay': {
     expected: ownHook(202),
-    attempt: async () => ({ path: `/api/webhooks/${await hooked()}/replay`, body: { since: inAnHour() } }),
+    attempt: async () => ({ path: `/api/webhooks/${await hooked()}/replay`, body: { since: freeHour() } }),
   },
   'GET /api/webhooks/{id}/deliveries': {
     expected: ownHook(200),

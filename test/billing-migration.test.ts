@@ -128,8 +128,9 @@ test('every session of the first version lives on through all migrations: it sta
     const db = queries(orm.em)
     const now = () => new Date(at(20))
     const transact = createTransactor({ db, bus: createMemoryBus(() => {}) })
-    const starts = createSessionStarts({ transact, now })
-    const lifecycle = createSessionLifecycle({ transact, now, starts, queries: createSessionQueries({ db }) })
+    const starts = createSessionStarts({ db, transact, now })
+    const queriesOfSessions = createSessionQueries({ db })
+    const lifecycle = createSessionLifecycle({ db, transact, now, starts, queries: queriesOfSessions })
     const charged = async (
       { id, caller }: typeof active,
       ...actions: Parameters<typeof lifecycle.act>[2][]

@@ -201,6 +201,25 @@ test('a robot is changed, and removed by its name once nobody drives it', async 
   expect((await owner.get('/api/client/robots')).body).toEqual([])
 })
 
+test('an owner releases a robot whose session its operator left paused', async () => {
+  const owner = await newOwner()
+  const robot = await world.robot(owner, { name: 'Left behind', robot_type: 'testbot' })
+  ;(await world.connect(robot)).beat()
+  const operator = await world.operator()
+  const sessionId = await start(operator, robot.id)
+  await act(operator, sessionId, 'pause')
+  const { page } = await browser.enter(owner, `/dashboard/robots/${robot.id}`)
+  const open = page.getByRole('region', { name: 'Open session' })
+  await open.getByRole('link', { name: `Operated by ${operator.name}` }).waitFor()
+  await open.getByRole('button', { name: 'Release the robot' }).click()
+  const dialog = page.getByRole('dialog')
+  expect(await seriousIssues(page), 'the question').toEqual([])
+  await dialog.getByRole('button', { name: 'End the session' }).click()
+  await page.getByText('Online', { exact: true }).waitFor()
+  await open.waitFor({ state: 'detached' })
+  expect((await owner.get(`/api/sessions/${sessionId}`)).body.status).toBe('COMPLETED')
+})
+
 test('robots are found by what they are called, and by whether they are there', async () => {
   const owner = await newOwner()
   const there = await world.robot(owner, { name: 'Arm one', tags: ['berlin'] })

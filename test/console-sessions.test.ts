@@ -355,10 +355,11 @@ test(
     await shown(25)
 
     await using _robot = await simulated(first)
-    const scheduledFor = new Date(Date.now() + 3_600_000).toISOString()
-    const plan = async () =>
-      (await operator.post('/api/sessions', { robotId: first.id, scheduledFor })).body.sessionId
-    const [started, cancelled] = [await plan(), await plan()]
+    const plan = async (hoursAhead: number) => {
+      const scheduledFor = new Date(Date.now() + hoursAhead * 3_600_000).toISOString()
+      return (await operator.post('/api/sessions', { robotId: first.id, scheduledFor })).body.sessionId
+    }
+    const [started, cancelled] = [await plan(1), await plan(2)]
     const row = (id: string) => page.locator(`[data-session="${id}"]`)
     await row(started)
       .getByText(/^Planned for/)

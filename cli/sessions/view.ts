@@ -40,6 +40,7 @@ export function showSession(out: Output, session: Schemas['SessionDetail']): voi
     ['Why ended', session.end_reason ?? undefined],
     ['Minutes', session.duration_minutes ?? undefined],
     ['Planned minutes', session.planned_minutes ?? undefined],
+    ['Planned end', when(session.planned_end)],
     ['Paused', session.paused_seconds > 0 ? `${session.paused_seconds} s` : undefined],
     [charged, money(centsOf(session))],
     ['Rated', session.rating ?? undefined],

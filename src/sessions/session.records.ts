@@ -96,7 +96,13 @@ const details = {
       'ACTIVE time so far without outages of the robot, begun seconds counted whole; its begun minutes are charged.',
   }),
   scheduled_for: timestamp.nullable().meta({ description: 'Null when it was started at once.' }),
-  planned_minutes: whole.nullable().meta({ description: 'Null until an extension is approved.' }),
+  planned_minutes: whole.nullable().meta({
+    description: 'The length that was planned, extensions included; null when no end is planned.',
+  }),
+  planned_end: timestamp.nullable().meta({
+    description:
+      'So long after its scheduled time, or after its start when it started early or at once. It does not end by itself then.',
+  }),
   paused_seconds: whole.meta({ description: 'Of all pauses, the present one included.' }),
   pause_reason: z.string().nullable().meta({ description: 'Null unless it is PAUSED.' }),
   rating_comment: z.string().nullable().meta({ description: 'Null without a rating, or without a comment.' }),
@@ -128,7 +134,8 @@ const detailsExample = {
   rate_cents_per_minute: 50,
   billable_seconds: 1_420,
   scheduled_for: '2026-11-20T09:30:00.000Z',
-  planned_minutes: null,
+  planned_minutes: 30,
+  planned_end: '2026-11-20T10:00:00.000Z',
   paused_seconds: 40,
   pause_reason: null,
   rating_comment: 'Careful with the vase, as asked.',

@@ -13,6 +13,9 @@ export function countActiveTime(to: SessionStatus, at: Date, lastSignOfRobot?: D
   return to === 'ACTIVE' ? { active_since: at, active_until: null } : endOfActiveTime(at, lastSignOfRobot)
 }
 
+/** Closes the newest stretch of ACTIVE time as if it had not been: nothing of it is billed. */
+export const discardActiveTime = { active_until: sql<Date | null>`active_since` }
+
 /**
  * Closes the newest stretch of ACTIVE time, unless it is closed already. When the robot is gone, the stretch ends
  * with its last sign of life; what it loses by that is an outage. So nothing is subtracted twice, be a loss

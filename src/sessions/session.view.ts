@@ -3,6 +3,7 @@ import type { Selectable } from 'kysely'
 import { percentile } from '../control/latency.histogram.ts'
 import { iso } from '../db/iso.ts'
 import type { Tables } from '../db/orm.ts'
+import { plannedEndOf } from './booking.service.ts'
 import type { SessionDetail, SessionView } from './session.records.ts'
 
 const MS_PER_MINUTE = 60_000
@@ -83,6 +84,7 @@ export function sessionDetail(row: SessionDetailRow, viewerId: string, now: Date
     billable_seconds: Math.ceil(billableMs(row, now) / 1_000),
     scheduled_for: iso(row.scheduled_for),
     planned_minutes: row.planned_minutes,
+    planned_end: iso(plannedEndOf(row)),
     paused_seconds: Math.floor((row.paused_ms + Math.max(0, presentPauseMs)) / 1_000),
     pause_reason: row.pause_reason,
     rating_comment: row.rating_comment,

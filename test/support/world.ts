@@ -24,6 +24,9 @@ export type World = Awaited<ReturnType<typeof createWorld>>
 
 const EVERY_FACT = { timeout: 10_000, interval: 10 }
 
+/** Of tests that turn the clock on, or drive over REST alone; those of the limits set their own. */
+const withoutLimits = { OPERATOR_JOIN_MS: '0', PAUSE_LIMIT_MS: '0' }
+
 /** Short enough to wait for, long enough for a busy machine. */
 const testTimes = { HEARTBEAT_INTERVAL_MS: '200', HEARTBEAT_TIMEOUT_MS: '1000', ROBOT_GRACE_MS: '60000' }
 
@@ -54,6 +57,7 @@ export async function createWorld(options: WorldOptions = {}) {
     RATE_LIMIT_PUBLIC_PER_MINUTE: '1000000',
     ROBOT_CONNECTS_PER_MINUTE: '0',
     ...testTimes,
+    ...withoutLimits,
     ...options.env,
   }
   const nodes: Running[] = []

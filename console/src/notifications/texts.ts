@@ -9,6 +9,8 @@ const titles: Record<string, string> = {
   'session.cancelled': 'A session was cancelled',
   'session.stopped': 'Emergency stop',
   'session.stop_cleared': 'The emergency stop was cleared',
+  'session.pause_limit_soon': 'A paused session ends soon',
+  'session.planned_end_soon': 'The planned end of a session is near',
   'session.rated': 'You were rated',
   'extension.requested': 'More time is asked for',
   'extension.approved': 'More time was granted',

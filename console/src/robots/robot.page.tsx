@@ -9,6 +9,7 @@ import { Section } from '../ui/section.tsx'
 import { Time } from '../ui/time.tsx'
 import { webAddress } from '../ui/web-address.ts'
 import { DeleteRobot } from './delete-robot.tsx'
+import { OpenSession } from './open-session.tsx'
 import { RobotLogs } from './robot-logs.tsx'
 import { RobotSessions } from './robot-sessions.tsx'
 import { RobotSettingsForm } from './robot-settings.form.tsx'
@@ -28,6 +29,7 @@ export function RobotPage() {
         <Page key={robot.id} title={robot.name} actions={<RobotStatusBadge status={asOfNow(robot).status} />}>
           <StalenessNote asOfMs={query.dataUpdatedAt} />
           <Details robot={asOfNow(robot)} />
+          {asOfNow(robot).status === 'IN_SESSION' && <OpenSession robot={robot} />}
           <Section title="Logs">
             <RobotLogs robotId={robot.id} />
           </Section>

@@ -17,6 +17,7 @@ import { Migration0016StopPresses } from './0016-stop-presses.ts'
 import { Migration0017AuditFilters } from './0017-audit-filters.ts'
 import { Migration0018OutboundEvents } from './0018-outbound-events.ts'
 import { Migration0021RobotLogs } from './0021-robot-logs.ts'
+import { Migration0019SessionPlanning } from './0019-session-planning.ts'
 
 /** Every migration in the order in which it is applied. Append; never edit one that has been released. */
 export const migrations = [
@@ -39,4 +40,5 @@ export const migrations = [
   { name: '0017_audit_filters', class: Migration0017AuditFilters },
   { name: '0018_outbound_events', class: Migration0018OutboundEvents },
   { name: '0021_robot_logs', class: Migration0021RobotLogs },
+  { name: '0019_session_planning', class: Migration0019SessionPlanning },
 ]
