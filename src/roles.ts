@@ -201,6 +201,7 @@ function runWorker(platform: Platform, ending: Ending): void {
       { name: 'presence sweep', everyMs: 500, run: sweep.run },
       { name: 'scheduled starts', everyMs: 1_000, run: schedule.run },
       { name: 'monthly close', everyMs: 10_000, run: monthlyClose.run },
+      { name: 'earnings release', everyMs: 10_000, run: platform.earningsRelease.runDue },
       ...outboundJobs(platform),
       ...(payments ? paymentJobs(payments) : []),
       ...mailJobs(platform),

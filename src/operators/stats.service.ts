@@ -1,5 +1,5 @@
 import { sql } from 'kysely'
-import { availableForPayout } from '../billing/ledger.ts'
+import { availableForPayout, balance } from '../billing/ledger.ts'
 import { monthOf, startOf } from '../billing/month.ts'
 import type { Db } from '../db/orm.ts'
 import { averageRating, ratingCount, sessionsByStatus } from '../sessions/session.counts.ts'
@@ -34,6 +34,7 @@ export function createOperatorStats({ db, now }: { db: Db; now: () => Date }) {
         hours: Math.round((minutes / MINUTES_PER_HOUR) * 100) / 100,
         ...sums,
         available_for_payout_cents: await availableForPayout(db, operatorId),
+        pending_earnings_cents: 0 - (await balance(db, 'operator_pending', operatorId)),
       }
     },
   }

@@ -1,5 +1,6 @@
 import type Stripe from 'stripe'
 import { audit } from '../admin/audit.ts'
+import { releaseEarnings } from '../billing/earnings.service.ts'
 import type { InvoiceStatus } from '../billing/invoice.schema.ts'
 import { post } from '../billing/ledger.ts'
 import type { Tx } from '../events/transactor.ts'
@@ -44,6 +45,7 @@ export async function bookInvoice(tx: Tx, theirs: ProviderInvoice, at: Date): Pr
       .where('invoice_id', '=', known.id)
       .execute()
     await settle(tx, known, status === 'PAID' ? receivedCents(theirs) : undefined, at)
+    if (status === 'PAID') await releaseEarnings(tx, known, at)
   }
   if (status !== known.status && status !== 'OPEN') await tell(tx, known, status, at)
 }

@@ -1,6 +1,6 @@
 import type { SessionAction } from '@wheelhouse/protocol'
 import { sql } from 'kysely'
-import { settle } from '../billing/settle.ts'
+import type { Settle } from '../billing/settle.ts'
 import type { Transact, Tx } from '../events/transactor.ts'
 import type { Caller } from '../http/endpoint.ts'
 import { conflict, forbidden } from '../http/errors.ts'
@@ -47,8 +47,10 @@ export function createSessionLifecycle(parts: {
   now: () => Date
   queries: SessionQueries
   starts: SessionStarts
+  settle: Settle
 }) {
-  const { transact, now, queries, starts } = parts
+  const { transact, now, queries, starts, settle } = parts
+  const moves = createMoves(settle)
 
   async function apply(session: SessionRow, action: SessionAction, by: Omit<Act, 'at'>): Promise<void> {
     if (action === 'start') {
@@ -96,7 +98,9 @@ export function createSessionLifecycle(parts: {
         const lost = await lostSessions(tx.db, before)
           .where('sessions.id', '=', session.id)
           .executeTakeFirst()
-        return lost !== undefined && (await end(tx, session, robot, { at: now(), reason: 'robot_lost' }))
+        return (
+          lost !== undefined && (await end(settle, tx, session, robot, { at: now(), reason: 'robot_lost' }))
+        )
       }),
 
     /** Cancels a scheduled session without anybody asking for it. False when it is not PENDING any more. */
@@ -122,7 +126,7 @@ export function createSessionLifecycle(parts: {
 }
 export type SessionLifecycle = ReturnType<typeof createSessionLifecycle>
 
-const moves: Record<Exclude<SessionAction, 'start'>, Move> = {
+const createMoves = (settle: Settle): Record<Exclude<SessionAction, 'start'>, Move> => ({
   async pause(tx, session, robot, act) {
     if (!(await pause(tx, session, robot, act))) throw conflict('Only an ACTIVE session can be paused')
   },
@@ -143,7 +147,8 @@ const moves: Record<Exclude<SessionAction, 'start'>, Move> = {
   },
 
   async end(tx, session, robot, act) {
-    if (!(await end(tx, session, robot, act))) throw conflict('Only an ACTIVE or PAUSED session can be ended')
+    if (!(await end(settle, tx, session, robot, act)))
+      throw conflict('Only an ACTIVE or PAUSED session can be ended')
   },
 
   async cancel(tx, session, robot, act) {
@@ -154,9 +159,15 @@ const moves: Record<Exclude<SessionAction, 'start'>, Move> = {
   clear_stop: clearStop,
   approve_extension: approveExtension,
   decline_extension: declineExtension,
-}
+})
 
-async function end(tx: Tx, session: { id: string }, robot: RobotRecord, act: Act): Promise<boolean> {
+async function end(
+  settle: Settle,
+  tx: Tx,
+  session: { id: string },
+  robot: RobotRecord,
+  act: Act,
+): Promise<boolean> {
   const ended = await move(tx, session.id, ['ACTIVE', 'PAUSED'], act.at, {
     status: 'COMPLETED',
     // Processes' clocks may differ a little; a session never ends before it began.
