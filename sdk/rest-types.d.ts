@@ -1719,6 +1719,7 @@ export interface components {
          *       "client_id": "7c9a2d54-3e61-4b0f-8d27-5a1c6f9e0b34",
          *       "rate_cents_per_minute": 50,
          *       "billable_seconds": 1420,
+         *       "outage_seconds": 0,
          *       "scheduled_for": "2026-11-20T09:30:00.000Z",
          *       "planned_minutes": null,
          *       "paused_seconds": 40,
@@ -1787,6 +1788,8 @@ export interface components {
             rate_cents_per_minute: number | null;
             /** @description ACTIVE time so far without outages of the robot, begun seconds counted whole; its begun minutes are charged. */
             billable_seconds: number;
+            /** @description ACTIVE time in which the robot was away, begun seconds counted whole: neither billed nor earned. */
+            outage_seconds: number;
             /** @description Null when it was started at once. */
             scheduled_for: string | null;
             /** @description Null until an extension is approved. */
@@ -2215,6 +2218,21 @@ export interface components {
             /** @constant */
             currency: "EUR";
             /**
+             * @description Your company, or your name, when it was made; it does not change. Null in a DRAFT.
+             * @example Fjord Logistics AS
+             */
+            billing_name: string | null;
+            /**
+             * @description Of your profile when it was made.
+             * @example NO
+             */
+            billing_country: string | null;
+            /**
+             * @description Of your profile when it was made.
+             * @example NO923609016MVA
+             */
+            billing_vat_id: string | null;
+            /**
              * @description In cents.
              * @example 14200
              */
@@ -2243,9 +2261,17 @@ export interface components {
              * @example c4e71a92-58d0-4f3b-a6e9-1d8b7c205f63
              */
             session_id: string;
-            /** @example Warehouse arm */
+            /**
+             * @description As it was called when the session ended.
+             * @example Warehouse arm
+             */
             robot_name: string;
-            /** @example Ola Nordmann */
+            /** @example so-101 */
+            robot_type: string;
+            /**
+             * @description Their name when the session ended.
+             * @example Ola Nordmann
+             */
             operator_name: string;
             /**
              * Format: date-time
@@ -2469,6 +2495,7 @@ export interface components {
          *       "client_id": "7c9a2d54-3e61-4b0f-8d27-5a1c6f9e0b34",
          *       "rate_cents_per_minute": 50,
          *       "billable_seconds": 1420,
+         *       "outage_seconds": 0,
          *       "scheduled_for": "2026-11-20T09:30:00.000Z",
          *       "planned_minutes": null,
          *       "paused_seconds": 40,
@@ -2486,7 +2513,8 @@ export interface components {
          *         "max_ms": 84.2,
          *         "frames": 43180,
          *         "dropped": 12
-         *       }
+         *       },
+         *       "earnings_pending_until": "2027-01-04T09:54:20.000Z"
          *     }
          */
         OperatorSessionDetail: {
@@ -2537,6 +2565,8 @@ export interface components {
             rate_cents_per_minute: number | null;
             /** @description ACTIVE time so far without outages of the robot, begun seconds counted whole; its begun minutes are charged. */
             billable_seconds: number;
+            /** @description ACTIVE time in which the robot was away, begun seconds counted whole: neither billed nor earned. */
+            outage_seconds: number;
             /** @description Null when it was started at once. */
             scheduled_for: string | null;
             /** @description Null until an extension is approved. */
@@ -2579,6 +2609,8 @@ export interface components {
                 /** @description Commands that did not. */
                 dropped: number;
             } | null;
+            /** @description Until when at the latest the earnings are not available for a payout; null until COMPLETED, and once they are available. */
+            earnings_pending_until: string | null;
         };
         /** @description Numbers for the dashboard of an operator. */
         OperatorStats: {
@@ -2614,10 +2646,20 @@ export interface components {
              */
             earnings_total_cents: number;
             /**
-             * @description In cents; earned and not yet asked to be paid out.
-             * @example 57435
+             * @description In cents; earned, not pending, and not yet asked to be paid out.
+             * @example 55335
              */
             available_for_payout_cents: number;
+            /**
+             * @description In cents; earned, and available once the clients’ invoices are paid, or after the hold of the platform.
+             * @example 2100
+             */
+            pending_earnings_cents: number;
+            /**
+             * @description Of sessions that ended in this month of UTC: ACTIVE time in which robots were away, which earns nothing.
+             * @example 95
+             */
+            outage_seconds_this_month: number;
             /**
              * @description Of the ratings you were given, to a hundredth; null without any.
              * @example 4.72
@@ -2826,10 +2868,20 @@ export interface components {
         /** @description What you can be paid, and what you were. */
         PayoutOverview: {
             /**
-             * @description Earned, and not asked for yet.
+             * @description What a payout can be of: earned, not pending, and not asked for yet.
              * @example 1730
              */
             availableCents: number;
+            /**
+             * @description Earned, and available once the clients’ invoices are paid, or after the hold of the platform.
+             * @example 2100
+             */
+            pendingEarningsCents: number;
+            /**
+             * @description By when at the latest the first of the pending earnings are available; null without any.
+             * @example 2027-01-04T09:54:20.000Z
+             */
+            nextAvailableAt: string | null;
             /**
              * @description In payouts that are PENDING.
              * @example 4250
@@ -5353,6 +5405,9 @@ export interface operations {
                      *           "month": "2026-10",
                      *           "status": "OPEN",
                      *           "currency": "EUR",
+                     *           "billing_name": "Fjord Logistics AS",
+                     *           "billing_country": "NO",
+                     *           "billing_vat_id": "NO923609016MVA",
                      *           "total_cents": 14200,
                      *           "session_count": 11,
                      *           "minutes": 284,
@@ -5423,6 +5478,9 @@ export interface operations {
                      *       "month": "2026-10",
                      *       "status": "OPEN",
                      *       "currency": "EUR",
+                     *       "billing_name": "Fjord Logistics AS",
+                     *       "billing_country": "NO",
+                     *       "billing_vat_id": "NO923609016MVA",
                      *       "total_cents": 14200,
                      *       "session_count": 11,
                      *       "minutes": 284,
@@ -5433,6 +5491,7 @@ export interface operations {
                      *         {
                      *           "session_id": "c4e71a92-58d0-4f3b-a6e9-1d8b7c205f63",
                      *           "robot_name": "Warehouse arm",
+                     *           "robot_type": "so-101",
                      *           "operator_name": "Ola Nordmann",
                      *           "started_at": "2026-11-20T09:30:00.000Z",
                      *           "ended_at": "2026-11-20T09:30:00.000Z",
@@ -5459,6 +5518,21 @@ export interface operations {
                         status: components["schemas"]["InvoiceStatus"];
                         /** @constant */
                         currency: "EUR";
+                        /**
+                         * @description Your company, or your name, when it was made; it does not change. Null in a DRAFT.
+                         * @example Fjord Logistics AS
+                         */
+                        billing_name: string | null;
+                        /**
+                         * @description Of your profile when it was made.
+                         * @example NO
+                         */
+                        billing_country: string | null;
+                        /**
+                         * @description Of your profile when it was made.
+                         * @example NO923609016MVA
+                         */
+                        billing_vat_id: string | null;
                         /**
                          * @description In cents.
                          * @example 14200
@@ -7341,7 +7415,9 @@ export interface operations {
                      *       "hours": 27.35,
                      *       "earnings_this_month_cents": 18480,
                      *       "earnings_total_cents": 57435,
-                     *       "available_for_payout_cents": 57435,
+                     *       "available_for_payout_cents": 55335,
+                     *       "pending_earnings_cents": 2100,
+                     *       "outage_seconds_this_month": 95,
                      *       "rating_average": 4.72,
                      *       "rating_count": 47
                      *     }
@@ -7685,6 +7761,8 @@ export interface operations {
                     /**
                      * @example {
                      *       "availableCents": 1730,
+                     *       "pendingEarningsCents": 2100,
+                     *       "nextAvailableAt": "2027-01-04T09:54:20.000Z",
                      *       "pendingCents": 4250,
                      *       "minimumCents": 1000,
                      *       "currency": "EUR",
@@ -8642,6 +8720,7 @@ export interface operations {
                      *       "client_id": "7c9a2d54-3e61-4b0f-8d27-5a1c6f9e0b34",
                      *       "rate_cents_per_minute": 50,
                      *       "billable_seconds": 1420,
+                     *       "outage_seconds": 0,
                      *       "scheduled_for": "2026-11-20T09:30:00.000Z",
                      *       "planned_minutes": null,
                      *       "paused_seconds": 40,
@@ -8728,6 +8807,7 @@ export interface operations {
                      *       "client_id": "7c9a2d54-3e61-4b0f-8d27-5a1c6f9e0b34",
                      *       "rate_cents_per_minute": 50,
                      *       "billable_seconds": 1420,
+                     *       "outage_seconds": 0,
                      *       "scheduled_for": "2026-11-20T09:30:00.000Z",
                      *       "planned_minutes": null,
                      *       "paused_seconds": 40,
@@ -9165,6 +9245,7 @@ export interface operations {
                      *       "client_id": "7c9a2d54-3e61-4b0f-8d27-5a1c6f9e0b34",
                      *       "rate_cents_per_minute": 50,
                      *       "billable_seconds": 1420,
+                     *       "outage_seconds": 0,
                      *       "scheduled_for": "2026-11-20T09:30:00.000Z",
                      *       "planned_minutes": null,
                      *       "paused_seconds": 40,
@@ -9190,7 +9271,7 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
-            /** @description When you are not the client of the session, or when you do not have the client role, or when the request comes with the session cookie from another site */
+            /** @description When you are not the client of the session, or drove it yourself, or when you do not have the client role, or when the request comes with the session cookie from another site */
             403: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];

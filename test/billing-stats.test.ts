@@ -54,7 +54,7 @@ test('GET /api/operator/stats: who has nothing sees zeros, every status named', 
   expect(reply.body).toEqual({
     sessions_by_status: noSessions,
     ...{ hours: 0, earnings_this_month_cents: 0, earnings_total_cents: 0, available_for_payout_cents: 0 },
-    pending_earnings_cents: 0,
+    ...{ pending_earnings_cents: 0, outage_seconds_this_month: 0 },
     ...{ rating_average: null, rating_count: 0 },
   })
 })
@@ -108,7 +108,8 @@ test('both sides see what their sessions came to, by the UTC month in which they
   const asOperator = {
     sessions_by_status: sessions,
     ...{ hours: 1.5, earnings_this_month_cents: 1_750, earnings_total_cents: 3_150 },
-    ...{ available_for_payout_cents: 0, pending_earnings_cents: 3_150, rating_average: 4.5, rating_count: 2 },
+    ...{ available_for_payout_cents: 0, pending_earnings_cents: 3_150, outage_seconds_this_month: 0 },
+    ...{ rating_average: 4.5, rating_count: 2 },
   }
   expect((await operator.get(OPERATOR)).body).toEqual(asOperator)
 

@@ -136,6 +136,17 @@ test('earnings become available when the hold is over, whatever became of the in
   expect((await stage.ask(2_100)).body).toMatchObject({ status: 'PAID' })
 })
 
+test('an invoice that is made PAID by hand makes its earnings available, too', async () => {
+  await using stage = await createStage()
+  await stage.drive(60)
+  await stage.closeMonth()
+  await stage.drive(10)
+  await using client = await connectTo(stage.world.database.url)
+  await client.query(`update invoices set status = 'PAID', paid_at = $1`, [stage.now()])
+  await stage.release()
+  expect(await stage.stats()).toEqual([2_100, 350, 2_450])
+})
+
 test('the worker releases by itself; two operators at once each get their own', async () => {
   let clockMs = Date.parse('2026-01-15T12:00:00Z')
   await using world = await createWorld({ now: () => new Date(clockMs), env: { EARNINGS_HOLD_DAYS: '7' } })

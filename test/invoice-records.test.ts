@@ -87,7 +87,7 @@ test('renaming a robot or a person rewrites nothing of what is over: invoices, t
   })
 })
 
-test('the database refuses to rewrite what is over, charged or issued, whoever asks', async () => {
+test('the database refuses to rewrite what is over, charged or issued', async () => {
   await using stage = await createInvoiceStage()
   const charged = await stage.drive(3)
   await stage.closeMonth()

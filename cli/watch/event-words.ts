@@ -8,6 +8,7 @@ const Details = z.looseObject({
   reason: z.string().optional().catch(undefined),
   additional_minutes: z.number().optional().catch(undefined),
   planned_minutes: z.number().optional().catch(undefined),
+  outage_seconds: z.number().optional().catch(undefined),
   rating: z.number().optional().catch(undefined),
   comment: z.string().nullish().catch(undefined),
 })
@@ -35,10 +36,11 @@ export function wordsOf({ event, data }: Pick<LogEntry, 'event' | 'data'>): stri
     const message = ChatMessage.safeParse(data).data
     return message ? `${message.sender_name} (${message.sender_role}): ${message.body}` : 'a message'
   }
-  const { reason, additional_minutes, planned_minutes, rating, comment } = Details.parse(data)
+  const { reason, additional_minutes, planned_minutes, outage_seconds, rating, comment } = Details.parse(data)
   const more = [
     additional_minutes === undefined ? undefined : `${additional_minutes} minutes`,
     planned_minutes === undefined ? undefined : `planned ${planned_minutes} minutes`,
+    outage_seconds === undefined || outage_seconds <= 0 ? undefined : `${outage_seconds} s not billed`,
     rating === undefined ? undefined : `${rating} of 5`,
     comment ?? undefined,
     reason,

@@ -12,8 +12,8 @@ const STATEMENTS_PER_RUN = 20
 type Which = { readonly invoiceId: string; readonly clientId: string } | { readonly dueAt: Date }
 
 /**
- * Makes earnings of sessions available to their operators, at most so many at once. Whoever clears
- * `earnings_held_until` posts the amount, so no earnings are released twice; `operator_pending` cannot be overdrawn.
+ * Makes earnings of sessions available to their operators, at most so many at once. The statement
+ * that clears `earnings_held_until` claims the amount, so no earnings are released twice; `operator_pending` cannot be overdrawn.
  * @returns how many sessions there were
  */
 async function release(tx: Tx, which: Which, at: Date): Promise<number> {

@@ -28,6 +28,11 @@ export const OperatorStats = z
         'In cents; earned, and available once the clients’ invoices are paid, or after the hold of the platform.',
       examples: [2_100],
     }),
+    outage_seconds_this_month: count.meta({
+      description:
+        'Of sessions that ended in this month of UTC: ACTIVE time in which robots were away, which earns nothing.',
+      examples: [95],
+    }),
     rating_average: z
       .number()
       .nullable()

@@ -30,6 +30,7 @@ export async function bookInvoice(tx: Tx, theirs: ProviderInvoice, at: Date): Pr
     .forUpdate()
     .executeTakeFirst()
   if (!status || !known || known.status === 'PAID' || known.status === 'VOID') return
+  if (status === 'PAID') await releaseEarnings(tx, known, at)
   await tx.db
     .updateTable('invoices')
     .set({
@@ -45,7 +46,6 @@ export async function bookInvoice(tx: Tx, theirs: ProviderInvoice, at: Date): Pr
       .where('invoice_id', '=', known.id)
       .execute()
     await settle(tx, known, status === 'PAID' ? receivedCents(theirs) : undefined, at)
-    if (status === 'PAID') await releaseEarnings(tx, known, at)
   }
   if (status !== known.status && status !== 'OPEN') await tell(tx, known, status, at)
 }

@@ -2,7 +2,7 @@ import { Migration } from '@mikro-orm/migrations'
 
 /**
  * Records of money that do not change: names are copied to a session when it is over and to an invoice when it is made;
- * earnings that wait for the client's payment have an account of their own; nobody earns from, or rates, themselves.
+ * earnings that wait for the client's payment have an account of their own; owners neither earn from nor rate themselves.
  */
 export class Migration0020MoneyRecords extends Migration {
   override name = '0020_money_records'
@@ -28,7 +28,7 @@ alter table "invoices"
   add column "billing_vat_id" text null;
 `
 
-/** The database copies by itself, in the statement that ends a session or makes an invoice, whoever issues it. */
+/** The database copies by itself, in the statement that ends a session or makes an invoice. */
 const copies = `
 create function record_session_names() returns trigger language plpgsql as $$
 begin
@@ -157,7 +157,11 @@ create trigger sessions_own_not_earned_inserted before insert on sessions
   execute function refuse_record_change('sessions_own_not_earned');
 `
 
-/** What was earned before stays available. The new account is guarded as the others are. */
+/**
+ * What was earned before stays available. The new account is guarded as the others are. An
+ * invoice that becomes PAID, also by a process of the version before or by hand, makes its earnings due; the worker
+ * releases them.
+ */
 const pending = `
 alter table "ledger_entries" drop constraint "ledger_entries_owner";
 alter table "ledger_entries" drop constraint "ledger_entries_account_check";
@@ -167,4 +171,17 @@ drop trigger ledger_not_overdrawn on ledger_entries;
 create trigger ledger_not_overdrawn after insert on ledger_entries for each row
   when (new.amount_cents > 0 and new.account in ('operator_pending', 'operator_payable', 'payout_reserved'))
   execute function refuse_overdraft();
+
+create function make_earnings_due() returns trigger language plpgsql as $$
+begin
+  with locked as (
+    select id from sessions where invoice_id = new.id and earnings_held_until is not null
+    order by id for no key update
+  )
+  update sessions set earnings_held_until = least(earnings_held_until, new.paid_at)
+  from locked where sessions.id = locked.id;
+  return null;
+end $$;
+create trigger invoices_paid_earnings after update of status on invoices
+  for each row when (new.status = 'PAID' and old.status <> 'PAID') execute function make_earnings_due();
 `
