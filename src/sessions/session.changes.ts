@@ -160,7 +160,7 @@ export async function tell(
   change: Announcement,
 ): Promise<void> {
   const { type, at, actorId, reason } = change
-  const more = { ...outageFound(session), ...change.more }
+  const more = { ...change.more, ...outageFound(session) }
   const data = {
     status: session.status,
     ...(actorId !== undefined && { actor_id: actorId }),

@@ -2,7 +2,7 @@ import { iso } from '../db/iso.ts'
 import type { Db } from '../db/orm.ts'
 import type { Transact, Tx } from '../events/transactor.ts'
 import { announce, isConnected, lockRobot, type RobotRecord, type SessionRecord } from './session.changes.ts'
-import { countActiveTime, outageFound, outageSoFar } from './session.time.ts'
+import { countActiveTime, outageSoFar } from './session.time.ts'
 
 /** Open sessions whose robot is away, and was found lost before `before`. */
 export const lostSessions = (db: Db, before: Date) =>
@@ -92,7 +92,7 @@ export function createSessionPresence(parts: { db: Db; transact: Transact; now: 
         at,
         reason: 'robot_lost',
         notifyUserIds: [lost.client_id, lost.operator_id],
-        more: { last_sign_at: iso(lastSign), outage_seconds: 0, ...outageFound(lost) },
+        more: { last_sign_at: iso(lastSign), outage_seconds: 0 },
       })
       return connected
     })
