@@ -12,7 +12,10 @@ function billableMs(log: readonly Entry[]): number {
   for (const { at, data } of log) {
     if (data.status === undefined) continue // chat
     const active = data.status === 'ACTIVE'
-    if (activeSince !== undefined && !active) activeMs += Math.max(0, Date.parse(at) - activeSince)
+    const absent = data.reason === 'operator_absent' && data.actor_id === undefined
+    if (activeSince !== undefined && !active && !absent) {
+      activeMs += Math.max(0, Date.parse(at) - activeSince)
+    }
     activeSince = active ? (activeSince ?? Date.parse(at)) : undefined
     outageMs += Math.round(Number(data.outage_seconds ?? 0) * 1_000)
   }
