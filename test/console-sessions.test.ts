@@ -181,7 +181,7 @@ test(
     for (const page of [watch, drive]) await page.getByRole('heading', { name: 'Summary' }).waitFor()
     await watch.getByRole('row', { name: /^Charge €0\.50: 1 min at €0\.50$/ }).waitFor()
     await watch.getByRole('row', { name: /^Commands \d+ reached the robot/ }).waitFor()
-    await drive.getByRole('row', { name: /^Your earnings €0\.35$/ }).waitFor()
+    await drive.getByRole('row', { name: /^Your earnings €0\.35, pending until/ }).waitFor()
     expect(await drive.getByRole('form', { name: 'Rate this session' }).count()).toBe(0)
 
     await accessible(watch)
