@@ -15,6 +15,7 @@ const list = z.string().transform((text) =>
 const port = z.string().regex(/^\d+$/, 'must be a port number').transform(Number).pipe(z.number().max(65_535))
 /** Node's timers fire at once when they are set to longer than this: 24 days. */
 const LONGEST_TIMER_MS = 2 ** 31 - 1
+const DAY_MS = 86_400_000
 const milliseconds = (minimum: number) =>
   z
     .string()
@@ -97,6 +98,12 @@ const Env = z.object({
     .optional(),
   STRIPE_WEBHOOK_SECRET: list.pipe(z.array(z.string().startsWith('whsec_'))).default([]),
   STRIPE_API_BASE: origin.optional(),
+  EARNINGS_HOLD_DAYS: z
+    .string()
+    .regex(/^\d{1,3}$/, 'must be days, a whole number')
+    .transform(Number)
+    .pipe(z.number().max(365))
+    .default(45),
   /** Networks that webhooks may reach although they are not public. */
   WEBHOOK_ALLOWED_NETWORKS: z
     .union([
@@ -269,6 +276,7 @@ export function loadConfig(source: Record<string, string | undefined> = environm
     demo: env.DEMO ?? (!production && !env.DATABASE_URL && !env.REDIS_URL && !env.IDP_ISSUER),
     heartbeatIntervalMs: env.HEARTBEAT_INTERVAL_MS,
     heartbeatTimeoutMs: env.HEARTBEAT_TIMEOUT_MS,
+    earningsHoldMs: env.EARNINGS_HOLD_DAYS * DAY_MS,
     deadmanMs: env.DEADMAN_MS,
     operatorGraceMs: env.OPERATOR_GRACE_MS,
     robotGraceMs: env.ROBOT_GRACE_MS,

@@ -3,8 +3,10 @@ import { createApiKeys } from './accounts/api-key.service.ts'
 import { createAuth } from './accounts/auth.ts'
 import { createUsers } from './accounts/user.service.ts'
 import { createUserPresence } from './accounts/user-presence.ts'
+import { createEarningsRelease } from './billing/earnings.service.ts'
 import { createInvoices } from './billing/invoice.service.ts'
 import { createPlans } from './billing/plan.service.ts'
+import { createSettle } from './billing/settle.ts'
 import { createClientProfiles } from './clients/client-profile.service.ts'
 import { createClientStats } from './clients/stats.service.ts'
 import type { Config } from './config.ts'
@@ -179,7 +181,7 @@ function createSessions(base: Base) {
   const tickets = createTickets(base)
   return {
     ...{ sessionQueries, starts, tickets },
-    lifecycle: createSessionLifecycle({ ...base, queries, starts }),
+    lifecycle: createSessionLifecycle({ ...base, queries, starts, settle: createSettle(base.config) }),
     messages: createMessages({ ...base, queries }),
     extensions: createExtensions({ ...base, queries }),
     ratings: createRatings({ ...base, queries }),
@@ -217,6 +219,7 @@ const createBilling = (base: Base) => ({
   clientStats: createClientStats(base),
   plans: createPlans(base),
   invoices: createInvoices(base),
+  earningsRelease: createEarningsRelease(base),
 })
 
 /** What the public writes to us, and what goes out by mail. Without a mail server it is stored and waits. */

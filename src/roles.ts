@@ -208,6 +208,7 @@ function runWorker(platform: Platform, ending: Ending): void {
       { name: 'abandoned sessions', everyMs: 1_000, run: abandonment.run },
       { name: 'monthly close', everyMs: 10_000, run: monthlyClose.run },
       ...robotJobs(platform),
+      { name: 'earnings release', everyMs: 10_000, run: platform.earningsRelease.runDue },
       ...outboundJobs(platform),
       ...(payments ? paymentJobs(payments) : []),
       ...mailJobs(platform),

@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import { expect, test } from 'vitest'
+import { createSettle } from '../src/billing/settle.ts'
 import { connectOrm, queries } from '../src/db/orm.ts'
 import { createMemoryBus } from '../src/events/bus.ts'
 import { createTransactor } from '../src/events/transactor.ts'
@@ -129,8 +130,11 @@ test('every session of the first version lives on through all migrations: it sta
     const now = () => new Date(at(20))
     const transact = createTransactor({ db, bus: createMemoryBus(() => {}) })
     const starts = createSessionStarts({ db, transact, now })
-    const queriesOfSessions = createSessionQueries({ db })
-    const lifecycle = createSessionLifecycle({ db, transact, now, starts, queries: queriesOfSessions })
+    const settle = createSettle({ earningsHoldMs: 0 })
+    const lifecycle = createSessionLifecycle({
+      ...{ db, transact, now, starts, settle },
+      queries: createSessionQueries({ db }),
+    })
     const charged = async (
       { id, caller }: typeof active,
       ...actions: Parameters<typeof lifecycle.act>[2][]

@@ -184,7 +184,7 @@ async function audit({ db, cast }: Stage, model: Model): Promise<void> {
     const [charge, earnings] = [one.charge ?? 0, one.earnings ?? 0]
     const expected = [
       { account: 'client_receivable', amount_cents: charge },
-      { account: 'operator_payable', amount_cents: -earnings },
+      { account: 'operator_pending', amount_cents: -earnings },
       { account: 'platform_revenue', amount_cents: earnings - charge },
     ]
     expect(lines).toEqual(expected.filter((line) => line.amount_cents !== 0))

@@ -15,8 +15,10 @@ const OPERATOR_VIEW = [...SHARED, 'operator_earnings_cents'].sort()
 const DETAILS = [
   ...['scheduled_for', 'planned_minutes', 'paused_seconds', 'pause_reason', 'rating_comment', 'end_reason'],
   ...['control', 'latency', 'operator_id', 'client_id', 'rate_cents_per_minute', 'billable_seconds'],
-  ...['stream_url', 'planned_end'],
+  ...['stream_url', 'planned_end', 'outage_seconds'],
 ]
+/** What it adds for the operator. */
+const OPERATOR_DETAILS = [...DETAILS, 'earnings_pending_until']
 const ISO = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/
 const HOUR_MS = 3_600_000
 
@@ -63,7 +65,8 @@ describe('the views', () => {
         expect(fieldsOf(list.body.sessions[0])).toEqual(fields)
         const alone = await person.get(`${SESSIONS}/${sessionId}`)
         expect(alone.status).toBe(200)
-        expect(fieldsOf(alone.body)).toEqual([...fields, ...DETAILS].sort())
+        const details = person === operator ? OPERATOR_DETAILS : DETAILS
+        expect(fieldsOf(alone.body)).toEqual([...fields, ...details].sort())
       }
     }
     await expectViews()
@@ -97,6 +100,7 @@ describe('the views', () => {
       ...{ pause_reason: null, rating_comment: null, end_reason: null },
       ...{ control: { connected: true, stop: null }, latency: null, stream_url: null },
       ...{ operator_id: operator.id, client_id: owner.id, rate_cents_per_minute: 50, billable_seconds: 1 },
+      outage_seconds: 0,
     })
 
     clockMs += 90_000

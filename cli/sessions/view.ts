@@ -20,6 +20,9 @@ export const sessionColumns: readonly Column<Session>[] = [
   { title: 'RATED', value: ({ rating }) => rating, right: true },
 ]
 
+const pendingUntil = (session: Schemas['SessionDetail']) =>
+  'earnings_pending_until' in session ? when(session.earnings_pending_until) : undefined
+
 export function showSession(out: Output, session: Schemas['SessionDetail']): void {
   const { control, latency } = session
   const charged = 'operator_earnings_cents' in session ? 'Earned' : 'Charged'
@@ -42,7 +45,9 @@ export function showSession(out: Output, session: Schemas['SessionDetail']): voi
     ['Planned minutes', session.planned_minutes ?? undefined],
     ['Planned end', when(session.planned_end)],
     ['Paused', session.paused_seconds > 0 ? `${session.paused_seconds} s` : undefined],
+    ['Robot away', session.outage_seconds > 0 ? `${session.outage_seconds} s, not billed` : undefined],
     [charged, money(centsOf(session))],
+    ['Pending until', pendingUntil(session)],
     ['Rated', session.rating ?? undefined],
     ['Comment', session.rating_comment ?? undefined],
     ['Driven', control.connected ? 'the operator is connected' : undefined],

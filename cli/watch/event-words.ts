@@ -10,6 +10,7 @@ const Details = z.looseObject({
   planned_minutes: z.number().optional().catch(undefined),
   planned_end: z.string().optional().catch(undefined),
   ends_at: z.string().optional().catch(undefined),
+  outage_seconds: z.number().optional().catch(undefined),
   rating: z.number().optional().catch(undefined),
   comment: z.string().nullish().catch(undefined),
 })
@@ -39,13 +40,14 @@ export function wordsOf({ event, data }: Pick<LogEntry, 'event' | 'data'>): stri
     const message = ChatMessage.safeParse(data).data
     return message ? `${message.sender_name} (${message.sender_role}): ${message.body}` : 'a message'
   }
-  const { reason, additional_minutes, planned_minutes, planned_end, ends_at, rating, comment } =
+  const { reason, additional_minutes, planned_minutes, planned_end, ends_at, outage_seconds, rating, comment } =
     Details.parse(data)
   const more = [
     additional_minutes === undefined ? undefined : `${additional_minutes} minutes`,
     planned_minutes === undefined ? undefined : `planned ${planned_minutes} minutes`,
     planned_end === undefined ? undefined : `until ${clockOf(planned_end)}`,
     ends_at === undefined ? undefined : `at ${clockOf(ends_at)}`,
+    outage_seconds === undefined || outage_seconds <= 0 ? undefined : `${outage_seconds} s not billed`,
     rating === undefined ? undefined : `${rating} of 5`,
     comment ?? undefined,
     reason,

@@ -84,6 +84,15 @@ export const Session = defineEntity({
       name: 'sessions_uninvoiced_by_client',
       expression: `create index "sessions_uninvoiced_by_client" on "sessions" ("client_id", "ended_at") where "status" = 'COMPLETED' and "invoice_id" is null and "client_charge_cents" is not null`,
     },
+    // Earnings that are not available yet: of everybody, first due first, and of one operator.
+    {
+      name: 'sessions_earnings_due',
+      expression: `create index "sessions_earnings_due" on "sessions" ("earnings_held_until") where "earnings_held_until" is not null`,
+    },
+    {
+      name: 'sessions_earnings_held',
+      expression: `create index "sessions_earnings_held" on "sessions" ("operator_id", "earnings_held_until") where "earnings_held_until" is not null`,
+    },
   ],
   checks: [
     {
@@ -112,6 +121,15 @@ export const Session = defineEntity({
     {
       name: 'sessions_charge',
       expression: '"operator_earnings_cents" between 0 and "client_charge_cents"',
+    },
+    {
+      name: 'sessions_recorded',
+      expression: `"status" not in ('COMPLETED', 'CANCELLED') or ("recorded_robot_name" is not null and "recorded_robot_type" is not null and "recorded_operator_name" is not null and "recorded_client_name" is not null)`,
+    },
+    { name: 'sessions_own_not_rated', expression: '"operator_id" <> "client_id" or "rating" is null' },
+    {
+      name: 'sessions_held',
+      expression: '"earnings_held_until" is null or "operator_earnings_cents" > 0',
     },
     { name: 'sessions_stop_pauses', expression: `"stop_at" is null or "status" = 'PAUSED'` },
     { name: 'sessions_stop_reason', expression: '("stop_at" is null) = ("stop_reason" is null)' },
@@ -168,6 +186,13 @@ export const Session = defineEntity({
     stopPresses: p.integer().default(0),
     clientChargeCents: p.integer().nullable(),
     operatorEarningsCents: p.integer().nullable(),
+    /** Until when the earnings are pending at the latest; null before the end, and once they are available. */
+    earningsHeldUntil: p.datetime(3).nullable(),
+    /** The names at the end, copied by a trigger; they do not change afterwards. Null until it is over. */
+    recordedRobotName: p.text().nullable(),
+    recordedRobotType: p.text().nullable(),
+    recordedOperatorName: p.text().nullable(),
+    recordedClientName: p.text().nullable(),
     /** The invoice it is on; null until its month is closed. */
     invoice: () => p.manyToOne(Invoice).mapToPk().nullable().deleteRule('restrict'),
     episodesCollected: p.integer().default(0),

@@ -1,7 +1,7 @@
 import type { SessionAction } from '@wheelhouse/protocol'
 import { sql } from 'kysely'
 import { audit } from '../admin/audit.ts'
-import { settle } from '../billing/settle.ts'
+import type { Settle } from '../billing/settle.ts'
 import type { Db } from '../db/orm.ts'
 import type { Transact, Tx } from '../events/transactor.ts'
 import type { Caller } from '../http/endpoint.ts'
@@ -54,8 +54,10 @@ export function createSessionLifecycle(parts: {
   now: () => Date
   queries: SessionQueries
   starts: SessionStarts
+  settle: Settle
 }) {
-  const { db, transact, now, queries, starts } = parts
+  const { db, transact, now, queries, starts, settle } = parts
+  const moves = createMoves(settle)
 
   async function apply(session: SessionRow, action: SessionAction, by: Omit<Act, 'at'>): Promise<void> {
     if (action === 'start') {
@@ -105,7 +107,9 @@ export function createSessionLifecycle(parts: {
         const lost = await lostSessions(tx.db, before)
           .where('sessions.id', '=', session.id)
           .executeTakeFirst()
-        return lost !== undefined && (await end(tx, session, robot, { at: now(), reason: 'robot_lost' }))
+        return (
+          lost !== undefined && (await end(settle, tx, session, robot, { at: now(), reason: 'robot_lost' }))
+        )
       }),
 
     /** Ends a session whose pause has reached its limit. False when it has been resumed, or is over, by now. */
@@ -118,7 +122,9 @@ export function createSessionLifecycle(parts: {
           .where('id', '=', session.id)
           .where(isPauseOver(limits))
           .executeTakeFirst()
-        return over !== undefined && (await end(tx, session, robot, { at: now(), reason: 'pause_limit' }))
+        return (
+          over !== undefined && (await end(settle, tx, session, robot, { at: now(), reason: 'pause_limit' }))
+        )
       }),
 
     /** Cancels a scheduled session without anybody asking for it. False when it is not PENDING any more. */
@@ -162,7 +168,7 @@ export function createSessionLifecycle(parts: {
 }
 export type SessionLifecycle = ReturnType<typeof createSessionLifecycle>
 
-const moves: Record<Exclude<SessionAction, 'start'>, Move> = {
+const createMoves = (settle: Settle): Record<Exclude<SessionAction, 'start'>, Move> => ({
   async pause(tx, session, robot, act) {
     if (!(await pause(tx, session, robot, act))) throw conflict('Only an ACTIVE session can be paused')
     await auditAdmin(tx, session, act, 'session.paused')
@@ -184,7 +190,8 @@ const moves: Record<Exclude<SessionAction, 'start'>, Move> = {
   },
 
   async end(tx, session, robot, act) {
-    if (!(await end(tx, session, robot, act))) throw conflict('Only an ACTIVE or PAUSED session can be ended')
+    if (!(await end(settle, tx, session, robot, act)))
+      throw conflict('Only an ACTIVE or PAUSED session can be ended')
     await auditAdmin(tx, session, act, 'session.ended')
   },
 
@@ -196,7 +203,7 @@ const moves: Record<Exclude<SessionAction, 'start'>, Move> = {
   clear_stop: clearStop,
   approve_extension: approveExtension,
   decline_extension: declineExtension,
-}
+})
 
 /** The parties' own actions are in the log of the session; an admin who decides over both leaves a trace besides. */
 async function auditAdmin(tx: Tx, session: SessionRow, act: Act, action: string): Promise<void> {
@@ -210,7 +217,13 @@ async function auditAdmin(tx: Tx, session: SessionRow, act: Act, action: string)
   })
 }
 
-async function end(tx: Tx, session: { id: string }, robot: RobotRecord, act: Act): Promise<boolean> {
+async function end(
+  settle: Settle,
+  tx: Tx,
+  session: { id: string },
+  robot: RobotRecord,
+  act: Act,
+): Promise<boolean> {
   const ended = await move(tx, session.id, ['ACTIVE', 'PAUSED'], act.at, {
     status: 'COMPLETED',
     // Processes' clocks may differ a little; a session never ends before it began.

@@ -95,6 +95,10 @@ const details = {
     description:
       'ACTIVE time so far without outages of the robot, begun seconds counted whole; its begun minutes are charged.',
   }),
+  outage_seconds: whole.meta({
+    description:
+      'ACTIVE time in which the robot was away, begun seconds counted whole: neither billed nor earned.',
+  }),
   scheduled_for: timestamp.nullable().meta({ description: 'Null when it was started at once.' }),
   planned_minutes: whole.nullable().meta({
     description: 'The length that was planned, extensions included; null when no end is planned.',
@@ -128,11 +132,19 @@ const details = {
       'null when the session was never driven.',
   }),
 }
+const operatorDetails = {
+  ...details,
+  earnings_pending_until: timestamp.nullable().meta({
+    description:
+      'Until when at the latest the earnings are not available for a payout; null until COMPLETED, and once they are available.',
+  }),
+}
 const detailsExample = {
   operator_id: exampleIds.operator,
   client_id: exampleIds.client,
   rate_cents_per_minute: 50,
   billable_seconds: 1_420,
+  outage_seconds: 0,
   scheduled_for: '2026-11-20T09:30:00.000Z',
   planned_minutes: 30,
   planned_end: '2026-11-20T10:00:00.000Z',
@@ -151,10 +163,12 @@ export const SessionDetail = z
       description: 'One session in full, as the owner of the robot sees it.',
       examples: [{ ...clientExample, ...detailsExample }],
     }),
-    z.object({ ...operatorView, ...details }).meta({
+    z.object({ ...operatorView, ...operatorDetails }).meta({
       id: 'OperatorSessionDetail',
       description: 'One session in full, as its operator sees it.',
-      examples: [{ ...operatorExample, ...detailsExample }],
+      examples: [
+        { ...operatorExample, ...detailsExample, earnings_pending_until: '2027-01-04T09:54:20.000Z' },
+      ],
     }),
   ])
   .meta({ id: 'SessionDetail', description: 'One session in full, in your view of it.' })

@@ -76,12 +76,13 @@ export function sessionView(row: ListedSession, viewerId: string, now: Date): Se
 
 export function sessionDetail(row: SessionDetailRow, viewerId: string, now: Date): SessionDetail {
   const presentPauseMs = row.paused_at === null ? 0 : now.getTime() - row.paused_at.getTime()
-  return {
-    ...sessionView(row, viewerId, now),
+  const view = sessionView(row, viewerId, now)
+  const details = {
     operator_id: row.operator_id,
     client_id: row.client_id,
     rate_cents_per_minute: row.client_rate_cents_per_minute,
     billable_seconds: Math.ceil(billableMs(row, now) / 1_000),
+    outage_seconds: Math.ceil(row.outage_ms / 1_000),
     scheduled_for: iso(row.scheduled_for),
     planned_minutes: row.planned_minutes,
     planned_end: iso(plannedEndOf(row)),
@@ -93,6 +94,8 @@ export function sessionDetail(row: SessionDetailRow, viewerId: string, now: Date
     control: { connected: row.robot_connected, stop: stopView(row) },
     latency: latencyView(row),
   }
+  if (!('operator_earnings_cents' in view)) return { ...view, ...details }
+  return { ...view, ...details, earnings_pending_until: iso(row.earnings_held_until) }
 }
 
 /** Whoever has driven a robot once does not look through its camera for good. */

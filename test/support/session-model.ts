@@ -122,7 +122,7 @@ export function createModel(startMs: number) {
     Object.assign(one, { status: 'COMPLETED', stopped: false, asked: null, endReason: reason })
     const [rate, share] = one.price as readonly [number, number]
     one.charge = Math.ceil((one.activeMs - one.outageMs) / MINUTE_MS) * rate
-    one.earnings = Math.floor((one.charge * share) / 100)
+    one.earnings = one.operator === one.client ? 0 : Math.floor((one.charge * share) / 100)
     one.log.push('session.ended')
   }
   function cancel(one: Session, reason: string): void {

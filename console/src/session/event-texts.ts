@@ -57,14 +57,20 @@ const because = (data: Data) => {
   return why && `: ${why}`
 }
 
+/** What of the time before an entry is neither billed nor earned. */
+const outage = ({ outage_seconds: seconds }: Data) =>
+  typeof seconds === 'number' && seconds > 0
+    ? `; the robot was silent for ${seconds.toFixed(1)} s, not billed`
+    : ''
+
 const texts: Record<SessionEventType, (who: string, data: Data) => string> = {
   'session.scheduled': (who) => `${who} scheduled the session`,
   'session.started': (who) => `${who} started the session`,
-  'session.paused': (who, data) => `${who} paused the session${because(data)}`,
+  'session.paused': (who, data) => `${who} paused the session${because(data)}${outage(data)}`,
   'session.resumed': (who) => `${who} resumed the session`,
-  'session.ended': (who, data) => `${who} ended the session${because(data)}`,
+  'session.ended': (who, data) => `${who} ended the session${because(data)}${outage(data)}`,
   'session.cancelled': (who, data) => `${who} cancelled the session${because(data)}`,
-  'session.stopped': (who, data) => `${who} pressed stop${because(data)}`,
+  'session.stopped': (who, data) => `${who} pressed stop${because(data)}${outage(data)}`,
   'session.stop_cleared': (who) => `${who} cleared the stop`,
   'session.pause_limit_soon': (_, { ends_at }) =>
     `The session ends at ${clock(ends_at)} unless it is resumed`,
@@ -74,7 +80,7 @@ const texts: Record<SessionEventType, (who: string, data: Data) => string> = {
   'extension.requested': (who, data) => `${who} asked for ${minutes(data.additional_minutes)} more`,
   'extension.approved': (who, data) => `${who} granted ${minutes(data.additional_minutes)} more`,
   'extension.declined': (who, data) => `${who} declined ${minutes(data.additional_minutes)} more`,
-  'robot.lost': () => 'The robot lost its connection',
+  'robot.lost': (_, data) => `The robot lost its connection${outage(data)}`,
   'robot.back': () => 'The robot is back',
   'chat.message': (_, { sender_name, body }) => `${text(sender_name) ?? 'Somebody'} wrote: ${body}`,
 }
