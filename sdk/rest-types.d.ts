@@ -1739,8 +1739,10 @@ export interface components {
          *       "client_id": "7c9a2d54-3e61-4b0f-8d27-5a1c6f9e0b34",
          *       "rate_cents_per_minute": 50,
          *       "billable_seconds": 1420,
+         *       "outage_seconds": 0,
          *       "scheduled_for": "2026-11-20T09:30:00.000Z",
-         *       "planned_minutes": null,
+         *       "planned_minutes": 30,
+         *       "planned_end": "2026-11-20T10:00:00.000Z",
          *       "paused_seconds": 40,
          *       "pause_reason": null,
          *       "rating_comment": "Careful with the vase, as asked.",
@@ -1807,10 +1809,14 @@ export interface components {
             rate_cents_per_minute: number | null;
             /** @description ACTIVE time so far without outages of the robot, begun seconds counted whole; its begun minutes are charged. */
             billable_seconds: number;
+            /** @description ACTIVE time in which the robot was away, begun seconds counted whole: neither billed nor earned. */
+            outage_seconds: number;
             /** @description Null when it was started at once. */
             scheduled_for: string | null;
-            /** @description Null until an extension is approved. */
+            /** @description The length that was planned, extensions included; null when no end is planned. */
             planned_minutes: number | null;
+            /** @description So long after its scheduled time, or after its start when it started early or at once. It does not end by itself then. */
+            planned_end: string | null;
             /** @description Of all pauses, the present one included. */
             paused_seconds: number;
             /** @description Null unless it is PAUSED. */
@@ -2060,7 +2066,7 @@ export interface components {
              */
             seq?: number;
             /**
-             * @description What happened; more kinds may come. session.scheduled, session.started, session.paused, session.resumed, session.ended, session.cancelled, session.stopped, session.stop_cleared, session.rated, extension.requested, extension.approved, extension.declined, robot.lost, robot.back, chat.message, robot.status, robot.log, robot.battery_low, notification.session.scheduled, notification.session.started, notification.session.paused, notification.session.resumed, notification.session.ended, notification.session.cancelled, notification.session.stopped, notification.session.stop_cleared, notification.session.rated, notification.extension.requested, notification.extension.approved, notification.extension.declined, notification.robot.lost, notification.robot.back, notification.certification.approved, notification.certification.rejected, notification.invoice.issued, notification.invoice.paid, notification.invoice.payment_failed, notification.invoice.voided, notification.payout.paid, notification.payout.failed, notification.payout.reversed, notification.webhook.disabled, notification.robot.battery_low
+             * @description What happened; more kinds may come. session.scheduled, session.started, session.paused, session.resumed, session.ended, session.cancelled, session.stopped, session.stop_cleared, session.pause_limit_soon, session.planned_end_soon, session.rated, extension.requested, extension.approved, extension.declined, robot.lost, robot.back, chat.message, robot.status, robot.log, robot.battery_low, notification.session.scheduled, notification.session.started, notification.session.paused, notification.session.resumed, notification.session.ended, notification.session.cancelled, notification.session.stopped, notification.session.stop_cleared, notification.session.pause_limit_soon, notification.session.planned_end_soon, notification.session.rated, notification.extension.requested, notification.extension.approved, notification.extension.declined, notification.robot.lost, notification.robot.back, notification.certification.approved, notification.certification.rejected, notification.invoice.issued, notification.invoice.paid, notification.invoice.payment_failed, notification.invoice.voided, notification.payout.paid, notification.payout.failed, notification.payout.reversed, notification.webhook.disabled, notification.robot.battery_low
              * @example session.started
              */
             type: string;
@@ -2154,7 +2160,7 @@ export interface components {
              */
             seq: number;
             /**
-             * @description What happened; more kinds may come. session.scheduled, session.started, session.paused, session.resumed, session.ended, session.cancelled, session.stopped, session.stop_cleared, session.rated, extension.requested, extension.approved, extension.declined, robot.lost, robot.back, chat.message, robot.status, robot.log, robot.battery_low, notification.session.scheduled, notification.session.started, notification.session.paused, notification.session.resumed, notification.session.ended, notification.session.cancelled, notification.session.stopped, notification.session.stop_cleared, notification.session.rated, notification.extension.requested, notification.extension.approved, notification.extension.declined, notification.robot.lost, notification.robot.back, notification.certification.approved, notification.certification.rejected, notification.invoice.issued, notification.invoice.paid, notification.invoice.payment_failed, notification.invoice.voided, notification.payout.paid, notification.payout.failed, notification.payout.reversed, notification.webhook.disabled, notification.robot.battery_low
+             * @description What happened; more kinds may come. session.scheduled, session.started, session.paused, session.resumed, session.ended, session.cancelled, session.stopped, session.stop_cleared, session.pause_limit_soon, session.planned_end_soon, session.rated, extension.requested, extension.approved, extension.declined, robot.lost, robot.back, chat.message, robot.status, robot.log, robot.battery_low, notification.session.scheduled, notification.session.started, notification.session.paused, notification.session.resumed, notification.session.ended, notification.session.cancelled, notification.session.stopped, notification.session.stop_cleared, notification.session.pause_limit_soon, notification.session.planned_end_soon, notification.session.rated, notification.extension.requested, notification.extension.approved, notification.extension.declined, notification.robot.lost, notification.robot.back, notification.certification.approved, notification.certification.rejected, notification.invoice.issued, notification.invoice.paid, notification.invoice.payment_failed, notification.invoice.voided, notification.payout.paid, notification.payout.failed, notification.payout.reversed, notification.webhook.disabled, notification.robot.battery_low
              * @example session.started
              */
             type: string;
@@ -2235,6 +2241,21 @@ export interface components {
             /** @constant */
             currency: "EUR";
             /**
+             * @description Your company, or your name, when it was made; it does not change. Null in a DRAFT.
+             * @example Fjord Logistics AS
+             */
+            billing_name: string | null;
+            /**
+             * @description Of your profile when it was made.
+             * @example NO
+             */
+            billing_country: string | null;
+            /**
+             * @description Of your profile when it was made.
+             * @example NO923609016MVA
+             */
+            billing_vat_id: string | null;
+            /**
              * @description In cents.
              * @example 14200
              */
@@ -2263,9 +2284,17 @@ export interface components {
              * @example c4e71a92-58d0-4f3b-a6e9-1d8b7c205f63
              */
             session_id: string;
-            /** @example Warehouse arm */
+            /**
+             * @description As it was called when the session ended.
+             * @example Warehouse arm
+             */
             robot_name: string;
-            /** @example Ola Nordmann */
+            /** @example so-101 */
+            robot_type: string;
+            /**
+             * @description Their name when the session ended.
+             * @example Ola Nordmann
+             */
             operator_name: string;
             /**
              * Format: date-time
@@ -2304,7 +2333,7 @@ export interface components {
          */
         InvoiceStatus: "DRAFT" | "OPEN" | "PAID" | "FAILED" | "VOID";
         /**
-         * @description Which robot to take, and when.
+         * @description Which robot to take, when, and for how long.
          * @example {
          *       "robotId": "0b8f4c1e-6a57-4f0e-9a3d-2c5e7d9b1f42"
          *     }
@@ -2327,6 +2356,11 @@ export interface components {
              * @example 2026-11-20T09:30:00Z
              */
             scheduledFor?: string;
+            /**
+             * @description How long the session is planned for. A scheduled session is planned for 60 minutes unless this says otherwise; one that starts now has no planned end without it.
+             * @example 45
+             */
+            plannedMinutes?: number;
         };
         /** @description Something you should know. */
         Notification: {
@@ -2336,7 +2370,7 @@ export interface components {
              */
             id: string;
             /**
-             * @description What happened; more kinds may come. session.scheduled, session.started, session.paused, session.resumed, session.ended, session.cancelled, session.stopped, session.stop_cleared, session.rated, extension.requested, extension.approved, extension.declined, robot.lost, robot.back, certification.approved, certification.rejected, invoice.issued, invoice.paid, invoice.payment_failed, invoice.voided, payout.paid, payout.failed, payout.reversed, webhook.disabled, robot.battery_low
+             * @description What happened; more kinds may come. session.scheduled, session.started, session.paused, session.resumed, session.ended, session.cancelled, session.stopped, session.stop_cleared, session.pause_limit_soon, session.planned_end_soon, session.rated, extension.requested, extension.approved, extension.declined, robot.lost, robot.back, certification.approved, certification.rejected, invoice.issued, invoice.paid, invoice.payment_failed, invoice.voided, payout.paid, payout.failed, payout.reversed, webhook.disabled, robot.battery_low
              * @example session.started
              */
             type: string;
@@ -2489,8 +2523,10 @@ export interface components {
          *       "client_id": "7c9a2d54-3e61-4b0f-8d27-5a1c6f9e0b34",
          *       "rate_cents_per_minute": 50,
          *       "billable_seconds": 1420,
+         *       "outage_seconds": 0,
          *       "scheduled_for": "2026-11-20T09:30:00.000Z",
-         *       "planned_minutes": null,
+         *       "planned_minutes": 30,
+         *       "planned_end": "2026-11-20T10:00:00.000Z",
          *       "paused_seconds": 40,
          *       "pause_reason": null,
          *       "rating_comment": "Careful with the vase, as asked.",
@@ -2506,7 +2542,8 @@ export interface components {
          *         "max_ms": 84.2,
          *         "frames": 43180,
          *         "dropped": 12
-         *       }
+         *       },
+         *       "earnings_pending_until": "2027-01-04T09:54:20.000Z"
          *     }
          */
         OperatorSessionDetail: {
@@ -2557,10 +2594,14 @@ export interface components {
             rate_cents_per_minute: number | null;
             /** @description ACTIVE time so far without outages of the robot, begun seconds counted whole; its begun minutes are charged. */
             billable_seconds: number;
+            /** @description ACTIVE time in which the robot was away, begun seconds counted whole: neither billed nor earned. */
+            outage_seconds: number;
             /** @description Null when it was started at once. */
             scheduled_for: string | null;
-            /** @description Null until an extension is approved. */
+            /** @description The length that was planned, extensions included; null when no end is planned. */
             planned_minutes: number | null;
+            /** @description So long after its scheduled time, or after its start when it started early or at once. It does not end by itself then. */
+            planned_end: string | null;
             /** @description Of all pauses, the present one included. */
             paused_seconds: number;
             /** @description Null unless it is PAUSED. */
@@ -2599,6 +2640,8 @@ export interface components {
                 /** @description Commands that did not. */
                 dropped: number;
             } | null;
+            /** @description Until when at the latest the earnings are not available for a payout; null until COMPLETED, and once they are available. */
+            earnings_pending_until: string | null;
         };
         /** @description Numbers for the dashboard of an operator. */
         OperatorStats: {
@@ -2634,10 +2677,20 @@ export interface components {
              */
             earnings_total_cents: number;
             /**
-             * @description In cents; earned and not yet asked to be paid out.
-             * @example 57435
+             * @description In cents; earned, not pending, and not yet asked to be paid out.
+             * @example 55335
              */
             available_for_payout_cents: number;
+            /**
+             * @description In cents; earned, and available once the clients’ invoices are paid, or after the hold of the platform.
+             * @example 2100
+             */
+            pending_earnings_cents: number;
+            /**
+             * @description Of sessions that ended in this month of UTC: ACTIVE time in which robots were away, which earns nothing.
+             * @example 95
+             */
+            outage_seconds_this_month: number;
             /**
              * @description Of the ratings you were given, to a hundredth; null without any.
              * @example 4.72
@@ -2846,10 +2899,20 @@ export interface components {
         /** @description What you can be paid, and what you were. */
         PayoutOverview: {
             /**
-             * @description Earned, and not asked for yet.
+             * @description What a payout can be of: earned, not pending, and not asked for yet.
              * @example 1730
              */
             availableCents: number;
+            /**
+             * @description Earned, and available once the clients’ invoices are paid, or after the hold of the platform.
+             * @example 2100
+             */
+            pendingEarningsCents: number;
+            /**
+             * @description By when at the latest the first of the pending earnings are available; null without any.
+             * @example 2027-01-04T09:54:20.000Z
+             */
+            nextAvailableAt: string | null;
             /**
              * @description In payouts that are PENDING.
              * @example 4250
@@ -3350,7 +3413,7 @@ export interface components {
              */
             seq: number;
             /**
-             * @description What happened; more kinds may come. session.scheduled, session.started, session.paused, session.resumed, session.ended, session.cancelled, session.stopped, session.stop_cleared, session.rated, extension.requested, extension.approved, extension.declined, robot.lost, robot.back, chat.message
+             * @description What happened; more kinds may come. session.scheduled, session.started, session.paused, session.resumed, session.ended, session.cancelled, session.stopped, session.stop_cleared, session.pause_limit_soon, session.planned_end_soon, session.rated, extension.requested, extension.approved, extension.declined, robot.lost, robot.back, chat.message
              * @example session.started
              */
             type: string;
@@ -5437,6 +5500,9 @@ export interface operations {
                      *           "month": "2026-10",
                      *           "status": "OPEN",
                      *           "currency": "EUR",
+                     *           "billing_name": "Fjord Logistics AS",
+                     *           "billing_country": "NO",
+                     *           "billing_vat_id": "NO923609016MVA",
                      *           "total_cents": 14200,
                      *           "session_count": 11,
                      *           "minutes": 284,
@@ -5507,6 +5573,9 @@ export interface operations {
                      *       "month": "2026-10",
                      *       "status": "OPEN",
                      *       "currency": "EUR",
+                     *       "billing_name": "Fjord Logistics AS",
+                     *       "billing_country": "NO",
+                     *       "billing_vat_id": "NO923609016MVA",
                      *       "total_cents": 14200,
                      *       "session_count": 11,
                      *       "minutes": 284,
@@ -5517,6 +5586,7 @@ export interface operations {
                      *         {
                      *           "session_id": "c4e71a92-58d0-4f3b-a6e9-1d8b7c205f63",
                      *           "robot_name": "Warehouse arm",
+                     *           "robot_type": "so-101",
                      *           "operator_name": "Ola Nordmann",
                      *           "started_at": "2026-11-20T09:30:00.000Z",
                      *           "ended_at": "2026-11-20T09:30:00.000Z",
@@ -5543,6 +5613,21 @@ export interface operations {
                         status: components["schemas"]["InvoiceStatus"];
                         /** @constant */
                         currency: "EUR";
+                        /**
+                         * @description Your company, or your name, when it was made; it does not change. Null in a DRAFT.
+                         * @example Fjord Logistics AS
+                         */
+                        billing_name: string | null;
+                        /**
+                         * @description Of your profile when it was made.
+                         * @example NO
+                         */
+                        billing_country: string | null;
+                        /**
+                         * @description Of your profile when it was made.
+                         * @example NO923609016MVA
+                         */
+                        billing_vat_id: string | null;
                         /**
                          * @description In cents.
                          * @example 14200
@@ -7532,7 +7617,9 @@ export interface operations {
                      *       "hours": 27.35,
                      *       "earnings_this_month_cents": 18480,
                      *       "earnings_total_cents": 57435,
-                     *       "available_for_payout_cents": 57435,
+                     *       "available_for_payout_cents": 55335,
+                     *       "pending_earnings_cents": 2100,
+                     *       "outage_seconds_this_month": 95,
                      *       "rating_average": 4.72,
                      *       "rating_count": 47
                      *     }
@@ -7876,6 +7963,8 @@ export interface operations {
                     /**
                      * @example {
                      *       "availableCents": 1730,
+                     *       "pendingEarningsCents": 2100,
+                     *       "nextAvailableAt": "2027-01-04T09:54:20.000Z",
                      *       "pendingCents": 4250,
                      *       "minimumCents": 1000,
                      *       "currency": "EUR",
@@ -8684,7 +8773,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description When the robot is not AVAILABLE or the operator already has an open session, or when a request with the same Idempotency-Key is still running, or its answer was not kept */
+            /** @description When the robot is not AVAILABLE, the operator already has an open session, or another session of either is planned for a part of that time, or when a request with the same Idempotency-Key is still running, or its answer was not kept */
             409: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -8833,8 +8922,10 @@ export interface operations {
                      *       "client_id": "7c9a2d54-3e61-4b0f-8d27-5a1c6f9e0b34",
                      *       "rate_cents_per_minute": 50,
                      *       "billable_seconds": 1420,
+                     *       "outage_seconds": 0,
                      *       "scheduled_for": "2026-11-20T09:30:00.000Z",
-                     *       "planned_minutes": null,
+                     *       "planned_minutes": 30,
+                     *       "planned_end": "2026-11-20T10:00:00.000Z",
                      *       "paused_seconds": 40,
                      *       "pause_reason": null,
                      *       "rating_comment": "Careful with the vase, as asked.",
@@ -8919,8 +9010,10 @@ export interface operations {
                      *       "client_id": "7c9a2d54-3e61-4b0f-8d27-5a1c6f9e0b34",
                      *       "rate_cents_per_minute": 50,
                      *       "billable_seconds": 1420,
+                     *       "outage_seconds": 0,
                      *       "scheduled_for": "2026-11-20T09:30:00.000Z",
-                     *       "planned_minutes": null,
+                     *       "planned_minutes": 30,
+                     *       "planned_end": "2026-11-20T10:00:00.000Z",
                      *       "paused_seconds": 40,
                      *       "pause_reason": null,
                      *       "rating_comment": "Careful with the vase, as asked.",
@@ -8962,7 +9055,7 @@ export interface operations {
                 };
             };
             404: components["responses"]["NotFound"];
-            /** @description When the status of the session, the robot or the operator does not allow the action */
+            /** @description When the status of the session, the robot or the operator does not allow the action, or another session is planned for a part of the time that an extension or an early start would take */
             409: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -9109,7 +9202,7 @@ export interface operations {
                 };
             };
             404: components["responses"]["NotFound"];
-            /** @description When the session is not ACTIVE, or a request is already waiting, or when a request with the same Idempotency-Key is still running, or its answer was not kept */
+            /** @description When the session is not ACTIVE, a request is already waiting, or another session on the robot or of the operator is planned for a part of those minutes, or when a request with the same Idempotency-Key is still running, or its answer was not kept */
             409: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -9356,8 +9449,10 @@ export interface operations {
                      *       "client_id": "7c9a2d54-3e61-4b0f-8d27-5a1c6f9e0b34",
                      *       "rate_cents_per_minute": 50,
                      *       "billable_seconds": 1420,
+                     *       "outage_seconds": 0,
                      *       "scheduled_for": "2026-11-20T09:30:00.000Z",
-                     *       "planned_minutes": null,
+                     *       "planned_minutes": 30,
+                     *       "planned_end": "2026-11-20T10:00:00.000Z",
                      *       "paused_seconds": 40,
                      *       "pause_reason": null,
                      *       "rating_comment": "Careful with the vase, as asked.",
@@ -9381,7 +9476,7 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
-            /** @description When you are not the client of the session, or when you do not have the client role, or when the request comes with the session cookie from another site */
+            /** @description When you are not the client of the session, or drove it yourself, or when you do not have the client role, or when the request comes with the session cookie from another site */
             403: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
