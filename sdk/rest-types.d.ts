@@ -1728,6 +1728,7 @@ export interface components {
          *       "stream_url": null,
          *       "control": {
          *         "connected": true,
+         *         "operator_joined": true,
          *         "stop": null
          *       },
          *       "latency": {
@@ -1804,6 +1805,8 @@ export interface components {
             control: {
                 /** @description Whether the robot is connected. */
                 connected: boolean;
+                /** @description Whether the operator's control connection has been there once. An ACTIVE session that the operator has joined and lost is PAUSED with operator_lost after a grace. */
+                operator_joined: boolean;
                 /** @description The latched stop in force; null when there is none. */
                 stop: {
                     reason: string;
@@ -2478,6 +2481,7 @@ export interface components {
          *       "stream_url": null,
          *       "control": {
          *         "connected": true,
+         *         "operator_joined": true,
          *         "stop": null
          *       },
          *       "latency": {
@@ -2554,6 +2558,8 @@ export interface components {
             control: {
                 /** @description Whether the robot is connected. */
                 connected: boolean;
+                /** @description Whether the operator's control connection has been there once. An ACTIVE session that the operator has joined and lost is PAUSED with operator_lost after a grace. */
+                operator_joined: boolean;
                 /** @description The latched stop in force; null when there is none. */
                 stop: {
                     reason: string;
@@ -8651,6 +8657,7 @@ export interface operations {
                      *       "stream_url": null,
                      *       "control": {
                      *         "connected": true,
+                     *         "operator_joined": true,
                      *         "stop": null
                      *       },
                      *       "latency": {
@@ -8737,6 +8744,7 @@ export interface operations {
                      *       "stream_url": null,
                      *       "control": {
                      *         "connected": true,
+                     *         "operator_joined": true,
                      *         "stop": null
                      *       },
                      *       "latency": {
@@ -9174,6 +9182,7 @@ export interface operations {
                      *       "stream_url": null,
                      *       "control": {
                      *         "connected": true,
+                     *         "operator_joined": true,
                      *         "stop": null
                      *       },
                      *       "latency": {
