@@ -2978,7 +2978,7 @@ export interface components {
              */
             control_url: string;
             /**
-             * @description Where the video is; empty when there is none.
+             * @description Address of the video of the robot, for its owner and for the operator of an open session: http, https, rtsp, rtsps, ws or wss. Empty when there is none.
              * @example https://cam.example.com/1
              */
             stream_url: string;
@@ -3016,7 +3016,7 @@ export interface components {
              */
             require_certification: boolean;
             /**
-             * @description Above which delay, in milliseconds, the robot should not be driven; takes effect with driving.
+             * @description The gateway drops commands that take longer than this, in milliseconds, and stops the robot.
              * @example 400
              */
             latency_limit_ms: number;
@@ -3053,7 +3053,7 @@ export interface components {
              */
             control_url: string;
             /**
-             * @description Where the video is; empty when there is none.
+             * @description Address of the video of the robot, for its owner and for the operator of an open session: http, https, rtsp, rtsps, ws or wss. Empty when there is none.
              * @example https://cam.example.com/1
              */
             stream_url: string;
@@ -3109,7 +3109,7 @@ export interface components {
              */
             control_url: string;
             /**
-             * @description Where the video is; empty when there is none.
+             * @description Address of the video of the robot, for its owner and for the operator of an open session: http, https, rtsp, rtsps, ws or wss. Empty when there is none.
              * @example https://cam.example.com/1
              */
             stream_url: string;
@@ -3147,7 +3147,7 @@ export interface components {
              */
             require_certification: boolean;
             /**
-             * @description Above which delay, in milliseconds, the robot should not be driven; takes effect with driving.
+             * @description The gateway drops commands that take longer than this, in milliseconds, and stops the robot.
              * @example 400
              */
             latency_limit_ms: number;
@@ -3920,7 +3920,7 @@ export interface operations {
                 content: {
                     /**
                      * @example {
-                     *       "error": "This needs the client role"
+                     *       "error": "This needs the admin role"
                      *     }
                      */
                     "application/json": components["schemas"]["Error"];
@@ -3986,7 +3986,7 @@ export interface operations {
                 content: {
                     /**
                      * @example {
-                     *       "error": "This needs the client role"
+                     *       "error": "This needs the admin role"
                      *     }
                      */
                     "application/json": components["schemas"]["Error"];
@@ -4029,10 +4029,10 @@ export interface operations {
                      * @example {
                      *       "id": "a83c5d19-07e6-4b2f-96d1-4f8e2c7b0a35",
                      *       "robot_type": "so-101",
-                     *       "status": "PENDING",
+                     *       "status": "APPROVED",
                      *       "note": "Two years with this arm",
                      *       "requested_at": "2026-09-15T07:45:00.000Z",
-                     *       "decided_at": null,
+                     *       "decided_at": "2026-09-16T09:10:00.000Z",
                      *       "operator_id": "d21f6b80-94c3-4e7a-b5d8-0f3a7e62c915",
                      *       "operator_name": "Grace"
                      *     }
@@ -4053,7 +4053,7 @@ export interface operations {
                 content: {
                     /**
                      * @example {
-                     *       "error": "This needs the client role"
+                     *       "error": "This needs the admin role"
                      *     }
                      */
                     "application/json": components["schemas"]["Error"];
@@ -4117,10 +4117,10 @@ export interface operations {
                      * @example {
                      *       "id": "a83c5d19-07e6-4b2f-96d1-4f8e2c7b0a35",
                      *       "robot_type": "so-101",
-                     *       "status": "PENDING",
+                     *       "status": "REJECTED",
                      *       "note": "Two years with this arm",
                      *       "requested_at": "2026-09-15T07:45:00.000Z",
-                     *       "decided_at": null,
+                     *       "decided_at": "2026-09-16T09:10:00.000Z",
                      *       "operator_id": "d21f6b80-94c3-4e7a-b5d8-0f3a7e62c915",
                      *       "operator_name": "Grace"
                      *     }
@@ -4141,7 +4141,7 @@ export interface operations {
                 content: {
                     /**
                      * @example {
-                     *       "error": "This needs the client role"
+                     *       "error": "This needs the admin role"
                      *     }
                      */
                     "application/json": components["schemas"]["Error"];
@@ -4246,7 +4246,7 @@ export interface operations {
                 content: {
                     /**
                      * @example {
-                     *       "error": "This needs the client role"
+                     *       "error": "This needs the admin role"
                      *     }
                      */
                     "application/json": components["schemas"]["Error"];
@@ -4341,7 +4341,7 @@ export interface operations {
                 content: {
                     /**
                      * @example {
-                     *       "error": "This needs the client role"
+                     *       "error": "This needs the admin role"
                      *     }
                      */
                     "application/json": components["schemas"]["Error"];
@@ -4425,7 +4425,7 @@ export interface operations {
                 content: {
                     /**
                      * @example {
-                     *       "error": "This needs the client role"
+                     *       "error": "This needs the admin role"
                      *     }
                      */
                     "application/json": components["schemas"]["Error"];
@@ -4491,7 +4491,7 @@ export interface operations {
                 content: {
                     /**
                      * @example {
-                     *       "error": "This needs the client role"
+                     *       "error": "This needs the admin role"
                      *     }
                      */
                     "application/json": components["schemas"]["Error"];
@@ -4553,7 +4553,7 @@ export interface operations {
                 content: {
                     /**
                      * @example {
-                     *       "error": "This needs the client role"
+                     *       "error": "This needs a session token; API keys are not accepted here"
                      *     }
                      */
                     "application/json": components["schemas"]["Error"];
@@ -4632,7 +4632,7 @@ export interface operations {
                 content: {
                     /**
                      * @example {
-                     *       "error": "This needs the client role"
+                     *       "error": "This needs a session token; API keys are not accepted here"
                      *     }
                      */
                     "application/json": components["schemas"]["Error"];
@@ -4698,7 +4698,7 @@ export interface operations {
                 content: {
                     /**
                      * @example {
-                     *       "error": "This needs the client role"
+                     *       "error": "This needs a session token; API keys are not accepted here"
                      *     }
                      */
                     "application/json": components["schemas"]["Error"];
@@ -4780,7 +4780,7 @@ export interface operations {
                 content: {
                     /**
                      * @example {
-                     *       "error": "This needs the client role"
+                     *       "error": "This needs a session token; API keys are not accepted here"
                      *     }
                      */
                     "application/json": components["schemas"]["Error"];
@@ -4884,7 +4884,7 @@ export interface operations {
                 content: {
                     /**
                      * @example {
-                     *       "error": "This needs the client role"
+                     *       "error": "This needs a session token; API keys are not accepted here"
                      *     }
                      */
                     "application/json": components["schemas"]["Error"];
@@ -5078,7 +5078,7 @@ export interface operations {
                 content: {
                     /**
                      * @example {
-                     *       "error": "This needs the client role"
+                     *       "error": "A request with the session cookie must come from an allowed origin"
                      *     }
                      */
                     "application/json": components["schemas"]["Error"];
@@ -5151,7 +5151,7 @@ export interface operations {
                 content: {
                     /**
                      * @example {
-                     *       "error": "This needs the client role"
+                     *       "error": "This needs a session token; API keys are not accepted here"
                      *     }
                      */
                     "application/json": components["schemas"]["Error"];
@@ -5777,7 +5777,7 @@ export interface operations {
                      */
                     hardware_id: string;
                     /**
-                     * @description Where the video is; empty when there is none.
+                     * @description Address of the video of the robot, for its owner and for the operator of an open session: http, https, rtsp, rtsps, ws or wss. Empty when there is none.
                      * @default
                      * @example https://cam.example.com/1
                      */
@@ -6049,7 +6049,7 @@ export interface operations {
                     /** @example Warehouse arm */
                     name?: string;
                     /**
-                     * @description Where the video is; empty when there is none.
+                     * @description Address of the video of the robot, for its owner and for the operator of an open session: http, https, rtsp, rtsps, ws or wss. Empty when there is none.
                      * @example https://cam.example.com/1
                      */
                     stream_url?: "" | string;
@@ -6068,7 +6068,7 @@ export interface operations {
                      */
                     require_certification?: boolean;
                     /**
-                     * @description Above which delay, in milliseconds, the robot should not be driven; takes effect with driving.
+                     * @description The gateway drops commands that take longer than this, in milliseconds, and stops the robot.
                      * @example 400
                      */
                     latency_limit_ms?: number;
@@ -6594,7 +6594,7 @@ export interface operations {
                 content: {
                     /**
                      * @example {
-                     *       "error": "This needs the client role"
+                     *       "error": "A request with the session cookie must come from an allowed origin"
                      *     }
                      */
                     "application/json": components["schemas"]["Error"];
@@ -6666,7 +6666,7 @@ export interface operations {
                 content: {
                     /**
                      * @example {
-                     *       "error": "This needs the client role"
+                     *       "error": "A request with the session cookie must come from an allowed origin"
                      *     }
                      */
                     "application/json": components["schemas"]["Error"];
@@ -6760,7 +6760,7 @@ export interface operations {
                 content: {
                     /**
                      * @example {
-                     *       "error": "This needs the client role"
+                     *       "error": "This needs the operator role"
                      *     }
                      */
                     "application/json": components["schemas"]["Error"];
@@ -6823,7 +6823,7 @@ export interface operations {
                 content: {
                     /**
                      * @example {
-                     *       "error": "This needs the client role"
+                     *       "error": "This needs the operator role"
                      *     }
                      */
                     "application/json": components["schemas"]["Error"];
@@ -6883,7 +6883,7 @@ export interface operations {
                 content: {
                     /**
                      * @example {
-                     *       "error": "This needs the client role"
+                     *       "error": "This needs the operator role"
                      *     }
                      */
                     "application/json": components["schemas"]["Error"];
@@ -6960,7 +6960,7 @@ export interface operations {
                 content: {
                     /**
                      * @example {
-                     *       "error": "This needs the client role"
+                     *       "error": "This needs the operator role"
                      *     }
                      */
                     "application/json": components["schemas"]["Error"];
@@ -7039,7 +7039,7 @@ export interface operations {
                 content: {
                     /**
                      * @example {
-                     *       "error": "This needs the client role"
+                     *       "error": "This needs the operator role"
                      *     }
                      */
                     "application/json": components["schemas"]["Error"];
@@ -7132,7 +7132,7 @@ export interface operations {
                 content: {
                     /**
                      * @example {
-                     *       "error": "This needs the client role"
+                     *       "error": "This needs the operator role"
                      *     }
                      */
                     "application/json": components["schemas"]["Error"];
@@ -7192,7 +7192,7 @@ export interface operations {
                 content: {
                     /**
                      * @example {
-                     *       "error": "This needs the client role"
+                     *       "error": "This needs the operator role"
                      *     }
                      */
                     "application/json": components["schemas"]["Error"];
@@ -7302,7 +7302,7 @@ export interface operations {
                 content: {
                     /**
                      * @example {
-                     *       "error": "This needs the client role"
+                     *       "error": "This needs the operator role"
                      *     }
                      */
                     "application/json": components["schemas"]["Error"];
@@ -7367,7 +7367,7 @@ export interface operations {
                 content: {
                     /**
                      * @example {
-                     *       "error": "This needs the client role"
+                     *       "error": "This needs the operator role"
                      *     }
                      */
                     "application/json": components["schemas"]["Error"];
@@ -7419,7 +7419,7 @@ export interface operations {
                 content: {
                     /**
                      * @example {
-                     *       "error": "This needs the client role"
+                     *       "error": "This needs the operator role"
                      *     }
                      */
                     "application/json": components["schemas"]["Error"];
@@ -7510,7 +7510,7 @@ export interface operations {
                 content: {
                     /**
                      * @example {
-                     *       "error": "This needs the client role"
+                     *       "error": "This needs the operator role"
                      *     }
                      */
                     "application/json": components["schemas"]["Error"];
@@ -7722,7 +7722,7 @@ export interface operations {
                 content: {
                     /**
                      * @example {
-                     *       "error": "This needs the client role"
+                     *       "error": "This needs the operator role"
                      *     }
                      */
                     "application/json": components["schemas"]["Error"];
@@ -7817,7 +7817,7 @@ export interface operations {
                 content: {
                     /**
                      * @example {
-                     *       "error": "This needs the client role"
+                     *       "error": "This needs the operator role"
                      *     }
                      */
                     "application/json": components["schemas"]["Error"];
@@ -8476,7 +8476,7 @@ export interface operations {
                 content: {
                     /**
                      * @example {
-                     *       "error": "This needs the client role"
+                     *       "error": "A request with the session cookie must come from an allowed origin"
                      *     }
                      */
                     "application/json": components["schemas"]["Error"];
@@ -8594,7 +8594,7 @@ export interface operations {
                 content: {
                     /**
                      * @example {
-                     *       "error": "This needs the client role"
+                     *       "error": "A request with the session cookie must come from an allowed origin"
                      *     }
                      */
                     "application/json": components["schemas"]["Error"];
@@ -8772,7 +8772,7 @@ export interface operations {
                 content: {
                     /**
                      * @example {
-                     *       "error": "This needs the client role"
+                     *       "error": "A request with the session cookie must come from an allowed origin"
                      *     }
                      */
                     "application/json": components["schemas"]["Error"];
@@ -8919,7 +8919,7 @@ export interface operations {
                 content: {
                     /**
                      * @example {
-                     *       "error": "This needs the client role"
+                     *       "error": "A request with the session cookie must come from an allowed origin"
                      *     }
                      */
                     "application/json": components["schemas"]["Error"];
@@ -9083,7 +9083,7 @@ export interface operations {
                 content: {
                     /**
                      * @example {
-                     *       "error": "This needs the client role"
+                     *       "error": "A request with the session cookie must come from an allowed origin"
                      *     }
                      */
                     "application/json": components["schemas"]["Error"];
@@ -9308,7 +9308,7 @@ export interface operations {
                 content: {
                     /**
                      * @example {
-                     *       "error": "This needs the client role"
+                     *       "error": "A request with the session cookie must come from an allowed origin"
                      *     }
                      */
                     "application/json": components["schemas"]["Error"];
@@ -9502,7 +9502,7 @@ export interface operations {
                 content: {
                     /**
                      * @example {
-                     *       "error": "This needs the client role"
+                     *       "error": "A request with the session cookie must come from an allowed origin"
                      *     }
                      */
                     "application/json": components["schemas"]["Error"];
@@ -9618,7 +9618,7 @@ export interface operations {
                 content: {
                     /**
                      * @example {
-                     *       "error": "This needs the client role"
+                     *       "error": "A request with the session cookie must come from an allowed origin"
                      *     }
                      */
                     "application/json": components["schemas"]["Error"];
@@ -9696,7 +9696,7 @@ export interface operations {
                 content: {
                     /**
                      * @example {
-                     *       "error": "This needs the client role"
+                     *       "error": "A request with the session cookie must come from an allowed origin"
                      *     }
                      */
                     "application/json": components["schemas"]["Error"];
@@ -9908,7 +9908,7 @@ export interface operations {
                 content: {
                     /**
                      * @example {
-                     *       "error": "This needs the client role"
+                     *       "error": "A request with the session cookie must come from an allowed origin"
                      *     }
                      */
                     "application/json": components["schemas"]["Error"];
@@ -10010,7 +10010,7 @@ export interface operations {
                 content: {
                     /**
                      * @example {
-                     *       "error": "This needs the client role"
+                     *       "error": "A request with the session cookie must come from an allowed origin"
                      *     }
                      */
                     "application/json": components["schemas"]["Error"];
@@ -10120,7 +10120,7 @@ export interface operations {
                 content: {
                     /**
                      * @example {
-                     *       "error": "This needs the client role"
+                     *       "error": "A request with the session cookie must come from an allowed origin"
                      *     }
                      */
                     "application/json": components["schemas"]["Error"];
@@ -10198,7 +10198,7 @@ export interface operations {
                 content: {
                     /**
                      * @example {
-                     *       "error": "This needs the client role"
+                     *       "error": "A request with the session cookie must come from an allowed origin"
                      *     }
                      */
                     "application/json": components["schemas"]["Error"];
