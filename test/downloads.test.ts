@@ -1,6 +1,7 @@
 import { execFile } from 'node:child_process'
 import { createHash } from 'node:crypto'
 import { once } from 'node:events'
+import { readFileSync } from 'node:fs'
 import { mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises'
 import { createServer, get } from 'node:http'
 import type { AddressInfo } from 'node:net'
@@ -9,7 +10,6 @@ import { delimiter, dirname, join } from 'node:path'
 import { promisify } from 'node:util'
 import Koa from 'koa'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import packageFile from '../package.json' with { type: 'json' }
 import { downloadsPage } from '../src/site/downloads.page.ts'
 import { startLocalRegistry } from './support/local-registry.ts'
 import { ensurePackages } from './support/packages.ts'
@@ -18,7 +18,7 @@ import { createWorld, type World } from './support/world.ts'
 // The packages that a running platform serves, installed by npm from its address.
 
 const LIMIT_MS = 120_000
-const { version } = packageFile
+const { version } = JSON.parse(readFileSync(new URL('../package.json', import.meta.url), 'utf8'))
 const parts = ['cli', 'sdk', 'protocol'] as const
 const run = promisify(execFile)
 
