@@ -39,6 +39,7 @@ import { extensionEndpoints } from './sessions/extension.routes.ts'
 import { ratingEndpoints } from './sessions/rating.routes.ts'
 import { sessionEndpoints } from './sessions/session.routes.ts'
 import { consolePage } from './site/console.page.ts'
+import { downloadsPage } from './site/downloads.page.ts'
 import { healthEndpoint } from './site/health.ts'
 import { homePage } from './site/home.page.ts'
 import { probes, type Readiness } from './site/probes.ts'
@@ -114,6 +115,7 @@ export function createApi(
       metricsRoute(platform.metricsPage),
       homePage(),
       consolePage(),
+      downloadsPage({ baseUrl }),
       unsubscribePage(platform),
       docsPage(),
       ...parts.pages,

@@ -35,7 +35,9 @@ export function showSession(out: Output, session: Schemas['SessionDetail']): voi
     ],
     ['Robot', `${session.robot_name} (${session.robot_type})`],
     ['Robot id', session.robot_id],
+    ['Robot connection', isOpen(session) ? robotConnection(session) : undefined],
     ['Operator', session.operator_name],
+    ['Operator connection', isOpen(session) ? operatorConnection(session) : undefined],
     ['Planned for', when(session.scheduled_for)],
     ['Started', when(session.started_at)],
     ['Ended', when(session.ended_at)],
@@ -50,10 +52,21 @@ export function showSession(out: Output, session: Schemas['SessionDetail']): voi
     ['Pending until', pendingUntil(session)],
     ['Rated', session.rating ?? undefined],
     ['Comment', session.rating_comment ?? undefined],
-    ['Driven', control.connected ? 'the operator is connected' : undefined],
     [
       'Latency',
       latency?.p50_ms != null ? `${latency.p50_ms} ms, 95%: ${latency.p95_ms ?? '-'} ms` : undefined,
     ],
   ])
+}
+
+const isOpen = ({ status }: Schemas['SessionDetail']) => status === 'ACTIVE' || status === 'PAUSED'
+
+const robotConnection = ({ control }: Schemas['SessionDetail']) =>
+  control.connected ? painted('green', 'connected') : painted('red', 'not connected')
+
+/** Returns what the state of a session says of its operator: an ACTIVE session that loses its operator is paused. */
+function operatorConnection({ status, pause_reason, control }: Schemas['SessionDetail']) {
+  if (!control.operator_joined) return 'not connected yet'
+  if (status === 'ACTIVE') return painted('green', 'connected')
+  return pause_reason === 'operator_lost' ? painted('red', 'lost') : 'not known while paused'
 }

@@ -8,7 +8,9 @@ const examples = {
   robotType: { examples: ['so-101'] },
   hardwareId: { description: 'Of the motor board; unique to one robot.', examples: ['board-0001'] },
   streamUrl: {
-    description: 'Where the video is; empty when there is none.',
+    description:
+      'Address of the video of the robot, for its owner and for the operator of an open session: http, https, rtsp, ' +
+      'rtsps, ws or wss. Empty when there is none.',
     examples: ['https://cam.example.com/1'],
   },
   tags: { examples: [['arm', 'berlin']] },
@@ -19,7 +21,7 @@ const examples = {
   },
   latencyLimit: {
     description:
-      'Above which delay, in milliseconds, the robot should not be driven; takes effect with driving.',
+      'The gateway drops commands that take longer than this, in milliseconds, and stops the robot.',
     examples: [400],
   },
   lowBattery: {

@@ -117,6 +117,11 @@ const details = {
   }),
   control: z.object({
     connected: z.boolean().meta({ description: 'Whether the robot is connected.' }),
+    operator_joined: z.boolean().meta({
+      description:
+        "Whether the operator's control connection has been there once. An ACTIVE session that the operator has joined " +
+        'and lost is PAUSED with operator_lost after a grace.',
+    }),
     stop: z
       .object({
         reason: z.string(),
@@ -153,7 +158,7 @@ const detailsExample = {
   rating_comment: 'Careful with the vase, as asked.',
   end_reason: 'ended',
   stream_url: null,
-  control: { connected: true, stop: null },
+  control: { connected: true, operator_joined: true, stop: null },
   latency: { p50_ms: 3.1, p95_ms: 10.9, max_ms: 84.2, frames: 43_180, dropped: 12 },
 }
 export const SessionDetail = z

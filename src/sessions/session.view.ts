@@ -91,7 +91,7 @@ export function sessionDetail(row: SessionDetailRow, viewerId: string, now: Date
     rating_comment: row.rating_comment,
     end_reason: row.end_reason,
     stream_url: streamUrl(row, viewerId),
-    control: { connected: row.robot_connected, stop: stopView(row) },
+    control: { connected: row.robot_connected, operator_joined: row.driven, stop: stopView(row) },
     latency: latencyView(row),
   }
   if (!('operator_earnings_cents' in view)) return { ...view, ...details }

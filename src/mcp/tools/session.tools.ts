@@ -64,8 +64,9 @@ export const sessionTools: readonly ToolSpec[] = [
     name: 'stop_robot',
     title: 'Emergency stop',
     description:
-      'Stops the robot of an open session at once and keeps it stopped. Whoever sees danger may press it, never too ' +
-      'often. Only a person lets the robot go again, in the console.',
+      'Stops the robot of an open session at once and keeps it stopped, by its session or by the robot. Only a person ' +
+      'lets the robot go again, in the console.',
+    orRobot: true,
     fixed: { action: 'emergency_stop' },
     // Not destructive: no client should put a question before a stop.
     hints: { idempotent: true, openWorld: true },
