@@ -1,5 +1,7 @@
+import { type RevocationSources, watchRevocations } from '../src/accounts/revocation-watch.ts'
 import { alone } from '../src/async.ts'
 import type { Driving } from '../src/control/driving.service.ts'
+import type { TicketStore } from '../src/control/ticket.store.ts'
 import type { Bus } from '../src/events/bus.ts'
 import type { Log } from '../src/log.ts'
 import type { Drive } from './drive.ts'
@@ -9,6 +11,7 @@ import { createPeople } from './people.ts'
 import type { PersonLink } from './person-link.ts'
 import { createRecords } from './records.ts'
 import { createRelay } from './relay.ts'
+import { createRevocations } from './revocations.ts'
 import type { RobotLink } from './robot-link.ts'
 import { createStops } from './stops.ts'
 
@@ -18,6 +21,8 @@ export const MEASURE_TURNS = 50
 /** Everything that has to do with driving, put together. */
 export function createDriveRoom(parts: {
   driving: Driving
+  ticketStore: Pick<TicketStore, 'verdictOf'>
+  accounts: Pick<RevocationSources, 'apiKeys' | 'users'>
   bus: Bus
   log: Log
   nodeId: string
@@ -41,12 +46,16 @@ export function createDriveRoom(parts: {
   })
   const relay = createRelay({ deadmanMs: settings.deadmanMs, preciseMs, clockMs })
   const stops = createStops({ drives, records, clockMs })
-  const press = ({ drive, admission }: PersonLink, reason: string | undefined) => {
-    if (drive) stops.press(drive, { userId: admission.userId, reason })
+  const halt = (drive: Drive, { admission }: PersonLink, reason: string | undefined) =>
+    stops.press(drive, { userId: admission.userId, reason })
+  const press = (link: PersonLink, reason: string | undefined) => {
+    if (link.drive) halt(link.drive, link, reason)
   }
+  const revocations = createRevocations(clockMs)
   const frames = createDriverFrames({ relay, press, deadmanMs: settings.deadmanMs, clockMs })
   const people = createPeople({
-    ...{ drives, frames, press, lookAround, log, clockMs },
+    ...{ drives, frames, halt, revocations, lookAround, log, clockMs },
+    verdictOf: parts.ticketStore.verdictOf,
     silenceLimitMs: settings.heartbeatTimeoutMs,
   })
   let turn = 0
@@ -78,6 +87,7 @@ export function createDriveRoom(parts: {
     drives,
     relay,
     people,
+    revocations,
     get counts() {
       return { ...relay.counts, ...stops.counts }
     },
@@ -96,11 +106,19 @@ export function createDriveRoom(parts: {
 
     /** Stops that came another way, and credentials that ended; returns how to stop listening. */
     listen(): () => void {
-      const ends = [
-        bus.subscribe('robot.stop', stops.heard),
-        bus.subscribe('credential.revoked', ({ apiKeyId }) => people.revoke([apiKeyId])),
-      ]
+      const ends = [bus.subscribe('robot.stop', stops.heard)]
+      const watch = watchRevocations(
+        { ...parts.accounts, bus, log },
+        {
+          keyRevoked(apiKeyId) {
+            revocations.keyRevoked(apiKeyId)
+            people.revoke([apiKeyId])
+          },
+          permissionsChanged: revocations.permissionsChanged,
+        },
+      )
       return () => {
+        watch.close()
         for (const end of ends) end()
       }
     },
@@ -114,6 +132,7 @@ export function createDriveRoom(parts: {
     lookAfter(): void {
       const nowMs = clockMs()
       for (const drive of drives.all()) drive.repeatStop(nowMs)
+      people.retryAdmissions()
       people.cutSilent()
       records.tick()
     },

@@ -1,5 +1,7 @@
+import type { RevocationSources } from '../src/accounts/revocation-watch.ts'
 import { alone } from '../src/async.ts'
 import type { Driving } from '../src/control/driving.service.ts'
+import type { TicketStore } from '../src/control/ticket.store.ts'
 import type { Tickets } from '../src/control/ticket.ts'
 import type { EpisodeStore } from '../src/datasets/episode.store.ts'
 import type { Bus } from '../src/events/bus.ts'
@@ -39,6 +41,8 @@ export interface GatewayParts {
   readonly store: PresenceStore
   readonly episodeStore: EpisodeStore
   readonly driving: Driving
+  readonly ticketStore: Pick<TicketStore, 'verdictOf'>
+  readonly accounts: Pick<RevocationSources, 'apiKeys' | 'users'>
   readonly tokens: RobotTokens
   readonly tickets: Tickets
   readonly bus: Bus
@@ -52,7 +56,7 @@ export interface GatewayParts {
   readonly urlFor: (port: number) => string
 }
 
-type DriveCount = 'passed' | 'dropped' | 'deadman' | 'stops'
+type DriveCount = 'passed' | 'dropped' | 'deadman' | 'stops' | 'ticketsRefused'
 type Count = 'frames' | 'heartbeats' | 'heartbeatsWritten' | 'lastFlushMs' | DriveCount
 
 export interface Gateway {
@@ -76,7 +80,8 @@ export async function startGateway(parts: GatewayParts, host: string, port: numb
   const clockMs = () => Date.now() - startedAtMs
 
   const room = createDriveRoom({
-    ...{ driving: parts.driving, bus, log, nodeId, settings, clockMs },
+    ...{ driving: parts.driving, ticketStore: parts.ticketStore, accounts: parts.accounts },
+    ...{ bus, log, nodeId, settings, clockMs },
     lookUp: (robotIds) => sync.want(robotIds),
     lookAround: () => sync.poll(),
   })
@@ -117,9 +122,14 @@ export async function startGateway(parts: GatewayParts, host: string, port: numb
   let draining = false
   let handingOver = false
   let databaseOk = false
+  let endedTickets = 0
   const admission = createAdmission({
     ...{ tokens, tickets, allowedOrigins: parts.allowedOrigins, clockMs },
     isDraining: () => draining,
+    revocations: room.revocations,
+    onEnded: () => {
+      endedTickets++
+    },
   })
   const server = await listenForLinks(
     {
@@ -195,7 +205,8 @@ export async function startGateway(parts: GatewayParts, host: string, port: numb
     },
     get counts() {
       const { written: heartbeatsWritten, lastFlushMs } = heartbeats.counts
-      return { ...frames.counts, ...room.counts, heartbeatsWritten, lastFlushMs }
+      const ticketsRefused = endedTickets + people.refused
+      return { ...frames.counts, ...room.counts, ticketsRefused, heartbeatsWritten, lastFlushMs }
     },
     async drain() {
       draining = true

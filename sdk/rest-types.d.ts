@@ -3366,7 +3366,7 @@ export interface components {
              */
             last_error: string | null;
         };
-        /** @description Admission of one user to one part of one session, for a minute. */
+        /** @description Admission of one user to one part of one session, for a minute at most. Only the newest 32 tickets of a user are valid. */
         Ticket: {
             /**
              * @description Where to connect: the gateway that holds the robot.
@@ -3375,7 +3375,7 @@ export interface components {
             url: string;
             /**
              * @description What to connect with.
-             * @example c4e71a92-58d0-4f3b-a6e9-1d8b7c205f63.d21f6b80-94c3-4e7a-b5d8-0f3a7e62c915.control.-.1795167060000.q1w2….Zx9…
+             * @example c4e71a92-58d0-4f3b-a6e9-1d8b7c205f63.d21f6b80-94c3-4e7a-b5d8-0f3a7e62c915.control.-.3.17.1795167060000.q1w2….Zx9…
              */
             ticket: string;
             /**
@@ -9279,7 +9279,7 @@ export interface operations {
                     /**
                      * @example {
                      *       "url": "wss://gateway.example.com/sessions/c4e71a92-58d0-4f3b-a6e9-1d8b7c205f63/control",
-                     *       "ticket": "c4e71a92-58d0-4f3b-a6e9-1d8b7c205f63.d21f6b80-94c3-4e7a-b5d8-0f3a7e62c915.control.-.1795167060000.q1w2….Zx9…",
+                     *       "ticket": "c4e71a92-58d0-4f3b-a6e9-1d8b7c205f63.d21f6b80-94c3-4e7a-b5d8-0f3a7e62c915.control.-.3.17.1795167060000.q1w2….Zx9…",
                      *       "expires_at": "2026-11-20T09:31:00.000Z"
                      *     }
                      */
@@ -9288,7 +9288,7 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
-            /** @description When control is asked for by anybody but the operator of the session, or when the request comes with the session cookie from another site */
+            /** @description When control is asked for by anybody but the operator of the session, or without the operator role, or when the request comes with the session cookie from another site */
             403: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];

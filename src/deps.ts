@@ -10,6 +10,7 @@ import { createClientStats } from './clients/stats.service.ts'
 import type { Config } from './config.ts'
 import { createDriving } from './control/driving.service.ts'
 import { createSessionTickets } from './control/ticket.service.ts'
+import { createTicketStore } from './control/ticket.store.ts'
 import { createTickets } from './control/ticket.ts'
 import { createDatasets } from './datasets/dataset.service.ts'
 import { createEpisodeStore } from './datasets/episode.store.ts'
@@ -164,14 +165,15 @@ function createSessions(base: Base) {
   const queries = sessionQueries
   const starts = createSessionStarts(base)
   const tickets = createTickets(base)
+  const ticketStore = createTicketStore(base)
   return {
-    ...{ sessionQueries, starts, tickets },
+    ...{ sessionQueries, starts, tickets, ticketStore },
     lifecycle: createSessionLifecycle({ ...base, queries, starts }),
     messages: createMessages({ ...base, queries }),
     extensions: createExtensions({ ...base, queries }),
     ratings: createRatings({ ...base, queries }),
     sessionExports: createSessionExports(base),
-    sessionTickets: createSessionTickets({ ...base, queries, tickets }),
+    sessionTickets: createSessionTickets({ ...base, queries, tickets, ticketStore }),
     sessionPresence: createSessionPresence(base),
   }
 }

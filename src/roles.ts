@@ -139,6 +139,8 @@ async function runGateway(platform: Platform, ending: Ending): Promise<string> {
       store,
       episodeStore: platform.episodeStore,
       driving: platform.driving,
+      ticketStore: platform.ticketStore,
+      accounts: platform,
       tickets: platform.tickets,
       tokens: robotTokens,
       bus,

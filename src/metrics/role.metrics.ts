@@ -10,7 +10,7 @@ export function measureGateway(
     readonly counts: Readonly<
       Record<
         | ('frames' | 'heartbeats' | 'heartbeatsWritten' | 'lastFlushMs')
-        | ('passed' | 'dropped' | 'deadman' | 'stops'),
+        | ('passed' | 'dropped' | 'deadman' | 'stops' | 'ticketsRefused'),
         number
       >
     >
@@ -26,6 +26,10 @@ export function measureGateway(
     dropped: ['wheelhouse_control_dropped_total', 'Control frames that did not, whatever the reason'],
     deadman: ['wheelhouse_deadman_stops_total', 'Robots stopped because control fell silent'],
     stops: ['wheelhouse_stops_total', 'Latched stops that came ahead of the database'],
+    ticketsRefused: [
+      'wheelhouse_gateway_tickets_refused_total',
+      'Tickets refused because their key, permissions or turn had ended',
+    ],
   } as const
   for (const [count, [name, help]] of Object.entries(driving)) {
     counter(name, help, () => gateway.counts[count as keyof typeof driving])
