@@ -52,11 +52,17 @@ export function measureHub(
   metrics: Metrics,
   hub: {
     readonly connections: number
+    readonly pendingHandshakes: number
     readonly relay: { readonly published: number; readonly batches: number }
   },
 ): void {
   const { gauge, counter } = metrics
-  gauge('wheelhouse_hub_sockets', 'Sockets connected to this hub', () => hub.connections)
+  gauge('wheelhouse_hub_sockets', 'Sockets of users connected to this hub', () => hub.connections)
+  gauge(
+    'wheelhouse_hub_handshakes_pending',
+    'Connections to this hub without a valid credential so far',
+    () => hub.pendingHandshakes,
+  )
   counter('wheelhouse_relay_facts_total', 'Facts told by this process', () => hub.relay.published)
   counter('wheelhouse_relay_batches_total', 'Batches read from the outbox', () => hub.relay.batches)
 }
