@@ -16,6 +16,7 @@ import { createDatasets } from './datasets/dataset.service.ts'
 import { createEpisodeStore } from './datasets/episode.store.ts'
 import { demoAccounts } from './demo/accounts.ts'
 import { createTransactor } from './events/transactor.ts'
+import { createRequestLimits } from './http/admission.ts'
 import { createIdempotency } from './http/idempotency.ts'
 import { createRateLimits } from './http/rate-limits.ts'
 import { createIdentity } from './idp/identity.ts'
@@ -175,6 +176,7 @@ function createSessions(base: Base) {
     sessionExports: createSessionExports(base),
     sessionTickets: createSessionTickets({ ...base, queries, tickets, ticketStore }),
     sessionPresence: createSessionPresence(base),
+    requestLimits: createRequestLimits({ limits: base.rateLimits, takesPart: queries.takesPart }),
   }
 }
 
