@@ -70,7 +70,8 @@ export function personalClaims(claims: Readonly<Record<string, unknown>>) {
   const verified = claims.email_verified === true || claims.email_verified === 'true'
   return {
     ...(email?.includes('@') && { email }),
-    emailVerified: email !== undefined && verified,
+    // The provider verified what it sent: an address that had to be repaired to be kept is another one.
+    emailVerified: verified && email !== undefined && email === claims.email,
     ...(name && { name }),
     ...(picture && /^https?:\/\//i.test(picture) && URL.canParse(picture) && { picture }),
   }
