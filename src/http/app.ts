@@ -8,6 +8,7 @@ import type { Log } from '../log.ts'
 import { checkedAnswers } from './answer-check.ts'
 import { type Around, type Authenticate, type Endpoint, mount } from './endpoint.ts'
 import { AppError, badRequest, diskFull, isDatabaseAway, notAllowed, notFound, toAppError } from './errors.ts'
+import { isTooDeep, TOO_DEEP } from './json-depth.ts'
 
 /** Largest JSON body, after it was unpacked. */
 export const REQUEST_BODY_LIMIT = '256kb'
@@ -43,6 +44,7 @@ export function createApp(parts: AppParts): Koa {
   app.use(readableRequest)
   for (const middleware of parts.before) app.use(middleware)
   app.use(bodyParser({ enableTypes: ['json'], jsonLimit: REQUEST_BODY_LIMIT, encoding: 'utf-8' }))
+  app.use(shallowBody)
   const router = mount(parts.endpoints, {
     authenticate: parts.authenticate,
     ...(parts.around && { around: parts.around }),
@@ -94,6 +96,11 @@ const readableRequest: Middleware = async (ctx, next) => {
   if (ctx.request.is('json') && !/^(|utf-?8|us-ascii)$/i.test(ctx.request.charset)) {
     throw new AppError(415, 'JSON must be sent in UTF-8')
   }
+  await next()
+}
+
+const shallowBody: Middleware = async (ctx, next) => {
+  if (isTooDeep(ctx.request.body)) throw badRequest(TOO_DEEP)
   await next()
 }
 

@@ -7,6 +7,7 @@ import type { Auth } from '../accounts/auth.ts'
 import { countingFailures, type LimitedRequest, type RequestLimits } from '../http/admission.ts'
 import { REQUEST_BODY_LIMIT } from '../http/app.ts'
 import { AppError, notAllowed, toAppError, unauthorized } from '../http/errors.ts'
+import { isTooDeep, TOO_DEEP } from '../http/json-depth.ts'
 import type { RateLimits } from '../http/rate-limits.ts'
 import type { Log } from '../log.ts'
 import { invalidRequest, methodNotFound, parseError, sendError } from './json-rpc.ts'
@@ -71,6 +72,7 @@ export function mcpRoutes(parts: Parts): Middleware {
     if (http.method !== 'POST') throw notAllowed(http.method, ['POST'])
     const message = await readMessage(http)
     if (message === undefined) return sendError(http, 400, parseError(), undefined)
+    if (isTooDeep(message)) return sendError(http, 400, invalidRequest(TOO_DEEP), message)
     try {
       await answer(http, { caller, http }, message)
     } catch (cause) {
