@@ -141,6 +141,7 @@ const startRole = (lab: Lab, redisUrl: string, role: 'api' | 'hub', nodeFlags: r
         PORT: '0',
         HUB_PORT: '0',
         RATE_LIMIT_PER_MINUTE: '0',
+        RATE_LIMIT_PUBLIC_PER_MINUTE: '0',
       },
     }),
   )

@@ -34,6 +34,7 @@ const LEFT_OPEN = 4
  */
 const settings = {
   RATE_LIMIT_PER_MINUTE: '100000',
+  RATE_LIMIT_PUBLIC_PER_MINUTE: '100000', // all clients share one network
   NODE_ENV: 'test',
   ROBOT_GRACE_MS: '15000',
   OPERATOR_GRACE_MS: '5000',

@@ -5,6 +5,7 @@ import type { ConnectLimit } from './connect-limit.ts'
 import { respond } from './http-routes.ts'
 import type { Link } from './link.ts'
 import { PersonLink } from './person-link.ts'
+import type { Revocations } from './revocations.ts'
 import { RobotLink } from './robot-link.ts'
 
 const BEARER_PROTOCOL = 'bearer.'
@@ -32,13 +33,16 @@ const tooOften = (waitMs: number): Refusal => ({
 export function createAdmission(parts: {
   tokens: RobotTokens
   tickets: Tickets
+  revocations: Revocations
+  /** A ticket is refused because a revocation has ended it. */
+  onEnded: () => void
   allowedOrigins: readonly string[]
   /** Of robots, by token. */
   connectLimit: ConnectLimit
   isDraining: () => boolean
   clockMs: () => number
 }) {
-  const { tokens, tickets, allowedOrigins, connectLimit, isDraining, clockMs } = parts
+  const { tokens, tickets, revocations, onEnded, allowedOrigins, connectLimit, isDraining, clockMs } = parts
   const used = createUsedTickets()
 
   /** What holds for everybody: the credential that was offered, or why nobody may enter. */
@@ -81,6 +85,10 @@ export function createAdmission(parts: {
       if (!ticket) return unauthorized('A valid ticket is required: they are good for a minute')
       if (ticket.sessionId !== req.getParameter(0) || ticket.part !== part) {
         return forbidden('The ticket is for another session, or another part in it')
+      }
+      if (revocations.end(ticket)) {
+        onEnded()
+        return unauthorized('The permissions behind this ticket have ended or changed: fetch a new one')
       }
       const verdict = used.take(ticket)
       if (verdict === 'used') return unauthorized('A ticket admits once: fetch a new one')

@@ -1,5 +1,7 @@
+import { type RevocationSources, watchRevocations } from '../src/accounts/revocation-watch.ts'
 import { alone } from '../src/async.ts'
 import type { Driving } from '../src/control/driving.service.ts'
+import type { TicketStore } from '../src/control/ticket.store.ts'
 import type { Bus } from '../src/events/bus.ts'
 import type { Guard } from '../src/guard.ts'
 import type { Log } from '../src/log.ts'
@@ -11,6 +13,7 @@ import { createPeople } from './people.ts'
 import type { PersonLink } from './person-link.ts'
 import { createRecords } from './records.ts'
 import { createRelay } from './relay.ts'
+import { createRevocations } from './revocations.ts'
 import type { RobotLink } from './robot-link.ts'
 import { createStops } from './stops.ts'
 
@@ -20,6 +23,8 @@ export const MEASURE_TURNS = 50
 /** Everything that has to do with driving, put together. */
 export function createDriveRoom(parts: {
   driving: Driving
+  ticketStore: Pick<TicketStore, 'verdictOf'>
+  accounts: Pick<RevocationSources, 'apiKeys' | 'users'>
   bus: Bus
   log: Log
   guard: Guard
@@ -51,12 +56,16 @@ export function createDriveRoom(parts: {
     (drive) => drive.robot?.close('internalError'),
   )
   const stops = createStops({ drives, records, clockMs })
-  const press = ({ drive, admission }: PersonLink, reason: string | undefined) => {
-    if (drive) stops.press(drive, { userId: admission.userId, reason })
+  const halt = (drive: Drive, { admission }: PersonLink, reason: string | undefined) =>
+    stops.press(drive, { userId: admission.userId, reason })
+  const press = (link: PersonLink, reason: string | undefined) => {
+    if (link.drive) halt(link.drive, link, reason)
   }
+  const revocations = createRevocations(clockMs)
   const frames = createDriverFrames({ relay, press, deadmanMs: settings.deadmanMs, clockMs })
   const people = createPeople({
-    ...{ drives, frames, battery, press, lookAround, driving, log, clockMs },
+    ...{ drives, frames, battery, halt, revocations, lookAround, driving, log, clockMs },
+    verdictOf: parts.ticketStore.verdictOf,
     silenceLimitMs: settings.heartbeatTimeoutMs,
   })
   let turn = 0
@@ -88,6 +97,7 @@ export function createDriveRoom(parts: {
     drives,
     relay,
     people,
+    revocations,
     get counts() {
       return { ...relay.counts, ...stops.counts }
     },
@@ -106,11 +116,19 @@ export function createDriveRoom(parts: {
 
     /** Stops that came another way, and credentials that ended; returns how to stop listening. */
     listen(): () => void {
-      const ends = [
-        guard.subscribe(bus, 'robot.stop', stops.heard),
-        guard.subscribe(bus, 'credential.revoked', ({ apiKeyId }) => people.revoke([apiKeyId])),
-      ]
+      const ends = [guard.subscribe(bus, 'robot.stop', stops.heard)]
+      const watch = watchRevocations(
+        { ...parts.accounts, bus, guard, log },
+        {
+          keyRevoked(apiKeyId) {
+            revocations.keyRevoked(apiKeyId)
+            people.revoke([apiKeyId])
+          },
+          permissionsChanged: revocations.permissionsChanged,
+        },
+      )
       return () => {
+        watch.close()
         for (const end of ends) end()
       }
     },
@@ -124,6 +142,8 @@ export function createDriveRoom(parts: {
     repeatStops(): void {
       for (const drive of drives.all()) repeatStop(drive)
     },
+    /** Retries admissions that the database did not decide. Call it again and again. */
+    retryAdmissions: people.retryAdmissions,
     /** Cuts dead connections. Call it again and again. */
     cutSilent: people.cutSilent,
     /** Begins to write what is due. Call it again and again. */

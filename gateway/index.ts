@@ -1,5 +1,7 @@
+import type { RevocationSources } from '../src/accounts/revocation-watch.ts'
 import { alone } from '../src/async.ts'
 import type { Driving } from '../src/control/driving.service.ts'
+import type { TicketStore } from '../src/control/ticket.store.ts'
 import type { Tickets } from '../src/control/ticket.ts'
 import type { EpisodeStore } from '../src/datasets/episode.store.ts'
 import type { Bus } from '../src/events/bus.ts'
@@ -45,6 +47,8 @@ export interface GatewayParts {
   readonly episodeStore: EpisodeStore
   readonly logStore: RobotLogStore
   readonly driving: Driving
+  readonly ticketStore: Pick<TicketStore, 'verdictOf'>
+  readonly accounts: Pick<RevocationSources, 'apiKeys' | 'users'>
   readonly tokens: RobotTokens
   readonly tickets: Tickets
   readonly bus: Bus
@@ -62,7 +66,7 @@ export interface GatewayParts {
   readonly urlFor: (port: number) => string
 }
 
-type DriveCount = 'passed' | 'dropped' | 'deadman' | 'stops'
+type DriveCount = 'passed' | 'dropped' | 'deadman' | 'stops' | 'ticketsRefused'
 type Count =
   | 'frames'
   | 'logLines'
@@ -94,7 +98,8 @@ export async function startGateway(parts: GatewayParts, host: string, port: numb
 
   const battery = createBatteryFeed({ startedAtMs })
   const room = createDriveRoom({
-    ...{ driving: parts.driving, bus, log, guard, nodeId, settings, battery, clockMs },
+    ...{ driving: parts.driving, ticketStore: parts.ticketStore, accounts: parts.accounts },
+    ...{ bus, log, guard, nodeId, settings, battery, clockMs },
     lookUp: (robotIds) => sync.want(robotIds),
     lookAround: () => sync.poll(),
   })
@@ -144,10 +149,15 @@ export async function startGateway(parts: GatewayParts, host: string, port: numb
   let draining = false
   let handingOver = false
   let databaseOk = false
+  let endedTickets = 0
   const admission = createAdmission({
     ...{ tokens, tickets, allowedOrigins: parts.allowedOrigins, clockMs },
     connectLimit: createConnectLimit({ perMinute: settings.robotConnectsPerMinute, clockMs }),
     isDraining: () => draining,
+    revocations: room.revocations,
+    onEnded: () => {
+      endedTickets++
+    },
   })
   const server = await listenForLinks(
     {
@@ -204,6 +214,7 @@ export async function startGateway(parts: GatewayParts, host: string, port: numb
     guard.every('timer:logs', logs.tickMs, logs.tick),
     // Each by itself: what fails in one must not keep the others from their work, nor must a slow database.
     guard.every('timer:repeat-stops', LOOK_AFTER_MS, room.repeatStops),
+    guard.every('timer:admissions', LOOK_AFTER_MS, room.retryAdmissions),
     guard.every('timer:silence', LOOK_AFTER_MS, room.cutSilent),
     guard.every('timer:writer', LOOK_AFTER_MS, room.write),
     guard.every('timer:waiting', LOOK_AFTER_MS, robots.turnAway),
@@ -228,7 +239,8 @@ export async function startGateway(parts: GatewayParts, host: string, port: numb
     },
     get counts() {
       const { written: heartbeatsWritten, lastFlushMs } = heartbeats.counts
-      return { ...frames.counts, ...room.counts, ...logs.counts, heartbeatsWritten, lastFlushMs }
+      const ticketsRefused = endedTickets + people.refused
+      return { ...frames.counts, ...room.counts, ...logs.counts, ticketsRefused, heartbeatsWritten, lastFlushMs }
     },
     async drain() {
       draining = true

@@ -1,26 +1,42 @@
+import type { CloseReason } from '@wheelhouse/protocol'
 import { within } from '../src/async.ts'
 import type { Driving } from '../src/control/driving.service.ts'
+import type { TicketStore, TicketVerdict } from '../src/control/ticket.store.ts'
 import type { Log } from '../src/log.ts'
 import type { BatteryFeed } from './battery-feed.ts'
 import type { Drive } from './drive.ts'
 import type { DriverFrames } from './driver-frames.ts'
 import type { Drives } from './drives.ts'
 import type { PersonLink } from './person-link.ts'
+import type { Revocations } from './revocations.ts'
 
 /** People who look on at one session through one gateway. */
 const MAX_WATCHERS = 100
-/** Of a person whose session is being looked up, in which `stop` alone is kept. */
-const LOOK_UP_LIMIT_MS = 5_000
 /** How long the first operator of a session waits for the database at the most. */
 const RECORD_LIMIT_MS = 1_000
+/** How long a link may wait for its admission, in which `stop` alone is kept. */
+const ADMISSION_LIMIT_MS = 5_000
+/** Between two tries of an admission that the database did not decide. */
+const RETRY_MS = 500
+/** How long a stop waits for its sender to be admitted; then it halts the robot, and the database decides later. */
+const STOP_PATIENCE_MS = 500
+
+/** How a link ends whose ticket is not valid any more. */
+const closings = {
+  credential_ended: 'credentialRevoked',
+  permissions_changed: 'ticketVoid',
+  superseded: 'ticketVoid',
+} as const satisfies Record<Exclude<TicketVerdict, 'valid'>, CloseReason>
 
 /** Operators and watchers connected to this gateway, from the open socket to its end. */
 export function createPeople(parts: {
   drives: Drives
   frames: DriverFrames
   battery: BatteryFeed
-  /** Somebody pressed the stop. */
-  press: (link: PersonLink, reason: string | undefined) => void
+  /** Halts the robot on behalf of a participant. */
+  halt: (drive: Drive, link: PersonLink, reason: string | undefined) => void
+  verdictOf: TicketStore['verdictOf']
+  revocations: Revocations
   /** Looks up the robots that changed lately. Throws when the database is away. */
   lookAround: () => Promise<void>
   driving: Pick<Driving, 'recordJoin'>
@@ -29,9 +45,11 @@ export function createPeople(parts: {
   /** From the last sign of life on, a pong of the peer's library included. */
   silenceLimitMs: number
 }) {
-  const { drives, frames, battery, press, lookAround, driving, log, clockMs, silenceLimitMs } = parts
+  const { drives, frames, battery, halt, verdictOf, revocations, lookAround, driving, log, clockMs } = parts
+  const { silenceLimitMs } = parts
   const links = new Set<PersonLink>()
   let count = 0
+  let refused = 0
 
   /** The session of a ticket. One that has just begun may not have been heard of yet. */
   async function find(sessionId: string): Promise<Drive | undefined> {
@@ -68,15 +86,44 @@ export function createPeople(parts: {
     return await recordFirstJoin(drive)
   }
 
-  async function letIn(link: PersonLink): Promise<void> {
-    const { sessionId } = link.admission
-    const drive = await findToJoin(link).catch((cause) => {
-      log.warn({ err: cause, sessionId }, 'session of a ticket not looked up')
-      return undefined
-    })
-    if (!link.open) return
+  /** Admits a link whose ticket the database confirms. Until then no frame of it counts but `stop`, which is kept. */
+  async function admit(link: PersonLink): Promise<void> {
+    const verdict = await verdictOf(link.admission)
+    if (verdict !== 'valid') {
+      link.earlyStop = null
+      refused++
+      return link.close(closings[verdict])
+    }
+    const drive = await findToJoin(link)
     if (!drive) return link.close('robotMoved') // another gateway has it, or soon will: fetch a new ticket
-    join(link, drive)
+    if (link.open) join(link, drive)
+    haltEarly(link, drive)
+  }
+
+  /** Carries out the stop that came before the link was admitted. */
+  function haltEarly(link: PersonLink, drive: Drive | undefined): void {
+    const { earlyStop } = link
+    link.earlyStop = null
+    if (earlyStop && drive) halt(drive, link, earlyStop.reason)
+  }
+
+  /** Admits a link, or has it tried again: the database may be away for a moment only. */
+  function tryAdmission(link: PersonLink): void {
+    link.retryAtMs = 0
+    admit(link).catch((cause) => {
+      haltUnconfirmed(link)
+      if (clockMs() - link.openedMs < ADMISSION_LIMIT_MS) {
+        link.retryAtMs = clockMs() + RETRY_MS
+        return
+      }
+      log.warn({ err: cause, sessionId: link.admission.sessionId }, 'participant not admitted')
+      link.close('draining')
+    })
+  }
+
+  /** Halts without the database: the ticket is signed, no revocation of it is known, and a halt is the safe side. */
+  function haltUnconfirmed(link: PersonLink): void {
+    if (!revocations.end(link.admission)) haltEarly(link, drives.of(link.admission.sessionId))
   }
 
   function join(link: PersonLink, drive: Drive): void {
@@ -101,24 +148,22 @@ export function createPeople(parts: {
     link.drive = drive
     link.send(drive.stateFrame(), nowMs)
     battery.show(link, nowMs)
-    const { earlyStop } = link
-    link.earlyStop = null
-    if (earlyStop) press(link, earlyStop.reason)
   }
 
   return {
     get size() {
       return links.size
     },
+    /** Links that were closed because their tickets were not valid any more. */
+    get refused() {
+      return refused
+    },
     all: (): Iterable<PersonLink> => links,
 
     opened(link: PersonLink): void {
       link.number = ++count
       links.add(link)
-      letIn(link).catch((cause) => {
-        log.error({ err: cause }, 'somebody not let in')
-        link.close('draining')
-      })
+      tryAdmission(link)
     },
 
     message(link: PersonLink, data: ArrayBuffer, isBinary: boolean): void {
@@ -143,11 +188,20 @@ export function createPeople(parts: {
       drives.deserted(drive)
     },
 
+    /** Retries admissions, and carries out stops that wait for one for too long. Call it again and again. */
+    retryAdmissions(): void {
+      const nowMs = clockMs()
+      for (const link of links) {
+        if (link.earlyStop && nowMs - link.earlyStop.sinceMs >= STOP_PATIENCE_MS) haltUnconfirmed(link)
+        if (link.retryAtMs > 0 && nowMs >= link.retryAtMs) tryAdmission(link)
+      }
+    },
+
     /** Cuts off who has been silent for too long: their connection is dead, whatever it looks like. */
     cutSilent(): void {
       const nowMs = clockMs()
       for (const link of links) {
-        const limitMs = link.drive ? silenceLimitMs : Math.max(silenceLimitMs, LOOK_UP_LIMIT_MS)
+        const limitMs = link.drive ? silenceLimitMs : Math.max(silenceLimitMs, ADMISSION_LIMIT_MS)
         if (nowMs - link.lastSignMs > limitMs) link.cut()
       }
     },

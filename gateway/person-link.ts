@@ -9,12 +9,16 @@ export class PersonLink extends Link implements PersonMember {
   /** The session it takes part in; null before the gateway has found it, and once it has left. */
   drive: Drive | null = null
   number = 0
+  readonly openedMs: number
+  /** When its admission is tried again; 0 while none is due. */
+  retryAtMs = 0
   heldTelemetry: string | ArrayBuffer | null = null
-  /** A stop that came before the session was found. */
-  earlyStop: { readonly reason: string | undefined } | null = null
+  /** A stop that came before the link was admitted, and when. */
+  earlyStop: { readonly reason: string | undefined; readonly sinceMs: number } | null = null
 
   constructor(admission: Admission, nowMs: number) {
     super(nowMs)
+    this.openedMs = nowMs
     this.admission = admission
   }
 

@@ -24,6 +24,7 @@ import type { SessionQueries } from '../src/sessions/session.queries.ts'
 import { sessionDetail } from '../src/sessions/session.view.ts'
 import { createAllowance } from './allowance.ts'
 import { createDirectStop, watchedRobots } from './direct-stop.ts'
+import { createUrgentStops, tooManyCommands, type UrgentStops } from './urgent-stops.ts'
 
 /** Log entries one answer holds; a client asks again until it has reached `head`. */
 const EVENTS_PER_PAGE = 200
@@ -108,15 +109,14 @@ export function registerCommands(parts: CommandParts) {
   return (socket: Socket, caller: Caller): void => {
     const ordinary = createAllowance()
     const acts = createAllowance() // of its own, so that a busy program can still stop a robot
+    const urgentStops = createUrgentStops<HubAck<HubCommandName>>()
     for (const name of Object.keys(hubCommands) as HubCommandName[]) {
       const command = async (...sent: unknown[]) => {
         const reply = sent.at(-1)
         const answer = typeof reply === 'function' ? (reply as (ack: HubAck<typeof name>) => void) : () => {}
-        const allowance = name === 'session:action' ? acts : ordinary
+        const limits = { allowance: name === 'session:action' ? acts : ordinary, urgentStops }
         const raw = sent[0] === answer ? undefined : sent[0] // without a payload the acknowledgement comes first
-        const ack = await perform(name, raw, socket, caller, allowance).catch((cause) =>
-          refusal(cause, parts.log),
-        )
+        const ack = await perform(name, raw, socket, caller, limits).catch((cause) => refusal(cause, parts.log))
         answer(ack)
       }
       parts.guard.on(socket, name, `command:${name}`, command, () => socket.conn.close())
@@ -128,11 +128,33 @@ export function registerCommands(parts: CommandParts) {
     raw: unknown,
     socket: Socket,
     caller: Caller,
-    allowance: ReturnType<typeof createAllowance>,
+    limits: SocketLimits,
   ): Promise<HubAck<HubCommandName>> {
-    if (!allowance.take()) throw new AppError(429, 'Too many commands, slow down')
+    const isWithin = limits.allowance.take()
+    if (!isWithin && name !== 'session:action') throw tooManyCommands()
     if (isValueNestedTooDeep(raw)) throw badRequest(`Nested deeper than ${MAX_FRAME_DEPTH} levels`)
     const input = hubCommands[name].parse(raw ?? {})
+    const carryOut = () => carryOutCommand(name, input, socket, caller)
+    if (isWithin) return await carryOut()
+    if (!isStop(input)) throw tooManyCommands()
+    return await limits.urgentStops(input.session_id, async () => {
+      if (!(await mayStop(socket, caller, input.session_id))) throw tooManyCommands()
+      return await carryOut()
+    })
+  }
+
+  /** Whether a stop is never too many: by a participant. Whoever watches the session has proven it. */
+  async function mayStop(socket: Socket, caller: Caller, sessionId: string): Promise<boolean> {
+    if (watchedRobots(socket).has(sessionId)) return true
+    return await parts.queries.takesPart(await parts.currentCaller(caller), sessionId)
+  }
+
+  async function carryOutCommand(
+    name: HubCommandName,
+    input: object,
+    socket: Socket,
+    caller: Caller,
+  ): Promise<HubAck<HubCommandName>> {
     const handler = handlers[name] as (
       caller: Caller,
       input: unknown,
@@ -142,6 +164,11 @@ export function registerCommands(parts: CommandParts) {
     const answer = await (isStop(input) ? directStop(socket, caller, input, work) : work)
     return { ok: true, ...answer } as HubAck<HubCommandName>
   }
+}
+
+interface SocketLimits {
+  readonly allowance: ReturnType<typeof createAllowance>
+  readonly urgentStops: UrgentStops<HubAck<HubCommandName>>
 }
 
 type Stop = HubCommand<'session:action'>

@@ -1,6 +1,7 @@
 import type { Server as HttpServer, IncomingMessage } from 'node:http'
 import { rooms } from '@wheelhouse/protocol'
 import { Server, type Socket } from 'socket.io'
+import { API_KEY_PREFIX } from '../src/accounts/api-key.format.ts'
 import type { ApiKeys } from '../src/accounts/api-key.service.ts'
 import type { Auth } from '../src/accounts/auth.ts'
 import type { Users } from '../src/accounts/user.service.ts'
@@ -17,12 +18,15 @@ import { joinHubs } from './adapter.ts'
 import { keepAttendance } from './attendance.ts'
 import { type CommandParts, registerCommands } from './commands.ts'
 import { publishFact } from './feed.ts'
+import { type AuthFailure, limitHandshakes } from './handshakes.ts'
 import { watchRights } from './rights.ts'
 import { guardSlowClients } from './slow-clients.ts'
 
 const MAX_MESSAGE_BYTES = 64 * 1024
 /** Timers hold at most about 24 days; longer-lived tokens are looked at again at reconnect. */
 const MAX_TIMER_MS = 2 ** 31 - 1
+/** How long a connection may take to show a valid credential: as long as a slow database may take to check it. */
+const AUTHENTICATION_LIMIT_MS = 20_000
 
 export interface HubParts extends CommandParts {
   readonly auth: Auth
@@ -33,12 +37,20 @@ export interface HubParts extends CommandParts {
   readonly databaseUrl: string
   readonly redis: HubRedis | undefined
   readonly allowedOrigins: readonly string[]
+  readonly trustedProxies: number
+  /** Handshakes without a valid credential that a network may begin in a minute; 0 is no limit. */
+  readonly handshakesPerMinute: number
+  /** Told of credentials that were refused. */
+  readonly authFailed: (reason: AuthFailure) => void
   readonly log: Log
   readonly guard: Guard
 }
 
 export interface Hub {
+  /** Sockets of users. */
   readonly connections: number
+  /** Connections that have not shown a valid credential yet. */
+  readonly pendingHandshakes: number
   /** What this node's relay has told. */
   readonly relay: Pick<Relay, 'published' | 'batches'>
   /** Stops relaying and tells every client to reconnect. */
@@ -53,17 +65,25 @@ export async function startHub(parts: HubParts, http: HttpServer): Promise<Hub> 
     path: '/socket.io/',
     serveClient: false,
     maxHttpBufferSize: MAX_MESSAGE_BYTES,
+    connectTimeout: AUTHENTICATION_LIMIT_MS,
     allowRequest: guard.handler(
       'socket:request',
       (request: IncomingMessage, decide: (problem: string | undefined, isGood: boolean) => void) => {
         const problem = draining
           ? 'This hub is ending: connect again'
-          : problemOf(request, { allowedOrigins, oneOfSeveral: redis !== undefined })
+          : (problemOf(request, { allowedOrigins, oneOfSeveral: redis !== undefined }) ??
+            handshakes.problemOf(request))
         decide(problem, problem === undefined)
       },
       (_request, decide) => decide('Internal error', false),
     ),
     cors: { origin: [...allowedOrigins], credentials: true },
+  })
+  const handshakes = limitHandshakes(io, {
+    perMinute: parts.handshakesPerMinute,
+    trustedProxies: parts.trustedProxies,
+    guard,
+    failed: parts.authFailed,
   })
   const others = redis && joinHubs(io, redis, guard)
 
@@ -80,9 +100,14 @@ export async function startHub(parts: HubParts, http: HttpServer): Promise<Hub> 
     guard.handler(
       'socket:handshake',
       async (socket: Socket, next: (refusal?: Error) => void) => {
-        const identified = await identify(auth, socket).catch(handshakeError)
+        const credential = credentialOf(auth, socket)
+        const identified = await authenticate(auth, handshakes, socket, credential).catch((cause) => {
+          handshakes.refused(socket, cause, failureOf(credential))
+          return handshakeError(cause)
+        })
         if (identified instanceof Error) return next(identified)
         socket.data.caller = identified
+        handshakes.accepted(socket)
         next()
       },
       cutOff,
@@ -113,7 +138,10 @@ export async function startHub(parts: HubParts, http: HttpServer): Promise<Hub> 
 
   return {
     get connections() {
-      return io.engine.clientsCount
+      return io.of('/').sockets.size
+    },
+    get pendingHandshakes() {
+      return handshakes.pending
     },
     relay,
     async close() {
@@ -146,15 +174,29 @@ function problemOf(
 }
 
 /** The credential of a handshake: `auth.token`, the Authorization header, or the dashboard's cookie. */
-async function identify(auth: Auth, socket: Socket): Promise<Caller> {
-  const { auth: given, headers } = socket.handshake
-  if (typeof given.token === 'string') return await auth.authenticateToken(given.token)
+function credentialOf(auth: Auth, { handshake }: Socket): string | undefined {
+  const { auth: given, headers } = handshake
+  if (typeof given.token === 'string') return given.token
   const bearer = /^Bearer (\S+)$/i.exec(headers.authorization ?? '')?.[1]
-  if (bearer) return await auth.authenticateToken(bearer)
-  const cookie = auth.readSessionCookie(headers.cookie)
-  if (!cookie)
+  return bearer ?? auth.readSessionCookie(headers.cookie)
+}
+
+/** The user behind a credential. @throws 401; 429 when a network has tried too many */
+async function authenticate(
+  auth: Auth,
+  handshakes: ReturnType<typeof limitHandshakes>,
+  socket: Socket,
+  credential: string | undefined,
+): Promise<Caller> {
+  handshakes.beforeCredential(socket)
+  if (!credential)
     throw unauthorized('A token is required: auth.token, an Authorization header or the session cookie')
-  return await auth.authenticateToken(cookie)
+  return await auth.authenticateToken(credential)
+}
+
+function failureOf(credential: string | undefined): AuthFailure {
+  if (!credential) return 'missing'
+  return credential.startsWith(API_KEY_PREFIX) ? 'invalid_api_key' : 'invalid_session'
 }
 
 /** The shape socket.io hands to the client's `connect_error`. */

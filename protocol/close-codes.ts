@@ -7,6 +7,7 @@ export const closeCodes = {
   tooFast: { code: 4029, reason: 'too many frames', reconnect: false },
   credentialRevoked: { code: 4401, reason: 'credential revoked', reconnect: false },
   notAllowed: { code: 4403, reason: 'not allowed', reconnect: false },
+  ticketVoid: { code: 4408, reason: 'ticket no longer valid, fetch a new one', reconnect: true },
   sessionOver: { code: 4410, reason: 'session over', reconnect: false },
   /** A handler of the gateway failed; the connection ends, the gateway goes on. */
   internalError: { code: 4500, reason: 'internal error, reconnect', reconnect: true },

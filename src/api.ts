@@ -105,7 +105,11 @@ export function createApi(
     trustedProxies: config.trustedProxies,
     https: baseUrl.startsWith('https:'),
     endpoints,
-    authenticate: createAdmission({ ...auth, limits: platform.rateLimits }),
+    authenticate: createAdmission({
+      ...auth,
+      limits: platform.rateLimits,
+      requestLimits: platform.requestLimits,
+    }),
     around: platform.idempotency.around,
     observe: platform.metrics.request,
     diskIsFull: () => platform.diskWatch.full,

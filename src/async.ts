@@ -86,6 +86,23 @@ export function createTurnstile(limits: { atOnce: number; waiting: number; full:
   }
 }
 
+/** Limits how many pieces of work run at a time for each key. Beyond the limit it throws the error that `full` makes. */
+export function createKeyedLimit(limits: { atOnce: number; full: () => Error }) {
+  const running = new Map<string, number>()
+  return async <T>(key: string, work: () => Promise<T>): Promise<T> => {
+    const count = running.get(key) ?? 0
+    if (count >= limits.atOnce) throw limits.full()
+    running.set(key, count + 1)
+    try {
+      return await work()
+    } finally {
+      const left = (running.get(key) ?? 1) - 1
+      if (left > 0) running.set(key, left)
+      else running.delete(key)
+    }
+  }
+}
+
 /** Over how long many connections are sent away, so that they do not all knock at the next door at once. */
 const SPREAD_MS = 2_000
 const TURN_MS = 50

@@ -2,6 +2,7 @@ import { existsSync } from 'node:fs'
 import { resolve } from 'node:path'
 import { z } from 'zod'
 import { parseNetwork } from './outbound/target.address.ts'
+import { webhookNetworks, webhookProblems } from './outbound/webhook-networks.ts'
 
 export const Roles = z.enum(['api', 'hub', 'gateway', 'worker'])
 export type RoleName = z.infer<typeof Roles>
@@ -117,6 +118,8 @@ const Env = z.object({
       ),
     ])
     .optional(),
+  /** Whether webhooks may reach this machine. */
+  WEBHOOK_ALLOW_LOOPBACK: flag.default(false),
   CORS_ORIGINS: list.pipe(z.array(origin)).default([]),
   /** How many proxies stand in front; `true` is one. */
   TRUST_PROXY: z
@@ -182,18 +185,7 @@ function crossProblems(env: Env): string[] {
     problems.push('ALLOW_INSECURE_DEV cannot be on in production: it gives admin accounts to anyone who asks')
   }
   if (production && env.DEMO) problems.push('DEMO cannot be on in production: it prints working credentials')
-  return problems
-}
-
-const LOOPBACK_HOSTS = ['127.0.0.1', '::1', 'localhost']
-
-/**
- * Whoever develops on their own machine may send webhooks to it. Only where the api itself listens there alone: others
- * who can reach it must not reach through it what they cannot reach themselves.
- */
-function defaultNetworks({ NODE_ENV, HOST }: Env): string[] {
-  const alone = NODE_ENV !== 'production' && (HOST === undefined || LOOPBACK_HOSTS.includes(HOST))
-  return alone ? ['127.0.0.0/8', '::1/128'] : []
+  return [...problems, ...webhookProblems(env)]
 }
 
 /** The process's environment; a file `.env` in the working directory fills in what is not set. */
@@ -266,7 +258,7 @@ export function loadConfig(source: Record<string, string | undefined> = environm
           apiBase: env.STRIPE_API_BASE,
         }
       : undefined,
-    webhookNetworks: env.WEBHOOK_ALLOWED_NETWORKS ?? defaultNetworks(env),
+    webhookNetworks: webhookNetworks(env),
     corsOrigins: env.CORS_ORIGINS,
     trustedProxies: env.TRUST_PROXY,
     rateLimits: { perMinute: env.RATE_LIMIT_PER_MINUTE, publicPerMinute: env.RATE_LIMIT_PUBLIC_PER_MINUTE },

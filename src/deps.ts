@@ -12,12 +12,14 @@ import { createClientStats } from './clients/stats.service.ts'
 import type { Config } from './config.ts'
 import { createDriving } from './control/driving.service.ts'
 import { createSessionTickets } from './control/ticket.service.ts'
+import { createTicketStore } from './control/ticket.store.ts'
 import { createTickets } from './control/ticket.ts'
 import { createDatasets } from './datasets/dataset.service.ts'
 import { createEpisodeStore } from './datasets/episode.store.ts'
 import { demoAccounts } from './demo/accounts.ts'
 import { createTransactor } from './events/transactor.ts'
 import { createGuard } from './guard.ts'
+import { createRequestLimits } from './http/admission.ts'
 import { createIdempotency } from './http/idempotency.ts'
 import { createRateLimits } from './http/rate-limits.ts'
 import { createIdentity } from './idp/identity.ts'
@@ -179,15 +181,17 @@ function createSessions(base: Base) {
   const queries = sessionQueries
   const starts = createSessionStarts(base)
   const tickets = createTickets(base)
+  const ticketStore = createTicketStore(base)
   return {
-    ...{ sessionQueries, starts, tickets },
+    ...{ sessionQueries, starts, tickets, ticketStore },
     lifecycle: createSessionLifecycle({ ...base, queries, starts, settle: createSettle(base.config) }),
     messages: createMessages({ ...base, queries }),
     extensions: createExtensions({ ...base, queries }),
     ratings: createRatings({ ...base, queries }),
     sessionExports: createSessionExports(base),
-    sessionTickets: createSessionTickets({ ...base, queries, tickets }),
+    sessionTickets: createSessionTickets({ ...base, queries, tickets, ticketStore }),
     sessionPresence: createSessionPresence(base),
+    requestLimits: createRequestLimits({ limits: base.rateLimits, takesPart: queries.takesPart }),
   }
 }
 

@@ -73,7 +73,7 @@ let serial = 0
 
 beforeAll(async () => {
   stripe = await startStripe()
-  world = await createWorld({ env: stripe.env })
+  world = await createWorld({ env: { ...stripe.env, WEBHOOK_ALLOW_LOOPBACK: 'true' } })
   ;[client, operator, admin] = [await world.client(), await world.operator(), await world.admin()]
   people = {
     'other client': await world.client(),

@@ -146,9 +146,9 @@ describe('POST /api/auth/avatar: takes', () => {
     expect(gone.headers.get('Cache-Control') ?? '').not.toContain('immutable')
   })
 
-  test('of several at once one, and keeps one', async () => {
+  test('of two at once one, and keeps one', async () => {
     const person = await world.somebody()
-    const pictures = await Promise.all(Array.from({ length: 6 }, () => png()))
+    const pictures = await Promise.all(Array.from({ length: 2 }, () => png()))
     const urls = await Promise.all(pictures.map((picture) => accepted(person, picture)))
     expect(await stored(person)).toHaveLength(1)
     expect(urls).toContain(await profileUrl(person))
@@ -349,27 +349,56 @@ describe('uploads in hand', () => {
     return sending
   }
 
-  test('are limited: over sixteen, 503 with Retry-After; who leaves makes room and leaves nothing', async () => {
+  /** Begins uploads and settles with the statuses of the first `refused` answers. */
+  async function stalled(persons: readonly Person[], refused: number) {
+    const pending = persons.map(begun)
+    const statuses: number[] = []
+    for (const sending of pending)
+      sending.once('response', (reply: IncomingMessage) => statuses.push(reply.statusCode as number))
+    await vi.waitFor(() => expect(statuses.length).toBeGreaterThanOrEqual(refused), 10_000)
+    return { pending, statuses }
+  }
+
+  test('of one user: over two, 429, and the others go on; who leaves makes room and leaves nothing', async () => {
     const person = await world.somebody()
     const picture = await png()
-    // Many more than there is room for: those that are refused must not make room for the one that asks.
-    const pending = Array.from({ length: 40 }, () => begun(person))
-    const refusals: number[] = []
-    for (const sending of pending)
-      sending.once('response', (reply: IncomingMessage) => refusals.push(reply.statusCode as number))
-    // Nobody else asks until then: whoever held a place in between would leave it empty behind them.
-    await vi.waitFor(() => expect(refusals).toEqual(Array(40 - 16).fill(503)), 10_000)
-
-    const reply = await upload(await world.somebody(), picture)
-    expect(reply).toMatchObject({ status: 503, body: { error: expect.any(String) } })
+    const { pending, statuses } = await stalled(Array<Person>(40).fill(person), 38)
+    expect(statuses.slice(0, 38)).toEqual(Array(38).fill(429))
+    const reply = await upload(person, picture)
+    expect(reply).toMatchObject({ status: 429, body: { error: expect.stringContaining('pictures') } })
     expect(reply.headers.get('Retry-After')).toBe('1')
+    expect(await upload(await world.somebody(), picture)).toMatchObject({ status: 200 })
 
     expect(await profileUrl(person)).toBeNull()
     for (const sending of pending) sending.destroy()
     await vi.waitFor(async () => expect((await upload(person, picture)).status).toBe(200), 10_000)
     expect(await stored(person)).toHaveLength(1)
+  })
+
+  test('of all users: over sixteen, 503 with Retry-After', async () => {
+    const persons = await Promise.all(Array.from({ length: 10 }, () => world.somebody()))
+    const { pending, statuses } = await stalled([...persons, ...persons], 4)
+    expect(statuses.slice(0, 4)).toEqual([503, 503, 503, 503])
+    const reply = await upload(await world.somebody(), await png())
+    expect(reply).toMatchObject({ status: 503, body: { error: expect.any(String) } })
+    expect(reply.headers.get('Retry-After')).toBe('1')
+    for (const sending of pending) sending.destroy()
     world.errors.length = 0 // every 503 is logged, rightly
   })
+
+  test('that stall, or come drop by drop, end with 408 and make room', async () => {
+    const [still, dripping] = [await world.somebody(), await world.somebody()]
+    const { pending } = await stalled([still, still], 0)
+    const slow = begun(dripping)
+    const drops = setInterval(() => slow.write('x'), 100)
+    const ends = [...pending, slow].map(
+      (sending) => new Promise((resolve) => sending.once('response', (reply) => resolve(reply.statusCode))),
+    )
+    expect(await Promise.all(ends)).toEqual([408, 408, 408])
+    clearInterval(drops)
+    for (const sending of [...pending, slow]) sending.destroy()
+    expect(await upload(still, await png())).toMatchObject({ status: 200 })
+  }, 30_000)
 })
 
 describe('GET /media/avatars/{name}.webp: anybody', () => {

@@ -29,7 +29,7 @@ let owner: Person
 let user: CliUser
 beforeAll(async () => {
   // Nobody beats for the robots here, and processes take their time.
-  world = await createWorld({ env: { HEARTBEAT_TIMEOUT_MS: '120000' } })
+  world = await createWorld({ env: { HEARTBEAT_TIMEOUT_MS: '120000', WEBHOOK_ALLOW_LOOPBACK: 'true' } })
   owner = await world.client()
   user = await atCommandLine(world, owner)
 })

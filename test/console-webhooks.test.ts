@@ -7,7 +7,7 @@ import { createWorld, type World } from './support/world.ts'
 let world: World
 let browser: ConsoleBrowser
 beforeAll(async () => {
-  world = await createWorld()
+  world = await createWorld({ env: { WEBHOOK_ALLOW_LOOPBACK: 'true' } })
   browser = await openConsole(world.baseUrl)
 }, 120_000)
 afterAll(async () => {

@@ -175,8 +175,7 @@ describe('an API key', () => {
     const key = await scene.operator.key()
     const { url, ticket } = await ticketFor(scene.operator, scene, 'control', key.key)
     await scene.operator.delete(`/api/auth/api-keys/${key.id}`)
-    const link = new TestDriver(url, ticket)
-    expect(await link.closed).toBe(4401)
+    expect((await refusal(url, ticket)).status).toBe(401)
   })
 })
 

@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto'
 import { once } from 'node:events'
 import { readFile } from 'node:fs/promises'
 import { createServer } from 'node:http'
@@ -16,7 +17,7 @@ import { sql } from 'kysely'
 import { afterAll, beforeAll, describe, expect, onTestFinished, test, vi } from 'vitest'
 import { createDiscovery } from '../src/accounts/discovery.ts'
 import { remoteJwks } from '../src/accounts/tokens.ts'
-import { createIdentityWorld, type IdentityWorld } from './support/identity-world.ts'
+import { ADMIN, createIdentityWorld, type IdentityWorld } from './support/identity-world.ts'
 
 let world: IdentityWorld
 let key: Awaited<ReturnType<typeof importJWK>>
@@ -107,6 +108,37 @@ describe('401 with WWW-Authenticate for', () => {
 test('clocks may differ by a few seconds', async () => {
   const reply = await world.as(await sign({ ...goodClaims(), exp: now() - 2 })).get('/api/auth/profile')
   expect(reply.status).toBe(200)
+})
+
+describe('an address of an admin', () => {
+  const rolesFor = async (email: string, email_verified: unknown = true) => {
+    const claims = { ...goodClaims(), sub: randomUUID(), email, email_verified }
+    const user = world.as(await sign(claims))
+    const first = (await user.get('/api/auth/profile')).body
+    const synced = (await user.post('/api/auth/sync')).body
+    return [...first.roles, ...synced.roles]
+  }
+
+  test('makes an admin as the provider verified it, whatever its case', async () => {
+    expect(await rolesFor(ADMIN)).toEqual(['admin', 'admin'])
+    expect(await rolesFor(ADMIN.toUpperCase(), 'true')).toEqual(['admin', 'admin'])
+  })
+
+  test.each([
+    ['a blank before it', ` ${ADMIN}`],
+    ['a blank behind it', `${ADMIN} `],
+    ['a line break behind it', `${ADMIN}\n`],
+    ['NUL before it', `\0${ADMIN}`],
+    ['a control character behind it', `${ADMIN}\u0085`],
+    ['a line separator behind it', `${ADMIN}\u2028`],
+    ['more behind it than is kept', `${ADMIN}${' '.repeat(400)}x`],
+  ])('with %s makes none: the provider verified another one', async (_what, email) => {
+    expect(await rolesFor(email)).toEqual([])
+  })
+
+  test.each([false, 'false', 'yes', 1, null])('verified: %j makes none', async (verified) => {
+    expect(await rolesFor(ADMIN, verified)).toEqual([])
+  })
 })
 
 test('claims that the database could not keep are cleaned, not refused', async () => {

@@ -10,6 +10,11 @@ import { createWorld, type World } from './support/world.ts'
 
 const LIFETIME_MS = 60_000
 
+const admissionTo = (part: TicketPart) => ({
+  ...{ sessionId: randomUUID(), userId: randomUUID(), part },
+  ...{ permissionsVersion: 3, number: 17 },
+})
+
 describe('a ticket', () => {
   const secrets = createSecrets('a root key for this test only')
   let clockMs = Date.parse('2026-11-20T12:00:00Z')
@@ -20,8 +25,10 @@ describe('a ticket', () => {
       userId: fc.uuid(),
       part: fc.constantFrom<TicketPart>('control', 'watch'),
       apiKeyId: fc.uuid(),
+      permissionsVersion: fc.nat(),
+      number: fc.nat(),
     },
-    { requiredKeys: ['sessionId', 'userId', 'part'] },
+    { requiredKeys: ['sessionId', 'userId', 'part', 'permissionsVersion', 'number'] },
   )
 
   test('proves what it was issued for, and nothing else is in it', () => {
@@ -37,14 +44,14 @@ describe('a ticket', () => {
   })
 
   test('is one of its own each time', () => {
-    const given = { sessionId: randomUUID(), userId: randomUUID(), part: 'watch' } as const
+    const given = admissionTo('watch')
     const [one, other] = [tickets.issue(given).ticket, tickets.issue(given).ticket]
     expect(one).not.toBe(other)
     expect(tickets.read(one)?.nonce).not.toBe(tickets.read(other)?.nonce)
   })
 
   test('expires after a minute, to the millisecond', () => {
-    const given = { sessionId: randomUUID(), userId: randomUUID(), part: 'control' } as const
+    const given = admissionTo('control')
     const { ticket } = tickets.issue(given)
     const issuedMs = clockMs
     clockMs = issuedMs + LIFETIME_MS - 1
@@ -76,7 +83,7 @@ describe('a ticket', () => {
   })
 
   test('with every other last character proves nothing: the signature has one spelling', () => {
-    const { ticket } = tickets.issue({ sessionId: randomUUID(), userId: randomUUID(), part: 'watch' })
+    const { ticket } = tickets.issue(admissionTo('watch'))
     const alphabet = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_'
     const good = [...alphabet].filter((last) => tickets.read(ticket.slice(0, -1) + last) !== undefined)
     expect(good).toEqual([ticket.at(-1)])
@@ -84,7 +91,7 @@ describe('a ticket', () => {
 
   test('put together from parts of others proves nothing', () => {
     fc.assert(
-      fc.property(admission, admission, fc.integer({ min: 0, max: 6 }), (one, other, index) => {
+      fc.property(admission, admission, fc.integer({ min: 0, max: 8 }), (one, other, index) => {
         const [from, into] = [tickets.issue(one).ticket.split('.'), tickets.issue(other).ticket.split('.')]
         const own = into.join('.')
         into[index] = from[index] as string
@@ -95,7 +102,7 @@ describe('a ticket', () => {
   })
 
   test('signed for another purpose or with another key proves nothing, nor does any other text', () => {
-    const given = { sessionId: randomUUID(), userId: randomUUID(), part: 'control' } as const
+    const given = admissionTo('control')
     const claim = tickets.issue(given).ticket.split('.').slice(0, -1).join('.')
     expect(tickets.read(`${claim}.${secrets.sign('robot-token', claim)}`)).toBeUndefined()
     expect(tickets.read(`${claim}.${secrets.sign('session-ticket', claim)}`)).toMatchObject(given)

@@ -12,7 +12,10 @@ let world: World
 let dataDir: string
 beforeAll(async () => {
   dataDir = await mkdtemp(join(tmpdir(), 'wheelhouse-test-'))
-  world = await createWorld({ bus: 'redis', env: { ROLES: 'api,hub,gateway' } })
+  world = await createWorld({
+    bus: 'redis',
+    env: { ROLES: 'api,hub,gateway', WEBHOOK_ALLOW_LOOPBACK: 'true' },
+  })
 })
 afterAll(async () => {
   await world[Symbol.asyncDispose]()
@@ -23,6 +26,7 @@ async function startWorker() {
   const worker = startWheelhouse({
     ...{
       ROLES: 'worker',
+      WEBHOOK_ALLOW_LOOPBACK: 'true',
       DATABASE_URL: world.database.url,
       REDIS_URL: inject('redisUrl'),
       DATA_DIR: dataDir,

@@ -12,7 +12,7 @@ let aheadMs = 0
 let world: World
 const worldNow = () => Date.now() + aheadMs
 beforeAll(async () => {
-  world = await createWorld({ now: () => new Date(worldNow()) })
+  world = await createWorld({ env: { WEBHOOK_ALLOW_LOOPBACK: 'true' }, now: () => new Date(worldNow()) })
 })
 afterAll(() => world[Symbol.asyncDispose]())
 

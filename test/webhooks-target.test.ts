@@ -161,23 +161,68 @@ describe('a URL', () => {
   })
 })
 
-test('private networks are allowed by the configuration, by default only to who develops alone', () => {
+describe('the configuration', () => {
   const networks = (env: Record<string, string>) => loadConfig(env).webhookNetworks
-  const production = {
-    NODE_ENV: 'production',
-    SECRET_KEY: 'x'.repeat(32),
-    IDP_ISSUER: 'https://id.example',
-    IDP_CLIENT_ID: 'x',
-  }
-  expect(networks({})).toEqual(['127.0.0.0/8', '::1/128'])
-  expect(networks({ HOST: '0.0.0.0' })).toEqual([])
-  expect(networks(production)).toEqual([])
-  expect(networks({ ...production, WEBHOOK_ALLOWED_NETWORKS: '10.0.0.0/8, fd00::/8' })).toEqual([
-    '10.0.0.0/8',
-    'fd00::/8',
-  ])
-  expect(networks({ WEBHOOK_ALLOWED_NETWORKS: 'none' })).toEqual([])
-  expect(() => networks({ WEBHOOK_ALLOWED_NETWORKS: '10.0.0.0' })).toThrow('WEBHOOK_ALLOWED_NETWORKS')
+  const loopback = { WEBHOOK_ALLOW_LOOPBACK: 'true' }
+
+  test('allows no network that is not public, unless it is named', () => {
+    const production = {
+      NODE_ENV: 'production',
+      SECRET_KEY: 'x'.repeat(32),
+      IDP_ISSUER: 'https://id.example',
+      IDP_CLIENT_ID: 'x',
+    }
+    for (const env of [{}, { HOST: '127.0.0.1' }, { HOST: '0.0.0.0' }, production])
+      expect(networks(env)).toEqual([])
+    expect(networks({ ...production, WEBHOOK_ALLOWED_NETWORKS: '10.0.0.0/8, fd00::/8' })).toEqual([
+      '10.0.0.0/8',
+      'fd00::/8',
+    ])
+    expect(networks({ WEBHOOK_ALLOWED_NETWORKS: 'none' })).toEqual([])
+    expect(() => networks({ WEBHOOK_ALLOWED_NETWORKS: '10.0.0.0' })).toThrow('WEBHOOK_ALLOWED_NETWORKS')
+  })
+
+  test('allows this machine by a setting of its own alone', () => {
+    expect(networks(loopback)).toEqual(['127.0.0.0/8', '::1/128'])
+    expect(networks({ ...loopback, WEBHOOK_ALLOWED_NETWORKS: '10.0.0.0/8' })).toEqual([
+      ...['10.0.0.0/8', '127.0.0.0/8', '::1/128'],
+    ])
+    const own = [
+      '127.0.0.0/8',
+      '127.0.0.1/32',
+      '0.0.0.0/0',
+      '0.0.0.0/32',
+      '::1/128',
+      '::/0',
+      '::/128',
+      '10.0.0.0/8,::1/128',
+    ]
+    for (const list of own) {
+      expect(() => networks({ WEBHOOK_ALLOWED_NETWORKS: list }), list).toThrow('use WEBHOOK_ALLOW_LOOPBACK')
+    }
+  })
+
+  test('refuses that setting where other machines reach the platform', () => {
+    const local = [
+      'http://localhost:3000',
+      'http://127.0.0.1:3000',
+      'http://[::1]:3000',
+      'http://hub.localhost',
+    ]
+    for (const url of local) expect(networks({ ...loopback, BASE_URL: url }), url).toHaveLength(2)
+    for (const url of [
+      'https://hub.example.com',
+      'http://192.168.1.5:3000',
+      'https://localhost.example.com',
+    ]) {
+      expect(() => networks({ ...loopback, BASE_URL: url }), url).toThrow('public BASE_URL')
+    }
+    for (const count of ['1', 'true']) {
+      expect(() => networks({ ...loopback, TRUST_PROXY: count })).toThrow(
+        'WEBHOOK_ALLOW_LOOPBACK cannot be on behind',
+      )
+    }
+  })
 })
 
 describe.concurrent('an attempt', () => {

@@ -9,7 +9,7 @@ const HOOKS = '/api/webhooks'
 
 let world: World
 beforeAll(async () => {
-  world = await createWorld()
+  world = await createWorld({ env: { WEBHOOK_ALLOW_LOOPBACK: 'true' } })
 })
 afterAll(() => world[Symbol.asyncDispose]())
 

@@ -55,7 +55,7 @@ export async function startWheelhouseRelay(lab: Lab, pairCount: number): Promise
     const { sessionId = '', operator, owner } = crews[pair] as Crew
     const [side, userId] =
       part === 'control' ? (['operator', operator.id] as const) : (['watcher', owner.id] as const)
-    const { ticket } = tickets.issue({ sessionId, userId, part })
+    const { ticket } = tickets.issue({ sessionId, userId, part, permissionsVersion: 0, number: 1 })
     return { pair, side, path: `/sessions/${sessionId}/${part}`, token: ticket }
   }
   const numbers = (from: number, to: number) => Array.from({ length: to - from }, (_, index) => from + index)

@@ -4,7 +4,8 @@ import type { ProviderMetadata } from './discovery.ts'
 
 /** Asymmetric signatures only: a public key must never be usable as an HMAC secret, and `none` proves nothing. */
 const ALGORITHMS = ['RS256', 'PS256', 'ES256', 'EdDSA']
-const CLOCK_TOLERANCE_SECONDS = 5
+/** How much longer than until its expiry a session token is taken, as clocks differ. */
+export const TOKEN_TOLERANCE_MS = 5_000
 const JWKS_TIMEOUT_MS = 3_000
 const SUBJECT_LIMIT = 255
 
@@ -37,7 +38,7 @@ export function createTokenVerifier(parts: {
     issuer: parts.issuer,
     audience: parts.audience,
     algorithms: ALGORITHMS,
-    clockTolerance: CLOCK_TOLERANCE_SECONDS,
+    clockTolerance: TOKEN_TOLERANCE_MS / 1_000,
     requiredClaims: ['iss', 'aud', 'exp', 'sub'],
   }
   return async (token: string): Promise<TokenClaims> => {
@@ -69,7 +70,8 @@ export function personalClaims(claims: Readonly<Record<string, unknown>>) {
   const verified = claims.email_verified === true || claims.email_verified === 'true'
   return {
     ...(email?.includes('@') && { email }),
-    emailVerified: email !== undefined && verified,
+    // The provider verified what it sent: an address that had to be repaired to be kept is another one.
+    emailVerified: verified && email !== undefined && email === claims.email,
     ...(name && { name }),
     ...(picture && /^https?:\/\//i.test(picture) && URL.canParse(picture) && { picture }),
   }

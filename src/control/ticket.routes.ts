@@ -17,11 +17,15 @@ const TicketView = z
     }),
     ticket: z.string().meta({
       description: 'What to connect with.',
-      examples: [`${exampleIds.session}.${exampleIds.operator}.control.-.1795167060000.q1w2….Zx9…`],
+      examples: [`${exampleIds.session}.${exampleIds.operator}.control.-.3.17.1795167060000.q1w2….Zx9…`],
     }),
     expires_at: timestamp.meta({ examples: ['2026-11-20T09:31:00.000Z'] }),
   })
-  .meta({ id: 'Ticket', description: 'Admission of one user to one part of one session, for a minute.' })
+  .meta({
+    id: 'Ticket',
+    description:
+      'Admission of one user to one part of one session, for a minute at most. Only the newest 32 tickets of a user are valid.',
+  })
 
 export function ticketEndpoints({ sessionTickets }: { sessionTickets: SessionTickets }): Endpoint[] {
   return [
@@ -34,7 +38,7 @@ export function ticketEndpoints({ sessionTickets }: { sessionTickets: SessionTic
       body: RequestTicket,
       answer: [201, TicketView],
       refusals: {
-        403: 'when control is asked for by anybody but the operator of the session',
+        403: 'when control is asked for by anybody but the operator of the session, or without the operator role',
         409: 'when the session is not ACTIVE or PAUSED, or its robot is offline',
       },
       run: async ({ caller, params, body, http }) => {

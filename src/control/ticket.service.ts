@@ -1,7 +1,9 @@
+import { TOKEN_TOLERANCE_MS } from '../accounts/tokens.ts'
 import type { Db } from '../db/orm.ts'
 import type { Caller } from '../http/endpoint.ts'
 import { conflict, forbidden } from '../http/errors.ts'
 import type { SessionQueries } from '../sessions/session.queries.ts'
+import type { TicketStore } from './ticket.store.ts'
 import type { TicketPart, Tickets } from './ticket.ts'
 
 export interface IssuedTicket {
@@ -12,8 +14,13 @@ export interface IssuedTicket {
 }
 
 /** Who may drive or watch a session over the gateway, and where. */
-export function createSessionTickets(parts: { db: Db; queries: SessionQueries; tickets: Tickets }) {
-  const { db, queries, tickets } = parts
+export function createSessionTickets(parts: {
+  db: Db
+  queries: SessionQueries
+  tickets: Tickets
+  ticketStore: TicketStore
+}) {
+  const { db, queries, tickets, ticketStore } = parts
 
   /** Public WebSocket origin of the node that holds a robot; undefined while none does. */
   async function nodeOf(robotId: string): Promise<string | undefined> {
@@ -31,24 +38,35 @@ export function createSessionTickets(parts: { db: Db; queries: SessionQueries; t
   return {
     /**
      * A ticket for the caller.
-     * @throws 404 not theirs to see, 403 control for anybody but the operator, 409 the session is not open or its
-     *   robot is offline.
+     * @throws 404 not theirs to see, 403 control for anybody but the operator, or without the role, 409 the session is
+     *   not open or its robot is offline.
      */
     async issue(caller: Caller, sessionId: string, part: TicketPart): Promise<IssuedTicket> {
       const session = await queries.get(caller, sessionId)
       if (part === 'control' && session.operator_id !== caller.userId) {
         throw forbidden('Only the operator of the session may control its robot')
       }
+      if (part === 'control' && !caller.roles.includes('operator')) {
+        throw forbidden('This needs the operator role')
+      }
       if (session.status !== 'ACTIVE' && session.status !== 'PAUSED') {
         throw conflict('The session is not ACTIVE or PAUSED')
       }
       const nodeUrl = await nodeOf(session.robot_id)
       if (nodeUrl === undefined) throw conflict('The robot is offline')
-      const { userId, credential } = caller
+      const { userId, credential, rightsVersion: permissionsVersion } = caller
       const apiKeyId = credential.kind === 'api_key' ? { apiKeyId: credential.id } : {}
-      const { ticket, expiresAt } = tickets.issue({ sessionId, userId, part, ...apiKeyId })
+      const number = await ticketStore.nextNumber(userId)
+      const admission = { sessionId, userId, part, permissionsVersion, number, ...apiKeyId }
+      const { ticket, expiresAt } = tickets.issue(admission, endOf(credential))
       return { url: `${nodeUrl}/sessions/${sessionId}/${part}`, ticket, expiresAt }
     },
   }
 }
 export type SessionTickets = ReturnType<typeof createSessionTickets>
+
+/** When a credential stops working: a ticket does not outlive it. Session tokens are taken for a moment longer. */
+function endOf(credential: Caller['credential']): Date | undefined {
+  if (credential.kind === 'api_key') return credential.expiresAt ?? undefined
+  return new Date(credential.expiresAt.getTime() + TOKEN_TOLERANCE_MS)
+}

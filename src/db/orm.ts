@@ -13,6 +13,7 @@ import { LedgerEntry } from '../billing/ledger.entity.ts'
 import { PricingPlan } from '../billing/plan.entity.ts'
 import { ClientProfile } from '../clients/client-profile.entity.ts'
 import { SessionLatency } from '../control/session-latency.entity.ts'
+import { TicketCounter } from '../control/ticket-counter.entity.ts'
 import { Dataset, Episode } from '../datasets/dataset.entity.ts'
 import { OutboxEvent } from '../events/outbox.entity.ts'
 import { IdempotencyKey } from '../http/idempotency.entity.ts'
@@ -72,6 +73,7 @@ export const entities = [
   IdempotencyKey,
   SessionExtension,
   SessionLatency,
+  TicketCounter,
   NotificationDigest,
   NotificationMail,
   ProviderAccount,

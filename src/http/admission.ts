@@ -32,8 +32,9 @@ export function createAdmission(parts: {
   identify: Identify
   authorize: (caller: Caller, access: Exclude<Access, 'public'>) => void
   limits: RateLimits
+  requestLimits: RequestLimits
 }): Authenticate {
-  const { identify, authorize, limits } = parts
+  const { identify, authorize, limits, requestLimits } = parts
 
   const identified = countingFailures(identify, limits)
 
@@ -45,20 +46,39 @@ export function createAdmission(parts: {
       return undefined
     }
     const caller = await identified(http)
-    const policy = policyFor(http.method, http.path, http.request.body)
-    if (!unlimited && policy) await limits.take(http, policy, credentialOf(caller))
+    if (!unlimited) {
+      await requestLimits(http, caller, { method: http.method, path: http.path, body: http.request.body })
+    }
     authorize(caller, access)
     return caller
   }
 }
 
-/** The limit that an authenticated request counts towards, by whatever way it comes; undefined: none. */
-export function policyFor(method: string, path: string, body: unknown): 'default' | 'sessions' | undefined {
-  if (method !== 'PATCH' || !/^\/api\/sessions\/[^/]+$/.test(path)) return 'default'
-  return isEmergencyStop(body) ? undefined : 'sessions'
+export interface LimitedRequest {
+  readonly method: string
+  readonly path: string
+  readonly body: unknown
 }
 
-/** Stops are never too many. */
+/**
+ * Counts authenticated requests, by whatever way they come. A stop by a participant of its session is never too many;
+ * everybody else's attempts count, so that a session id is no way around the limit.
+ */
+export function createRequestLimits(parts: {
+  limits: RateLimits
+  /** Whether the caller is the operator or the owner of this session, or an admin and the session exists. */
+  takesPart: (caller: Caller, sessionId: string) => Promise<boolean>
+}) {
+  return async (http: Context, caller: Caller, { method, path, body }: LimitedRequest): Promise<void> => {
+    const sessionId = method === 'PATCH' ? SESSION_PATH.exec(path)?.[1] : undefined
+    if (sessionId !== undefined && isEmergencyStop(body) && (await parts.takesPart(caller, sessionId))) return
+    await parts.limits.take(http, sessionId === undefined ? 'default' : 'sessions', credentialOf(caller))
+  }
+}
+export type RequestLimits = ReturnType<typeof createRequestLimits>
+
+const SESSION_PATH = /^\/api\/sessions\/([^/]+)$/
+
 function isEmergencyStop(body: unknown): boolean {
   return typeof body === 'object' && body !== null && 'action' in body && body.action === 'emergency_stop'
 }

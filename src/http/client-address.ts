@@ -1,3 +1,4 @@
+import type { IncomingMessage } from 'node:http'
 import { isIPv4, isIPv6 } from 'node:net'
 import type { Context } from 'koa'
 
@@ -7,9 +8,18 @@ import type { Context } from 'koa'
  * one saw.
  */
 export function clientNetwork(http: Context): string {
-  const told = networkOf(http.ip)
-  return told ?? networkOf(http.req.socket.remoteAddress ?? '') ?? 'unknown'
+  return networkOrPeer(http.ip, http.req)
 }
+
+/** The same for a request that Koa does not handle, such as the handshake of a WebSocket. */
+export function requestNetwork(request: IncomingMessage, trustedProxies: number): string {
+  const forwarded = String(request.headers['x-forwarded-for'] ?? '')
+  const addresses = trustedProxies > 0 && forwarded !== '' ? forwarded.split(/\s*,\s*/) : []
+  return networkOrPeer(addresses.slice(-trustedProxies)[0] ?? '', request)
+}
+
+const networkOrPeer = (address: string, { socket }: IncomingMessage): string =>
+  networkOf(address) ?? networkOf(socket.remoteAddress ?? '') ?? 'unknown'
 
 /** The network of an address as proxies write it, a port included; undefined for anything else. */
 export function networkOf(address: string): string | undefined {

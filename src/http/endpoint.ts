@@ -33,7 +33,7 @@ export interface Upload {
 }
 
 export type Refusals = Readonly<
-  Partial<Record<400 | 403 | 404 | 409 | 410 | 413 | 415 | 422 | 502 | 503, string>>
+  Partial<Record<400 | 403 | 404 | 408 | 409 | 410 | 413 | 415 | 422 | 502 | 503, string>>
 >
 
 /** Answers besides the usual one that are no error: status → in which case, and its JSON body if it has one. */

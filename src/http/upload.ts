@@ -5,24 +5,54 @@ import { AppError, badRequest } from './errors.ts'
 
 /** What boundaries and headers of the one part may take beside the file. */
 const FRAMING_BYTES = 64 * 1024
+/** A sender of whom nothing has come for so long has stalled. */
+const STALL_LIMIT_MS = 5_000
+/** On average, once the grace is over. A body has 30 seconds in all, by the server's own limit. */
+const MIN_BYTES_PER_SECOND = 16 * 1024
+const RATE_GRACE_MS = 5_000
+const PROGRESS_CHECK_MS = 500
 
 /**
  * Reads the one file of a multipart body into memory, `maxBytes` at most. The types that senders declare are
  * not looked at: only the content tells.
- * @throws 415 no multipart body, 413 too large, 400 anything else than exactly one file in the right field.
+ * @throws 408 the sender stalls or is too slow, 415 no multipart body, 413 too large, 400 anything else than exactly one file in the right field.
  */
 export async function readUpload(request: IncomingMessage, upload: Upload): Promise<Buffer> {
   const parser = createParser(request, upload)
+  const pace = watchPace(request, upload)
   try {
     if (Number(request.headers['content-length']) > upload.maxBytes + FRAMING_BYTES) throw tooLarge(upload)
-    return await onlyFile(request, parser, upload)
+    return await Promise.race([onlyFile(request, parser, upload), pace.tooSlow])
   } catch (cause) {
     request.unpipe(parser)
-    if (await discardRest(request, 2 * upload.maxBytes)) throw cause
+    if (!pace.isTooSlow() && (await discardRest(request, 2 * upload.maxBytes))) throw cause
     throw cause instanceof AppError
       ? new AppError(cause.status, cause.message, { headers: { Connection: 'close' } })
       : cause
+  } finally {
+    pace.stop()
   }
+}
+
+/** Finds senders who would keep a place among the uploads without using it. */
+function watchPace({ socket }: IncomingMessage, upload: Upload) {
+  const startedMs = performance.now()
+  const startBytes = socket.bytesRead
+  let progress = { bytes: startBytes, atMs: startedMs }
+  let slow = false
+  const { promise: tooSlow, reject } = Promise.withResolvers<never>()
+  tooSlow.catch(() => {}) // nobody may be waiting any more
+  const timer = setInterval(() => {
+    const nowMs = performance.now()
+    const { bytesRead } = socket
+    if (bytesRead > progress.bytes) progress = { bytes: bytesRead, atMs: nowMs }
+    const lastedMs = nowMs - startedMs
+    const isLate =
+      lastedMs > RATE_GRACE_MS && (bytesRead - startBytes) / lastedMs < MIN_BYTES_PER_SECOND / 1_000
+    slow ||= isLate || nowMs - progress.atMs > STALL_LIMIT_MS
+    if (slow) reject(new AppError(408, `${upload.field}: the file arrives too slowly: send it again`))
+  }, PROGRESS_CHECK_MS)
+  return { tooSlow, isTooSlow: () => slow, stop: () => clearInterval(timer) }
 }
 
 const tooLarge = (upload: Upload) =>

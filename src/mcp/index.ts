@@ -17,6 +17,7 @@ export function mcpEndpoint(platform: Platform, endpoints: readonly Endpoint[]):
     protectedResources({ baseUrl, issuer: provider.issuer }),
     mcpRoutes({
       ...{ auth, baseUrl, corsOrigins: config.corsOrigins, limits: rateLimits },
+      requestLimits: platform.requestLimits,
       ...{ log: platform.log, report: platform.report, used: metrics.toolCalled },
       ...{ version: packageVersion(), docs: docsPages() },
       toolbox: createToolbox({ specs: tools, find, baseUrl }),

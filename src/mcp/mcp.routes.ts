@@ -2,10 +2,11 @@ import { Readable } from 'node:stream'
 import type { ReadableStream } from 'node:stream/web'
 import { bodyParser } from '@koa/bodyparser'
 import { createMcpHandler } from '@modelcontextprotocol/server'
+import { isValueNestedTooDeep } from '@wheelhouse/protocol'
 import type { Context, Middleware } from 'koa'
 import type { Auth } from '../accounts/auth.ts'
-import { countingFailures, credentialOf, policyFor } from '../http/admission.ts'
-import { REQUEST_BODY_LIMIT, shallowBody } from '../http/app.ts'
+import { countingFailures, type LimitedRequest, type RequestLimits } from '../http/admission.ts'
+import { BODY_TOO_DEEP, REQUEST_BODY_LIMIT } from '../http/app.ts'
 import { AppError, notAllowed, toAppError, unauthorized } from '../http/errors.ts'
 import type { RateLimits } from '../http/rate-limits.ts'
 import type { Log } from '../log.ts'
@@ -18,6 +19,7 @@ import type { Asking } from './route.calls.ts'
 interface Parts extends McpParts {
   readonly auth: Auth
   readonly limits: RateLimits
+  readonly requestLimits: RequestLimits
   readonly baseUrl: string
   readonly corsOrigins: readonly string[]
   readonly log: Log
@@ -49,8 +51,7 @@ export function mcpRoutes(parts: Parts): Middleware {
   )
 
   async function answer(http: Context, asking: Asking, message: unknown): Promise<void> {
-    const policy = policyOf(parts, message)
-    if (policy) await limits.take(http, policy, credentialOf(asking.caller))
+    await parts.requestLimits(http, asking.caller, limitedRequest(parts, message))
     if (Array.isArray(message))
       return sendError(http, 400, invalidRequest('Batches are not supported'), message)
     // There is nothing to subscribe to: lists and logs are read again, with `after`.
@@ -71,6 +72,7 @@ export function mcpRoutes(parts: Parts): Middleware {
     if (http.method !== 'POST') throw notAllowed(http.method, ['POST'])
     const message = await readMessage(http)
     if (message === undefined) return sendError(http, 400, parseError(), undefined)
+    if (isValueNestedTooDeep(message)) return sendError(http, 400, invalidRequest(BODY_TOO_DEEP), message)
     try {
       await answer(http, { caller, http }, message)
     } catch (cause) {
@@ -110,7 +112,7 @@ const readBody = bodyParser({ enableTypes: ['json'], jsonLimit: REQUEST_BODY_LIM
 async function readMessage(http: Context): Promise<unknown> {
   if (!http.request.is('json')) throw new AppError(415, 'Content-Type must be application/json')
   try {
-    await readBody(http, () => shallowBody(http, async () => {}))
+    await readBody(http, async () => {})
     return http.request.body
   } catch (cause) {
     if (toAppError(cause).status === 400) return undefined
@@ -118,13 +120,15 @@ async function readMessage(http: Context): Promise<unknown> {
   }
 }
 
-/** The limit a message counts towards: a tool counts as the route that it stands for. */
-function policyOf({ toolbox }: Parts, message: unknown) {
-  const name = methodOf(message) === 'tools/call' ? Reflect.get(Object(paramsOf(message)), 'name') : undefined
+/** The request that a message counts as: a tool counts as the route that it stands for. */
+function limitedRequest({ toolbox }: Parts, message: unknown): LimitedRequest {
+  const params = Object(methodOf(message) === 'tools/call' ? paramsOf(message) : undefined)
+  const name: unknown = Reflect.get(params, 'name')
   const tool = typeof name === 'string' ? toolbox.named(name)?.spec : undefined
-  if (!tool) return 'default'
+  if (!tool) return { method: 'POST', path: MCP_PATH, body: undefined }
   const [method, path] = tool.route.split(' ') as [string, string]
-  return policyFor(method, path, tool.fixed)
+  const id: unknown = tool.id && Reflect.get(Object(Reflect.get(params, 'arguments')), tool.id)
+  return { method, path: typeof id === 'string' ? path.replace('{id}', () => id) : path, body: tool.fixed }
 }
 
 const methodOf = (message: unknown): unknown => Reflect.get(Object(message), 'method')

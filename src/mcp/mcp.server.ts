@@ -1,5 +1,6 @@
 import { McpServer, ProtocolError, ProtocolErrorCode } from '@modelcontextprotocol/server'
 import type { DocsPage } from './docs.ts'
+import { hideInternalErrors } from './error-texts.ts'
 import { createIds } from './ids.ts'
 import { addPrompts } from './prompts.ts'
 import { addResources } from './resources.ts'
@@ -39,6 +40,7 @@ export function createMcpServer(parts: McpParts, asking: Asking): McpServer {
     { name: 'wheelhouse', title: 'Wheelhouse', version: parts.version },
     { instructions: INSTRUCTIONS, capabilities: { ...constant, completions: {} } },
   )
+  hideInternalErrors(mcp, parts.report)
   const ids = createIds(parts.routes, asking)
   addTools(mcp, parts, asking)
   addResources(mcp, { ...parts, ids }, asking)

@@ -30,6 +30,7 @@ export function avatarEndpoints(parts: { avatars: Avatars; baseUrl: string }): E
       answer: [200, UploadedAvatar],
       refusals: {
         400: 'when there is not exactly one file in the field avatar, or the image is damaged',
+        408: 'when the file arrives too slowly: nothing for 5 seconds, or less than 16 KiB a second',
         413: 'when the file or the image is too large',
         415: 'when the body is no multipart form, or the file no PNG, JPEG or WebP image',
         503: 'when too many pictures are being uploaded',

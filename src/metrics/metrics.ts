@@ -27,6 +27,11 @@ export function createMetrics() {
     ...{ registers, name: 'wheelhouse_rate_limit_refusals_total', help: 'Requests answered 429' },
     labelNames: ['policy'],
   })
+  const hubAuthFailures = new Counter({
+    ...{ registers, name: 'wheelhouse_hub_auth_failures_total' },
+    help: 'Credentials refused at the hub, by reason',
+    labelNames: ['reason'],
+  })
   const repetitions = new Counter({
     ...{ registers, name: 'wheelhouse_idempotency_requests_total' },
     help: 'Requests with an Idempotency-Key, by what became of them',
@@ -83,6 +88,7 @@ export function createMetrics() {
     },
 
     rateLimited: (policy: string): void => refusals.inc({ policy }),
+    hubAuthFailed: (reason: string): void => hubAuthFailures.inc({ reason }),
     idempotency: (outcome: string): void => repetitions.inc({ outcome }),
 
     webhookAttempt: (outcome: string): void => webhookAttempts.inc({ outcome }),

@@ -10,7 +10,7 @@ export function measureGateway(
     readonly counts: Readonly<
       Record<
         | ('frames' | 'logLines' | 'logLinesDropped' | 'heartbeats' | 'heartbeatsWritten' | 'lastFlushMs')
-        | ('passed' | 'dropped' | 'deadman' | 'stops'),
+        | ('passed' | 'dropped' | 'deadman' | 'stops' | 'ticketsRefused'),
         number
       >
     >
@@ -32,6 +32,10 @@ export function measureGateway(
     dropped: ['wheelhouse_control_dropped_total', 'Control frames that did not, whatever the reason'],
     deadman: ['wheelhouse_deadman_stops_total', 'Robots stopped because control fell silent'],
     stops: ['wheelhouse_stops_total', 'Latched stops that came ahead of the database'],
+    ticketsRefused: [
+      'wheelhouse_gateway_tickets_refused_total',
+      'Tickets refused because their key, permissions or turn had ended',
+    ],
   } as const
   for (const [count, [name, help]] of Object.entries(driving)) {
     counter(name, help, () => gateway.counts[count as keyof typeof driving])
@@ -54,11 +58,17 @@ export function measureHub(
   metrics: Metrics,
   hub: {
     readonly connections: number
+    readonly pendingHandshakes: number
     readonly relay: { readonly published: number; readonly batches: number }
   },
 ): void {
   const { gauge, counter } = metrics
-  gauge('wheelhouse_hub_sockets', 'Sockets connected to this hub', () => hub.connections)
+  gauge('wheelhouse_hub_sockets', 'Sockets of users connected to this hub', () => hub.connections)
+  gauge(
+    'wheelhouse_hub_handshakes_pending',
+    'Connections to this hub without a valid credential so far',
+    () => hub.pendingHandshakes,
+  )
   counter('wheelhouse_relay_facts_total', 'Facts told by this process', () => hub.relay.published)
   counter('wheelhouse_relay_batches_total', 'Batches read from the outbox', () => hub.relay.batches)
 }

@@ -17,6 +17,7 @@ import {
 
 /** Logs read by one query: each may be a page long. */
 const LOGS_AT_ONCE = 25
+const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i
 
 /** A session that is over keeps the names that it ended with; the others have those of now. */
 const withNames = (db: Db) =>
@@ -214,6 +215,12 @@ export function createSessionQueries({ db }: { db: Db }) {
       const session = await findParties(id)
       if (!session || !isVisibleTo(caller, session)) throw notFound('Session')
       return session
+    },
+
+    /** Whether the caller may see the session: its operator, its owner, and admins; never for one that does not exist. */
+    async takesPart(caller: Pick<Caller, 'userId' | 'roles'>, id: string): Promise<boolean> {
+      const session = UUID.test(id) ? await findParties(id.toLowerCase()) : undefined
+      return session !== undefined && isVisibleTo(caller, session)
     },
 
     /** @throws 404 when it does not exist or the caller has no part in it. */

@@ -305,7 +305,7 @@ export async function createDriveStage(
         ...{ quickestMs: Number.POSITIVE_INFINITY, firstMs: 0, arrivedMs: 0, socket: undefined as never },
       }
       parties.push(party)
-      const link = new PersonLink({ sessionId, userId, part }, clockMs())
+      const link = new PersonLink({ sessionId, userId, part, permissionsVersion: 0, number: 1 }, clockMs())
       const socket = new FakeSocket(link, people, {
         sent(frame, behind) {
           const passing = typeof frame !== 'string' || text(frame).type === 'telemetry'

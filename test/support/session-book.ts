@@ -211,6 +211,11 @@ export function createSessionBook(parts: {
 
   return {
     ...{ driving, store, presence, pages, known, open },
+    ticketStore: { verdictOf: () => call(() => 'valid' as const) },
+    accounts: {
+      apiKeys: { revokedWithin: () => call((): string[] => []) },
+      users: { rightsChangedWithin: () => call((): { id: string; rights_version: number }[] => []) },
+    },
     bus: {
       publish: hint,
       subscribe<T extends BusTopic>(topic: T, listener: (message: BusTopics[T]) => void): () => void {

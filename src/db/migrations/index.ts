@@ -19,6 +19,7 @@ import { Migration0018OutboundEvents } from './0018-outbound-events.ts'
 import { Migration0021RobotLogs } from './0021-robot-logs.ts'
 import { Migration0019SessionPlanning } from './0019-session-planning.ts'
 import { Migration0020MoneyRecords } from './0020-money-records.ts'
+import { Migration0025TicketLimits } from './0025-ticket-limits.ts'
 
 /** Every migration in the order in which it is applied. Append; never edit one that has been released. */
 export const migrations = [
@@ -43,4 +44,5 @@ export const migrations = [
   { name: '0021_robot_logs', class: Migration0021RobotLogs },
   { name: '0019_session_planning', class: Migration0019SessionPlanning },
   { name: '0020_money_records', class: Migration0020MoneyRecords },
+  { name: '0025_ticket_limits', class: Migration0025TicketLimits },
 ]

@@ -1,0 +1,105 @@
+import type { IncomingMessage } from 'node:http'
+import type { Server, Socket } from 'socket.io'
+import type { Guard } from '../src/guard.ts'
+import { requestNetwork } from '../src/http/client-address.ts'
+import { AppError } from '../src/http/errors.ts'
+
+const WINDOW_MS = 60_000
+/** Networks that are counted at a time; of more than that the oldest is forgotten. */
+const MAX_NETWORKS = 20_000
+/** Connections of one hub that have not shown a valid credential yet, from all networks together. */
+const MAX_PENDING = 10_000
+/** How long a connection stays open after its credential was refused, so that the answer arrives. */
+const CLOSE_AFTER_MS = 1_000
+
+/** Why a handshake failed, as the metric counts it. */
+export type AuthFailure = 'missing' | 'invalid_api_key' | 'invalid_session' | 'rate_limited'
+
+/**
+ * Limits handshakes without a valid credential for each network: connections that show none, and credentials that are
+ * refused. A handshake counts when it begins and is taken off the count once its credential proves valid.
+ */
+export function limitHandshakes(
+  io: Server,
+  parts: {
+    /** For each network; 0 is no limit. */
+    perMinute: number
+    trustedProxies: number
+    guard: Guard
+    failed: (reason: AuthFailure) => void
+  },
+) {
+  const { perMinute, trustedProxies, guard, failed } = parts
+  const counts = createNetworkCounts()
+  /** Connections whose first credential is still to come: the handshake was counted for it. */
+  const paid = new WeakSet<object>()
+  const authenticated = new WeakSet<object>()
+  const networkOf = (request: IncomingMessage) => requestNetwork(request, trustedProxies)
+  const isTooMany = (network: string) => perMinute > 0 && counts.add(network) > perMinute
+  const pending = () => Math.max(0, io.engine.clientsCount - io.of('/').sockets.size)
+  guard.on(io.engine, 'connection', 'engine:connection', (connection: object) => paid.add(connection))
+  const closeIn = guard.timer('timer:refused', (conn: Socket['conn']) => {
+    if (!authenticated.has(conn)) conn.close()
+  })
+
+  return {
+    /** Connections that have not shown a valid credential. */
+    get pending() {
+      return pending()
+    },
+
+    /** Counts a new connection; answers why it is refused, or undefined. */
+    problemOf(request: IncomingMessage): string | undefined {
+      if (pending() >= MAX_PENDING) return 'Too many connections at once: try again shortly'
+      if (!isTooMany(networkOf(request))) return undefined
+      failed('rate_limited')
+      return 'Too many connections without a valid credential from your network: try again in a minute'
+    },
+
+    /** Counts a further credential on a connection. @throws 429 */
+    beforeCredential({ conn, request }: Socket): void {
+      if (paid.delete(conn) || !isTooMany(networkOf(request))) return
+      failed('rate_limited')
+      throw new AppError(429, 'Too many invalid credentials from your network: try again in a minute')
+    },
+
+    /** Takes a valid credential off the count. */
+    accepted({ conn, request }: Socket): void {
+      authenticated.add(conn)
+      counts.remove(networkOf(request))
+    },
+
+    /** Counts a refused credential, and closes its connection unless another one was valid. */
+    refused({ conn, request }: Socket, cause: unknown, reason: AuthFailure): void {
+      const status = cause instanceof AppError ? cause.status : 500
+      if (status === 401) failed(reason)
+      else if (status !== 429) counts.remove(networkOf(request)) // the platform failed, not the credential
+      closeIn(CLOSE_AFTER_MS, conn).unref()
+    },
+  }
+}
+
+/** Counts for each network within windows of a minute. */
+function createNetworkCounts() {
+  const windows = new Map<string, { count: number; readonly endsAtMs: number }>()
+
+  function windowOf(network: string) {
+    const nowMs = performance.now()
+    const known = windows.get(network)
+    if (known && known.endsAtMs > nowMs) return known
+    windows.delete(network) // begun again it becomes the newest
+    const oldest = windows.keys().next()
+    if (windows.size >= MAX_NETWORKS && !oldest.done) windows.delete(oldest.value)
+    const begun = { count: 0, endsAtMs: nowMs + WINDOW_MS }
+    windows.set(network, begun)
+    return begun
+  }
+
+  return {
+    add: (network: string): number => ++windowOf(network).count,
+    remove(network: string): void {
+      const window = windowOf(network)
+      window.count = Math.max(0, window.count - 1)
+    },
+  }
+}

@@ -1,0 +1,89 @@
+import { randomUUID } from 'node:crypto'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { ask } from './support/ask.ts'
+import { openScene } from './support/cast.ts'
+import type { Person } from './support/person.ts'
+import { createWorld, type World } from './support/world.ts'
+
+const PER_MINUTE = 20
+/** More commands than a socket of the hub may send at once. */
+const FLOOD = 200
+
+let world: World
+beforeAll(async () => {
+  world = await createWorld({ env: { RATE_LIMIT_PER_MINUTE: String(PER_MINUTE) } })
+})
+afterAll(() => world[Symbol.asyncDispose]())
+
+const stopOverRest = (sessionId: string) => (token: string) =>
+  ask(`${world.baseUrl}/api/sessions/${sessionId}`, {
+    ...{ method: 'PATCH', token, body: { action: 'emergency_stop' } },
+  })
+const stopOverMcp = (sessionId: string) => (token: string) =>
+  ask(`${world.baseUrl}/api/mcp`, {
+    ...{ method: 'POST', token, headers: { Accept: 'application/json, text/event-stream' } },
+    body: {
+      ...{ jsonrpc: '2.0', id: 1, method: 'tools/call' },
+      params: { name: 'stop_robot', arguments: { sessionId } },
+    },
+  })
+
+/** How often each status is answered to so many requests. */
+async function answers(
+  count: number,
+  request: () => ReturnType<typeof ask>,
+): Promise<Record<number, number>> {
+  const found: Record<number, number> = {}
+  for (let n = 0; n < count; n++) {
+    const { status } = await request()
+    found[status] = (found[status] ?? 0) + 1
+  }
+  return found
+}
+
+describe.each([
+  ['REST', stopOverRest],
+  ['MCP', stopOverMcp],
+])('emergency stops over %s', (way, stop) => {
+  test('by the operator, the owner and an admin are never too many', async () => {
+    const { id, client, operator } = await openScene(world)
+    for (const person of [operator, client, await world.admin()]) {
+      expect(await answers(PER_MINUTE + 5, () => stop(id)(person.token))).toEqual({ 200: PER_MINUTE + 5 })
+    }
+  })
+
+  test('by callers without a part in the session are limited, whatever id they name', async () => {
+    const { id } = await openScene(world)
+    const somebody = async () => (await world.operator()).token
+    for (const sessionId of [id, randomUUID(), 'none']) {
+      const token = await somebody()
+      const found = await answers(PER_MINUTE + 5, () => stop(sessionId)(token))
+      expect(found[429], JSON.stringify(found)).toBe(5)
+    }
+    const stranger = await openScene(world)
+    await answers(PER_MINUTE + 5, () => stop(id)(stranger.operator.token))
+    expect((await stop(stranger.id)(stranger.operator.token)).status, `their own, over ${way}`).toBe(200)
+  })
+})
+
+describe('emergency stops over the hub', () => {
+  async function flood(person: Person, sessionId: string) {
+    const hub = await person.hub()
+    const stops = Array.from({ length: FLOOD }, () =>
+      hub.send('session:action', { session_id: sessionId, action: 'emergency_stop' }),
+    )
+    return Object.groupBy(await Promise.all(stops), (answer) => String(answer.status ?? 'ok'))
+  }
+
+  test('by a participant are never too many', async () => {
+    const { id, client } = await openScene(world)
+    expect(Object.keys(await flood(client, id))).toEqual(['ok'])
+  })
+
+  test('by a caller without a part in the session are limited', async () => {
+    const { id } = await openScene(world)
+    const found = await flood(await world.operator(), id)
+    expect(Object.keys(found).toSorted()).toEqual(['404', '429'])
+    expect(found['429']?.length).toBeGreaterThan(FLOOD / 4)
+  })
+})
