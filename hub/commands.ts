@@ -15,6 +15,7 @@ import type { Bus } from '../src/events/bus.ts'
 import type { Guard } from '../src/guard.ts'
 import type { Caller } from '../src/http/endpoint.ts'
 import { AppError, badRequest, toAppError } from '../src/http/errors.ts'
+import { plainly } from '../src/http/plain-issues.ts'
 import type { Log } from '../src/log.ts'
 import type { Notifications } from '../src/notifications/notification.service.ts'
 import type { RobotWatch } from '../src/robots/robot.watch.ts'
@@ -59,7 +60,10 @@ function createHandlers(parts: CommandParts): Handlers {
       const room = rooms.session(session_id)
       const others = [...socket.rooms].filter((one) => one !== room && one.startsWith(rooms.session('')))
       if (others.length >= MAX_WATCHED_SESSIONS) {
-        throw new AppError(429, `A socket watches at most ${MAX_WATCHED_SESSIONS} sessions`)
+        throw new AppError(
+          429,
+          `A connection watches at most ${MAX_WATCHED_SESSIONS} sessions. Unwatch one first.`,
+        )
       }
       // Joined before the log is read: what happens in between arrives live, so nothing falls through.
       await socket.join(room)
@@ -130,9 +134,9 @@ export function registerCommands(parts: CommandParts) {
     caller: Caller,
     allowance: ReturnType<typeof createAllowance>,
   ): Promise<HubAck<HubCommandName>> {
-    if (!allowance.take()) throw new AppError(429, 'Too many commands, slow down')
+    if (!allowance.take()) throw new AppError(429, 'Too many commands. Send them more slowly.')
     if (isValueNestedTooDeep(raw)) throw badRequest(`Nested deeper than ${MAX_FRAME_DEPTH} levels`)
-    const input = hubCommands[name].parse(raw ?? {})
+    const input = hubCommands[name].parse(raw ?? {}, plainly)
     const handler = handlers[name] as (
       caller: Caller,
       input: unknown,

@@ -1,6 +1,7 @@
 import type { CallToolResult } from '@modelcontextprotocol/server'
 import { z } from 'zod'
 import { badRequest, toAppError } from '../http/errors.ts'
+import { plainly } from '../http/plain-issues.ts'
 import type { Asking, RouteCalls, RouteInput } from './route.calls.ts'
 import { isHandedOn, PAGE, type Place, type ToolShape } from './tool.schemas.ts'
 import type { ToolSpec } from './tool.ts'
@@ -25,7 +26,7 @@ export async function useTool(
   try {
     routes.admit(tool.route, asking.caller)
     const places = sorted(tool, shape, given)
-    const page = tool.pages ? Page.parse(places.page) : undefined
+    const page = tool.pages ? Page.parse(places.page, plainly) : undefined
     const { body, replayed } = await routes.call(tool.route, inputOf(tool, places), asking)
     const structuredContent = handOn(tool, body, page)
     return {
@@ -54,7 +55,7 @@ function sorted(
   const found: Record<Place, Record<string, unknown>> = { path: {}, query: {}, body: {}, page: {}, key: {} }
   for (const [name, value] of Object.entries(given)) {
     const known = places.get(name)
-    if (!known) throw badRequest(`Unrecognized key: ${JSON.stringify(name).slice(0, 100)}`)
+    if (!known) throw badRequest(`${JSON.stringify(name).slice(0, 100)} is not an argument of this tool`)
     found[known.place][known.field] = value
   }
   for (const name of tool.required ?? []) {

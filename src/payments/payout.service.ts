@@ -27,8 +27,9 @@ export function createPayouts(parts: {
   /** @throws 409 while the provider makes no transfers to this operator; 502, 503 */
   async function destination(operatorId: string): Promise<string> {
     const { accountId, payoutsEnabled } = await recipients.status(operatorId)
-    if (accountId === null) throw conflict('Set up your payout account first')
-    if (!payoutsEnabled) throw conflict('Your payout account is not ready: the provider wants to know more')
+    if (accountId === null) throw conflict('You have no payout account yet. Set it up first.')
+    if (!payoutsEnabled)
+      throw conflict('Your payout account is not ready. Complete it at the payment provider first.')
     return accountId
   }
 
@@ -39,7 +40,7 @@ export function createPayouts(parts: {
     const availableCents = await availableForPayout(tx.db, operatorId)
     const amountCents = asked ?? availableCents
     if (amountCents < MINIMUM_CENTS) {
-      throw conflict(`A payout is at least ${euros(MINIMUM_CENTS)}; this one would be ${euros(amountCents)}`)
+      throw conflict(`A payout is at least ${euros(MINIMUM_CENTS)}. This one would be ${euros(amountCents)}.`)
     }
     if (amountCents > availableCents) throw conflict(`Only ${euros(availableCents)} are available`)
     const at = now()

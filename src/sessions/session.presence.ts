@@ -1,3 +1,4 @@
+import type { PauseReason } from '@wheelhouse/protocol'
 import type { Db } from '../db/orm.ts'
 import type { Transact, Tx } from '../events/transactor.ts'
 import { announce, isConnected, lockRobot, type RobotRecord, type SessionRecord } from './session.changes.ts'
@@ -61,7 +62,7 @@ export function createSessionPresence(parts: { db: Db; transact: Transact; now: 
           ...countActiveTime('PAUSED', at, known.lastSign),
           robot_lost_at: at,
           paused_at: eb.fn.coalesce('paused_at', eb.val(at)),
-          pause_reason: eb.fn.coalesce('pause_reason', eb.val('robot_lost')),
+          pause_reason: eb.fn.coalesce('pause_reason', eb.val<PauseReason>('robot_lost')),
           event_seq: eb('event_seq', '+', 1),
         }))
         .where('robot_id', '=', robotId)
@@ -73,7 +74,7 @@ export function createSessionPresence(parts: { db: Db; transact: Transact; now: 
       await announce(tx, lost, robot, {
         type: 'robot.lost',
         at,
-        reason: 'robot_lost',
+        reason: 'robot_lost' satisfies PauseReason,
         notifyUserIds: [lost.client_id, lost.operator_id],
       })
       return connected

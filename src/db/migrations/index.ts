@@ -16,6 +16,7 @@ import { Migration0015InvoiceCollections } from './0015-invoice-collections.ts'
 import { Migration0016StopPresses } from './0016-stop-presses.ts'
 import { Migration0017AuditFilters } from './0017-audit-filters.ts'
 import { Migration0018OutboundEvents } from './0018-outbound-events.ts'
+import { Migration0024PeopleFields } from './0024-people-fields.ts'
 
 /** Every migration in the order in which it is applied. Append; never edit one that has been released. */
 export const migrations = [
@@ -37,4 +38,5 @@ export const migrations = [
   { name: '0016_stop_presses', class: Migration0016StopPresses },
   { name: '0017_audit_filters', class: Migration0017AuditFilters },
   { name: '0018_outbound_events', class: Migration0018OutboundEvents },
+  { name: '0024_people_fields', class: Migration0024PeopleFields },
 ]
