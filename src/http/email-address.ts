@@ -7,7 +7,8 @@ const PROBLEM = 'must be one e-mail address, such as ada@example.com'
 
 /** A dot-atom of RFC 5322 with the letters of every script (RFC 6531): no quotes, no blanks, nothing invisible. */
 const LOCAL = /^[\p{L}\p{M}\p{N}!#$%&'*+/=?^_`{|}~-]+(\.[\p{L}\p{M}\p{N}!#$%&'*+/=?^_`{|}~-]+)*$/u
-const DOMAIN = /^[\p{L}\p{M}\p{N}.-]+$/u
+/** No label begins or ends with a hyphen: Punycode would hide that. */
+const DOMAIN = /^(?!-)(?!.*(\.-|-\.|-$))[\p{L}\p{M}\p{N}.-]+$/u
 const ASCII_DOMAIN = /^([a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?\.)+[a-z]([a-z0-9-]{0,61}[a-z0-9])?$/
 const NOT_ASCII = /[^\p{ASCII}]/u
 

@@ -58,9 +58,14 @@ export function toAppError(cause: unknown): AppError {
   return new AppError(500, 'The platform failed to answer this request. Try again later.', { cause })
 }
 
-/** Returns the issues as `field: what is wrong`. They repeat what was sent, such as unknown keys, so they are cut. */
+/**
+ * Returns the issues as `field: what is wrong`, the first of every field. They repeat what was sent, such as unknown
+ * keys, so they are cut.
+ */
 export function readableIssues(error: z.ZodError): string {
-  const text = error.issues.slice(0, 5).map(readableIssue).join('; ')
+  const ofFields = new Map(error.issues.toReversed().map((issue) => [issue.path.join('.'), issue]))
+  const first = error.issues.filter((issue) => ofFields.get(issue.path.join('.')) === issue)
+  const text = first.slice(0, 5).map(readableIssue).join('; ')
   return text.length > LONGEST_TEXT ? `${text.slice(0, LONGEST_TEXT).toWellFormed()}…` : text
 }
 

@@ -1,4 +1,5 @@
 import { Badge, Card, Group, Stack, Text } from '@mantine/core'
+import { reasonText } from '@wheelhouse/protocol'
 import { StatusBadge } from '../session/status-badge.tsx'
 import { LinkAnchor } from '../ui/links.tsx'
 import { Time } from '../ui/time.tsx'
@@ -37,10 +38,10 @@ function StopState({ session: { stop, pause_reason } }: { session: OpenSession }
     return (
       <Text size="sm" c="var(--mantine-color-error)" fw={600}>
         Stopped{stop.by_name && ` by ${stop.by_name}`} <Time at={stop.at} />
-        {stop.reason !== 'emergency_stop' && `: ${stop.reason}`}
+        {stop.reason !== 'emergency_stop' && `: ${reasonText(stop.reason)}`}
       </Text>
     )
   }
   if (!pause_reason) return null
-  return <Text size="sm">Paused: {pause_reason.replaceAll('_', ' ')}</Text>
+  return <Text size="sm">Paused: {reasonText(pause_reason)}</Text>
 }

@@ -16,9 +16,15 @@ type Field = (typeof fields)[number]
 
 const labels: Record<
   Exclude<Field, 'country'>,
-  { label: string; description?: string; type?: string; autoComplete: string }
+  {
+    label: string
+    description?: string
+    type?: string
+    inputMode?: 'email'
+    autoComplete: string
+  }
 > = {
-  contact_email: { label: 'Contact e-mail', type: 'email', autoComplete: 'email' },
+  contact_email: { label: 'Contact e-mail', inputMode: 'email', autoComplete: 'email' },
   company_name: { label: 'Company', autoComplete: 'organization' },
   phone: { label: 'Phone', type: 'tel', autoComplete: 'tel' },
   vat_id: { label: 'VAT number', description: 'Such as DE123456789', autoComplete: 'off' },
