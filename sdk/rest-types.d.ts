@@ -1900,7 +1900,7 @@ export interface components {
             /** @example Ada */
             name: string;
             /**
-             * Format: email
+             * Format: idn-email
              * @description Where the reply goes.
              * @example ada@example.com
              */
@@ -2114,7 +2114,7 @@ export interface components {
         /**
          * @description The body of every error: one text for people to read.
          * @example {
-         *       "error": "hardware_id already belongs to a robot"
+         *       "error": "hardware_id: already belongs to a robot. Capital letters make no difference. Check the id, or remove that robot first."
          *     }
          */
         Error: {
@@ -8196,7 +8196,7 @@ export interface operations {
                  */
                 "application/json": {
                     /**
-                     * Format: email
+                     * Format: idn-email
                      * @example ada@example.com
                      */
                     email: string;
