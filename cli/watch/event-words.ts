@@ -1,4 +1,4 @@
-import { ChatMessage } from '@wheelhouse/protocol'
+import { ChatMessage, eventTitle, reasonText } from '@wheelhouse/protocol'
 import { z } from 'zod'
 import type { WatchEvent } from './watch-event.ts'
 
@@ -41,9 +41,9 @@ export function wordsOf({ event, data }: Pick<LogEntry, 'event' | 'data'>): stri
     planned_minutes === undefined ? undefined : `planned ${planned_minutes} minutes`,
     rating === undefined ? undefined : `${rating} of 5`,
     comment ?? undefined,
-    reason,
+    reasonText(reason),
   ].filter((part) => part !== undefined && part !== '')
-  return [WORDS[event] ?? event, ...(more.length > 0 ? [more.join(', ')] : [])].join(': ')
+  return [WORDS[event] ?? eventTitle(event), ...(more.length > 0 ? [more.join(', ')] : [])].join(': ')
 }
 
 /** The time of day, by this machine's clock and zone; `--:--:--` for what is no time. */

@@ -23,8 +23,10 @@ export const zoneChoices = (chosen: string): string[] => [
 ]
 
 function named(type: 'region' | 'language', codes: readonly string[]): Choice[] {
-  const names = new Intl.DisplayNames(undefined, { type })
+  const names = new Intl.DisplayNames(undefined, { type, fallback: 'none' })
+  // Browsers do not know every language by name.
+  const nameOf = (code: string) => names.of(code) ?? (languageCodes.getName(code) || code)
   return codes
-    .map((value) => ({ value, label: `${names.of(value) ?? value} (${value})` }))
+    .map((value) => ({ value, label: `${nameOf(value)} (${value})` }))
     .sort((a, b) => a.label.localeCompare(b.label))
 }
