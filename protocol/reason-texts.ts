@@ -48,6 +48,7 @@ export const closeTexts: Readonly<Record<CloseReason, string>> = {
   notAllowed: 'You may no longer take part in this session',
   sessionOver: 'The session is over',
   draining: 'The gateway restarts',
+  internalError: 'The gateway failed to handle this connection',
 }
 
 const CODE = /^[a-z]+(_[a-z]+)+$/
