@@ -82,10 +82,7 @@ export function createRest(parts: {
     if (status >= 500) strange('which no fault excuses')
     else if (error === '') strange('which says no error')
     if (status === 409 && error.includes('its answer was not kept')) return reply('kept')
-    if (
-      status === 429 ||
-      (status === 409 && /still being carried out|repetition of this request/.test(error))
-    )
+    if (status === 429 || (status === 409 && /is still running|repetition of this request/.test(error)))
       return reply('unknown')
     return reply(status >= 500 ? 'unknown' : 'refused')
   }

@@ -1,3 +1,4 @@
+import { eventTitle, reasonText } from '@wheelhouse/protocol'
 import { type Piece, painted, type Style } from './text.ts'
 
 const STYLES: Readonly<Record<string, Style>> = {
@@ -34,5 +35,7 @@ export const money = (cents: number | null | undefined, currency = 'EUR') =>
 export function logLine(entry: { seq: number; at: string; type: string; data: object }): Piece[] {
   const { seq, at, type, data } = entry
   const more = Object.keys(data).length > 0 ? ` ${JSON.stringify(data)}` : ''
-  return [painted('dim', `${seq}`.padStart(5)), `  ${when(at)}  ${type}`, painted('dim', more)]
+  const why = 'reason' in data ? reasonText(data.reason) : ''
+  const title = why ? `${eventTitle(type)}: ${why}` : eventTitle(type)
+  return [painted('dim', `${seq}`.padStart(5)), `  ${when(at)}  ${title} `, painted('dim', `${type}${more}`)]
 }

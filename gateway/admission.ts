@@ -47,9 +47,10 @@ export function createAdmission(parts: {
 
   /** What holds for everybody: the credential that was offered, or why nobody may enter. */
   function credential(req: HttpRequest): { token: string; subprotocol: string } | Refusal {
-    if (isDraining()) return unavailable('Draining, connect to another node')
+    if (isDraining()) return unavailable('This gateway restarts. Connect to another one.')
     const origin = req.getHeader('origin')
-    if (origin !== '' && !allowedOrigins.includes(origin)) return forbidden('Origin not allowed')
+    if (origin !== '' && !allowedOrigins.includes(origin))
+      return forbidden('Connections from this Origin are not allowed. An administrator can allow it.')
     const offered = req
       .getHeader('sec-websocket-protocol')
       .split(',')
@@ -65,10 +66,11 @@ export function createAdmission(parts: {
       const offered = credential(req)
       if ('status' in offered) return offered
       const identity = tokens.read(offered.token)
-      if (!identity) return unauthorized('A valid robot token is required')
+      if (!identity)
+        return unauthorized('A valid robot token is required. Rotate the token of the robot if it is lost.')
       const robotId = req.getParameter(0)
       if (robotId === undefined || identity.robotId !== robotId) {
-        return forbidden('The token belongs to another robot')
+        return forbidden('The token belongs to another robot. Use the token of this one.')
       }
       // By token: whoever has an old one of this robot uses up nothing of the new one.
       const waitMs = connectLimit.take(`${robotId}:${identity.tokenVersion}`)
@@ -82,17 +84,18 @@ export function createAdmission(parts: {
       const offered = credential(req)
       if ('status' in offered) return offered
       const ticket = tickets.read(offered.token)
-      if (!ticket) return unauthorized('A valid ticket is required: they are good for a minute')
+      if (!ticket)
+        return unauthorized('A valid ticket is required. Get a new one: a ticket expires after a minute.')
       if (ticket.sessionId !== req.getParameter(0) || ticket.part !== part) {
-        return forbidden('The ticket is for another session, or another part in it')
+        return forbidden('The ticket is for another session, or for another part in it. Get a new one.')
       }
       if (revocations.end(ticket)) {
         onEnded()
         return unauthorized('The permissions behind this ticket have ended or changed: fetch a new one')
       }
       const verdict = used.take(ticket)
-      if (verdict === 'used') return unauthorized('A ticket admits once: fetch a new one')
-      if (verdict === 'full') return unavailable('Too many people at once, try again shortly')
+      if (verdict === 'used') return unauthorized('The ticket was used already. Get a new one.')
+      if (verdict === 'full') return unavailable('Too many connections at once. Try again shortly.')
       return { link: new PersonLink(ticket, clockMs()), subprotocol: offered.subprotocol }
     },
   }

@@ -1,3 +1,4 @@
+import type { StopReason } from '@wheelhouse/protocol'
 import { type RevocationSources, watchRevocations } from '../src/accounts/revocation-watch.ts'
 import { alone } from '../src/async.ts'
 import type { Driving } from '../src/control/driving.service.ts'
@@ -158,7 +159,7 @@ export function createDriveRoom(parts: {
     },
 
     /** Has every robot that may be moving stand. */
-    standStill(reason: string): void {
+    standStill(reason: StopReason): void {
       for (const drive of drives.all()) drive.standIfMoving(reason, clockMs())
     },
 

@@ -1,4 +1,4 @@
-import type { CloseReason, DriveStop, RobotSession, SessionStatus } from '@wheelhouse/protocol'
+import type { CloseReason, DriveStop, RobotSession, SessionStatus, StopReason } from '@wheelhouse/protocol'
 import type { OpenSession } from '../src/presence/presence.store.ts'
 import type { Gate } from './gate.ts'
 import { createLatencyTally, type LatencyTally } from './latency.ts'
@@ -155,14 +155,14 @@ export class Drive implements Gate {
   }
 
   /** Tells the robot to stand until control comes. It may be told twice; that is the caller's to avoid. */
-  stand(reason: string, nowMs: number): void {
+  stand(reason: StopReason, nowMs: number): void {
     this.still()
     this.robot?.send(JSON.stringify({ type: 'stop', reason, latched: false }), nowMs)
     if (!this.stopLatched) this.stop = { reason, latched: false, recorded: false }
   }
 
   /** Tells the robot to stand, if anything it was told since the last time may have moved it. */
-  standIfMoving(reason: string, nowMs: number): boolean {
+  standIfMoving(reason: StopReason, nowMs: number): boolean {
     if (!this.moving) return false
     this.stand(reason, nowMs)
     return true

@@ -8,7 +8,8 @@ import {
   WatcherFrame,
   watcherFrameTypes,
 } from '@wheelhouse/protocol'
-import { z } from 'zod'
+import { readableIssues } from '../src/http/errors.ts'
+import { plainly } from '../src/http/plain-issues.ts'
 import { parseFrame, type TextFrame } from './parse-frame.ts'
 import type { PersonLink } from './person-link.ts'
 import type { Relay } from './relay.ts'
@@ -37,7 +38,7 @@ export function createDriverFrames(parts: {
 
   /** Forwarded byte for byte: what is in it is between the operator and the robot. */
   function binary(link: PersonLink, data: ArrayBuffer): void {
-    if (!link.isOperator) return malformed(link, 'Watchers send text frames')
+    if (!link.isOperator) return malformed(link, 'Observers send text frames only.')
     if (data.byteLength < BINARY_HEADER_BYTES) return malformed(link, 'A binary frame begins with 16 bytes')
     const view = new DataView(data)
     const t = view.getFloat64(8)
@@ -54,11 +55,12 @@ export function createDriverFrames(parts: {
     }
     const known = link.isOperator ? operatorFrameTypes : watcherFrameTypes
     if (!known.has(value.type)) {
-      if (!link.isOperator && operatorFrameTypes.has(value.type)) malformed(link, 'Watchers cannot drive')
+      if (!link.isOperator && operatorFrameTypes.has(value.type))
+        malformed(link, 'Observers cannot drive. Connect with a ticket for control.')
       return // newer clients may say more than this gateway understands
     }
-    const parsed = (link.isOperator ? OperatorFrame : WatcherFrame).safeParse(value)
-    if (!parsed.success) return malformed(link, z.prettifyError(parsed.error))
+    const parsed = (link.isOperator ? OperatorFrame : WatcherFrame).safeParse(value, plainly)
+    if (!parsed.success) return malformed(link, readableIssues(parsed.error))
     const frame = parsed.data
     if (frame.type === 'control') {
       return control(link, frame.seq, frame.t, frame.ttl_ms ?? deadmanMs, frame.data)

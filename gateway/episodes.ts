@@ -97,7 +97,7 @@ export function createEpisodes(parts: {
       if (!full) return void keep(report(robotId, frame))
       const error = {
         type: 'error',
-        message: 'Too many episodes wait to be stored; send this one again later',
+        message: 'Too many episodes wait to be stored. Send this one again later.',
         episode_id: frame.episode_id,
         retry_after_ms: RETRY_AFTER_MS,
       }

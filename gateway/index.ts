@@ -13,8 +13,8 @@ import type { PresenceStore } from '../src/presence/presence.store.ts'
 import type { RobotTokens } from '../src/robots/robot.token.ts'
 import type { RobotLogStore } from '../src/robots/robot-log.store.ts'
 import { createAdmission } from './admission.ts'
-import { createConnectLimit } from './connect-limit.ts'
 import { createBatteryFeed } from './battery-feed.ts'
+import { createConnectLimit } from './connect-limit.ts'
 import { drainLinks } from './drain.ts'
 import { createDriveRoom, MEASURE_TURNS } from './drive-room.ts'
 import { createEpisodes } from './episodes.ts'
@@ -240,7 +240,14 @@ export async function startGateway(parts: GatewayParts, host: string, port: numb
     get counts() {
       const { written: heartbeatsWritten, lastFlushMs } = heartbeats.counts
       const ticketsRefused = endedTickets + people.refused
-      return { ...frames.counts, ...room.counts, ...logs.counts, ticketsRefused, heartbeatsWritten, lastFlushMs }
+      return {
+        ...frames.counts,
+        ...room.counts,
+        ...logs.counts,
+        ticketsRefused,
+        heartbeatsWritten,
+        lastFlushMs,
+      }
     },
     async drain() {
       draining = true

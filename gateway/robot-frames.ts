@@ -6,7 +6,8 @@ import {
   RobotFrame,
   robotFrameTypes,
 } from '@wheelhouse/protocol'
-import { z } from 'zod'
+import { readableIssues } from '../src/http/errors.ts'
+import { plainly } from '../src/http/plain-issues.ts'
 import { type BatteryFeed, chargeOf } from './battery-feed.ts'
 import { parseFrame, type TextFrame } from './parse-frame.ts'
 import type { Relay } from './relay.ts'
@@ -52,8 +53,8 @@ export function createRobotFrames(parts: {
 
   function other(link: RobotLink, value: TextFrame, nowMs: number): void {
     if (!robotFrameTypes.has(value.type)) return // newer robots may say more than this gateway understands
-    const parsed = RobotFrame.safeParse(value)
-    if (!parsed.success) return link.malformed(z.prettifyError(parsed.error), nowMs, namedEpisode(value))
+    const parsed = RobotFrame.safeParse(value, plainly)
+    if (!parsed.success) return link.malformed(readableIssues(parsed.error), nowMs, namedEpisode(value))
     link.malformedFrames = 0
     const frame = parsed.data
     if (frame.type === 'stopped') stands(link)

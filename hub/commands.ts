@@ -15,6 +15,7 @@ import type { Bus } from '../src/events/bus.ts'
 import type { Guard } from '../src/guard.ts'
 import type { Caller } from '../src/http/endpoint.ts'
 import { AppError, badRequest, toAppError } from '../src/http/errors.ts'
+import { plainly } from '../src/http/plain-issues.ts'
 import type { Log } from '../src/log.ts'
 import type { Notifications } from '../src/notifications/notification.service.ts'
 import type { RobotWatch } from '../src/robots/robot.watch.ts'
@@ -60,7 +61,10 @@ function createHandlers(parts: CommandParts): Handlers {
       const room = rooms.session(session_id)
       const others = [...socket.rooms].filter((one) => one !== room && one.startsWith(rooms.session('')))
       if (others.length >= MAX_WATCHED_SESSIONS) {
-        throw new AppError(429, `A socket watches at most ${MAX_WATCHED_SESSIONS} sessions`)
+        throw new AppError(
+          429,
+          `A connection watches at most ${MAX_WATCHED_SESSIONS} sessions. Unwatch one first.`,
+        )
       }
       // Joined before the log is read: what happens in between arrives live, so nothing falls through.
       await socket.join(room)
@@ -116,7 +120,9 @@ export function registerCommands(parts: CommandParts) {
         const answer = typeof reply === 'function' ? (reply as (ack: HubAck<typeof name>) => void) : () => {}
         const limits = { allowance: name === 'session:action' ? acts : ordinary, urgentStops }
         const raw = sent[0] === answer ? undefined : sent[0] // without a payload the acknowledgement comes first
-        const ack = await perform(name, raw, socket, caller, limits).catch((cause) => refusal(cause, parts.log))
+        const ack = await perform(name, raw, socket, caller, limits).catch((cause) =>
+          refusal(cause, parts.log),
+        )
         answer(ack)
       }
       parts.guard.on(socket, name, `command:${name}`, command, () => socket.conn.close())
@@ -133,7 +139,7 @@ export function registerCommands(parts: CommandParts) {
     const isWithin = limits.allowance.take()
     if (!isWithin && name !== 'session:action') throw tooManyCommands()
     if (isValueNestedTooDeep(raw)) throw badRequest(`Nested deeper than ${MAX_FRAME_DEPTH} levels`)
-    const input = hubCommands[name].parse(raw ?? {})
+    const input = hubCommands[name].parse(raw ?? {}, plainly)
     const carryOut = () => carryOutCommand(name, input, socket, caller)
     if (isWithin) return await carryOut()
     if (!isStop(input)) throw tooManyCommands()

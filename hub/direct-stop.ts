@@ -48,7 +48,7 @@ export function createDirectStop(bus: Bus) {
       userId: caller.userId,
     })
     throw unavailable(
-      'The stop was sent straight to the robot; it is not recorded yet, as the database does not answer',
+      'The stop was sent to the robot. It is not recorded yet, because the database does not answer.',
     )
   }
 }

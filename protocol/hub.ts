@@ -162,7 +162,7 @@ export const hubCommands = {
   'notifications:since': z.strictObject({
     after: z
       .string()
-      .regex(/^\d{1,9}$/)
+      .regex(/^\d{1,9}$/, 'must be the id of a notification')
       .optional(),
   }),
   'robots:watch': z.strictObject({}),

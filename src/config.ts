@@ -1,6 +1,7 @@
 import { existsSync } from 'node:fs'
 import { resolve } from 'node:path'
 import { z } from 'zod'
+import { plainly } from './http/plain-issues.ts'
 import { parseNetwork } from './outbound/target.address.ts'
 import { webhookNetworks, webhookProblems } from './outbound/webhook-networks.ts'
 
@@ -201,7 +202,7 @@ function environment(): NodeJS.ProcessEnv {
 export function loadConfig(source: Record<string, string | undefined> = environment()) {
   // An empty variable is how compose files and shells say "unset".
   const given = Object.fromEntries(Object.entries(source).filter(([, value]) => value !== ''))
-  const { error } = Env.safeParse(given)
+  const { error } = Env.safeParse(given, plainly)
   const wrong = new Set(error?.issues.map((issue) => String(issue.path[0])))
   // What is wrong by itself is left out, so that the rest can be looked at together in the same run.
   const env = Env.parse(Object.fromEntries(Object.entries(given).filter(([name]) => !wrong.has(name))))

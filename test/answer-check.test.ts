@@ -139,7 +139,10 @@ test.each([
   ['/as-html', /a body of text\/html, which it does not declare/],
   ['/failing', /a secret/],
 ])('%s is a 500, and the log says why', async (path, why) => {
-  expect(await ask(path)).toEqual({ status: 500, text: '{"error":"Internal error"}' })
+  expect(await ask(path)).toEqual({
+    status: 500,
+    text: '{"error":"The platform failed to answer this request. Try again later."}',
+  })
   expect(logged).toEqual([expect.stringMatching(/"level":50.*request failed/)])
   expect(JSON.parse(logged[0] as string).err.message).toMatch(why)
 })

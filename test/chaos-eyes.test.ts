@@ -160,7 +160,7 @@ test('answers are what they say; a start is repeated with one key until its outc
 
   answers.push(
     [503, '{"error":"away"}'],
-    [409, '{"error":"is still being carried out"}'],
+    [409, '{"error":"A request with this Idempotency-Key is still running. Retry after it has finished."}'],
     [201, '{"sessionId":"s"}'],
   )
   expect(await rest.post('start', '/api/sessions', {})).toMatchObject({
@@ -171,15 +171,25 @@ test('answers are what they say; a start is repeated with one key until its outc
   expect(keys).toHaveLength(3)
   answers.push([409, '{"error":"… but its answer was not kept: look up what it did"}'])
   expect((await rest.post('start', '/api/sessions', {})).outcome).toBe('kept')
-  answers.push([409, '{"error":"The robot is not AVAILABLE"}'])
+  answers.push([
+    409,
+    '{"error":"The robot is not available: it is in another session. Try again when it is free."}',
+  ])
   expect(await rest.post('start', '/api/sessions', {})).toMatchObject({ outcome: 'refused', settled: true })
   // Free to be taken again once it is refused, the key does not hold off an attempt that is still on its way.
-  answers.push([503, '{"error":"away"}'], [409, '{"error":"The robot is not AVAILABLE"}'])
+  answers.push(
+    [503, '{"error":"away"}'],
+    [409, '{"error":"The robot is not available: it is in another session. Try again when it is free."}'],
+  )
   expect(await rest.post('start', '/api/sessions', {})).toMatchObject({ outcome: 'refused', settled: false })
   expect(evidence.acts.get('start')).toEqual({ acknowledged: 2, refused: 2, unknown: 0 })
   expect(evidence.sights.all()).toEqual([])
 
-  answers.push([500, '{"error":"Internal error"}'], [200, 'what?'], [404, '<html>'])
+  answers.push(
+    [500, '{"error":"The platform failed to answer this request. Try again later."}'],
+    [200, 'what?'],
+    [404, '<html>'],
+  )
   for (let n = 0; n < 3; n++) await rest.ask('look', 'GET', '/x')
   expect(evidence.sights.all()).toHaveLength(3)
 })

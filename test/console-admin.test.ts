@@ -304,7 +304,7 @@ test('the audit log is read page by page, and narrowed to who, what, to what, an
   await page.getByRole('button', { name: 'Apply' }).click()
   await page
     .getByRole('alert')
-    .getByText(/actor_id/)
+    .getByText(/Actor id/)
     .waitFor()
   expect(await page.getByLabel('Who (id)').inputValue()).toBe('nobody')
   await page.getByRole('button', { name: 'Show all' }).click()

@@ -169,7 +169,7 @@ describe('available robots', LONG, () => {
     })
     await page.getByRole('button', { name: 'Start Wanted' }).click()
     await page.getByText('Wanted was not started').waitFor()
-    await page.getByRole('alert').getByText('The robot is not AVAILABLE').waitFor()
+    await page.getByRole('alert').getByText('The robot is not available').waitFor()
     await cardOf(page, 'Wanted').waitFor({ state: 'hidden' })
     expect(await sessionsOf(operator)).toEqual([])
     expect((await rival.patch(`/api/sessions/${await taken.promise}`, { action: 'end' })).status).toBe(200)
@@ -181,7 +181,7 @@ describe('available robots', LONG, () => {
     await world.platform.db.deleteFrom('certifications').where('operator_id', '=', operator.id).execute()
     await page.getByRole('button', { name: 'Plan a session with Wanted' }).click()
     await page.getByRole('dialog').getByRole('button', { name: 'Plan' }).click()
-    await page.getByRole('dialog').getByText('asks for an approved certification').waitFor()
+    await page.getByRole('dialog').getByText('requires an approved certification').waitFor()
     expect(await sessionsOf(operator)).toEqual([])
   })
 })
@@ -339,7 +339,7 @@ describe('the weekly schedule', LONG, () => {
         : route.continue(),
     )
     await page.getByRole('button', { name: 'Save' }).click()
-    await page.getByRole('alert').getByText(/slots/).waitFor()
+    await page.getByRole('alert').getByText(/slots/i).waitFor()
     expect(await page.getByLabel('Sunday, 2: to').inputValue()).toBe('20:00')
     expect((await operator.get('/api/operator/schedule')).body.slots).toHaveLength(1)
   })
@@ -403,7 +403,7 @@ describe('earnings', LONG, () => {
     await page.reload()
     await page.getByText('You have none yet').waitFor()
     await page.getByRole('button', { name: 'Set up payouts' }).click()
-    await page.getByRole('alert').getByText('needs a country first').waitFor()
+    await page.getByRole('alert').getByText('names no country').waitFor()
     await operator.post('/api/operator/profile', { country: 'DE' })
     await page.route('https://connect.stripe.test/**', (route) =>
       route.fulfill({ contentType: 'text/html', body: '<title>The provider</title>' }),

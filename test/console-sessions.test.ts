@@ -140,7 +140,7 @@ test(
       await button(watch, 'Stop the robot').click()
       await isStanding(robot)
       await region(drive, 'Emergency stop')
-        .getByText(/^The owner pressed stop, .*: emergency stop\.$/)
+        .getByText(/^The owner pressed stop, .*: remote stop\.$/)
         .waitFor()
       expect(await button(drive, 'Resume').isDisabled()).toBe(true)
       await button(watch, 'Clear the stop').click()

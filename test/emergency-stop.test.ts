@@ -144,7 +144,7 @@ describe('PATCH /api/sessions/{id}: emergency_stop', () => {
     await scene.act(scene.operator, 'end')
     for (const person of [scene.client, scene.operator, await world.admin()]) {
       expect(await stop(scene, person)).toMatchObject({
-        ...{ status: 409, body: { error: expect.stringContaining('ACTIVE or PAUSED') } },
+        ...{ status: 409, body: { error: expect.stringContaining('active or paused') } },
       })
     }
     expect(typesOf(await scene.log())).toEqual(['session.started', 'session.ended'])

@@ -68,7 +68,7 @@ describe('POST /api/sessions/{id}/extend', () => {
 
   test('is a 409 unless the session is ACTIVE', async () => {
     const scene = await openScene(world)
-    const refused = { status: 409, body: { error: expect.stringContaining('ACTIVE') } }
+    const refused = { status: 409, body: { error: expect.stringContaining('active') } }
     await scene.act(scene.operator, 'pause')
     expect(await ask(scene)).toMatchObject(refused)
     await scene.act(scene.operator, 'end')

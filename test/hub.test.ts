@@ -356,7 +356,7 @@ describe.each(['memory', 'redis'] as const)('the hub over the %s bus', (bus) => 
       await vi.waitFor(
         async () => {
           const answer = await hub.send(name, { session_id })
-          expect(answer.error ?? '').not.toMatch(/slow down/)
+          expect(answer.error ?? '').not.toMatch(/more slowly/)
           return answer
         },
         { timeout: 10_000, interval: 100 },

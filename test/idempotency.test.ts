@@ -183,7 +183,7 @@ describe('after a failure the key is free:', () => {
       create trigger fail before insert on robots for each row execute function fail();`)
     expect(await post(owner, ROBOTS, body, key)).toMatchObject({
       status: 500,
-      body: { error: 'Internal error' },
+      body: { error: 'The platform failed to answer this request. Try again later.' },
     })
     await rows('drop function fail cascade')
     expect(world.errors.splice(0)).toHaveLength(1)
@@ -214,7 +214,7 @@ describe('at the same time', () => {
     expect(done!.filter((answer) => answer.headers.get('Idempotent-Replayed') === null)).toHaveLength(1)
     for (const { headers, body: refusal } of running!) {
       expect(headers.get('Retry-After')).toBe('1')
-      expect(refusal.error).toContain('still being carried out')
+      expect(refusal.error).toContain('is still running')
     }
     const sessions = await rows('select id from sessions where robot_id = $1', [robot.id])
     expect(sessions).toEqual([{ id: done![0]!.body.sessionId }])
@@ -312,7 +312,7 @@ describe('a process that is killed', () => {
       const repeat = await post(owner, ROBOTS, body, key)
       expect(repeat).toMatchObject({
         status: 409,
-        body: { error: expect.stringContaining('was carried out') },
+        body: { error: expect.stringContaining('was processed') },
       })
       expect(repeat.headers.get('Retry-After')).toBeNull()
     }

@@ -49,7 +49,9 @@ test('a route for a role refuses everybody else, admins included', async () => {
     Promise.all(['client', 'operator', 'admin'].map(async (role) => (await who.get(`/probe/${role}`)).status))
   expect(await statuses(client)).toEqual([200, 403, 403])
   expect(await statuses(admin)).toEqual([403, 403, 200])
-  expect((await client.get('/probe/operator')).body).toEqual({ error: 'This needs the operator role' })
+  expect((await client.get('/probe/operator')).body).toEqual({
+    error: 'You need the operator role for this.',
+  })
 })
 
 test('an address that only looks like an admin’s to a careless comparison is not one', () => {

@@ -61,7 +61,7 @@ describe('credentials', () => {
     for (const method of ['GET', 'DELETE', 'PUT']) {
       expect((await ask(url, { method })).status).toBe(401)
       const reply = await ask(url, { method, token: operator.token, headers: accept })
-      expect([reply.status, reply.body]).toEqual([405, { error: `${method} is not allowed here` }])
+      expect([reply.status, reply.body]).toEqual([405, { error: `${method} is not allowed here. Use POST.` }])
       expect(reply.headers.get('Allow')).toBe('POST')
     }
   })
@@ -92,7 +92,7 @@ describe('requests of other sites', () => {
       const reply = await post(ping, { Origin: origin })
       expect([reply.status, reply.body]).toEqual([
         403,
-        { error: 'Requests from this Origin are not allowed' },
+        { error: 'Requests from this Origin are not allowed. An administrator can allow it.' },
       ])
     }
     for (const origin of [world.baseUrl, PAGE])
@@ -159,7 +159,7 @@ describe('bodies', () => {
     const text = await post('x', { 'Content-Type': 'text/plain' })
     expect([text.status, text.body]).toEqual([415, { error: 'Content-Type must be application/json' }])
     const large = await post({ ...ping, params: { filler: 'x'.repeat(300_000) } })
-    expect([large.status, large.body]).toEqual([413, { error: 'Request body is too large' }])
+    expect([large.status, large.body]).toEqual([413, { error: 'The request body is too large. Send less.' }])
     const bomb = await fetch(url, {
       method: 'POST',
       headers: {
@@ -221,7 +221,10 @@ describe('what is done once', () => {
     })
     expect(rest.body).toMatchObject({ sessionId: [...ids][0] })
     const other = await mcp.use('start_session', { ...given, robotId: crypto.randomUUID() })
-    expect([other.status, other.text]).toEqual([422, 'This Idempotency-Key was used for another request'])
+    expect([other.status, other.text]).toEqual([
+      422,
+      'This Idempotency-Key was used for another request. Send a new one.',
+    ])
     const { sessions } = (await mcp.use('list_sessions', { status: 'ACTIVE' })).body
     expect(sessions).toHaveLength(1)
   })

@@ -210,7 +210,10 @@ test('every role answers on a port of its own', async () => {
   }
   for (const path of ['/livez', '/readyz', '/metrics']) {
     const answer = await ask(gateway.gatewayUrl.replace('ws:', 'http:') + path, { method: 'POST' })
-    expect(answer).toMatchObject({ status: 405, body: { error: 'POST is not allowed here' } })
+    expect(answer).toMatchObject({
+      status: 405,
+      body: { error: 'POST is not allowed here. Use GET or HEAD.' },
+    })
     expect(answer.headers.get('Allow')).toBe('GET')
   }
   for (const port of [hubPort, workerPort]) {

@@ -112,6 +112,6 @@ test('the page is for reading', async () => {
   for (const path of ['/api/docs', '/api/docs/init.js']) {
     const answer = await get(path, { method: 'POST', body: '{}' })
     expect([answer.status, answer.headers.get('Allow')]).toEqual([405, 'GET, HEAD'])
-    expect(await answer.json()).toEqual({ error: 'POST is not allowed here' })
+    expect(await answer.json()).toEqual({ error: 'POST is not allowed here. Use GET or HEAD.' })
   }
 })

@@ -146,7 +146,7 @@ describe.concurrent('PostgreSQL', { timeout: 120_000 }, () => {
     for (const { status, headers, body } of await Promise.all(replies)) {
       expect(status).toBe(503)
       expect(headers.get('Retry-After')).toBe('1')
-      expect(body).toEqual({ error: 'The database is unreachable, try again shortly' })
+      expect(body).toEqual({ error: 'The database is unreachable. Try again shortly.' })
     }
     expect((await fetch(`${world.baseUrl}/readyz`)).status).toBe(503)
     proxy.heal()
@@ -168,7 +168,7 @@ describe.concurrent('PostgreSQL', { timeout: 120_000 }, () => {
       )
       const refused = await Promise.race(replies)
       expect([refused.status, refused.headers.get('Retry-After')]).toEqual([503, '1'])
-      expect(refused.body).toEqual({ error: 'The database is unreachable, try again shortly' })
+      expect(refused.body).toEqual({ error: 'The database is unreachable. Try again shortly.' })
       await holder.query('rollback')
       const statuses = new Set((await Promise.all(replies)).map(({ status }) => status))
       expect(statuses).toEqual(new Set([200, 503]))

@@ -109,7 +109,7 @@ describe.concurrent('customer', () => {
     const first = await client.post('/api/payments/customer')
     expect([first.status, first.body.error]).toEqual([
       503,
-      'The payment provider does not answer, try again shortly',
+      'The payment provider does not answer. Try again shortly.',
     ])
     expect((await client.post('/api/payments/customer')).status).toBe(200)
     expect(stage.stripe.books.customers.size).toBe(1)
@@ -123,7 +123,7 @@ describe.concurrent('customer', () => {
     const answer = await client.post('/api/payments/customer')
     expect([answer.status, answer.body.error]).toEqual([
       503,
-      'The payment provider does not accept the key of this platform',
+      'The payment provider does not accept the key of this platform. Ask an administrator to check it.',
     ])
     world.errors.splice(0)
   })

@@ -78,11 +78,11 @@ async function tell(event: object) {
 
 describe('admits', () => {
   const SIGN_IN = [401, 'Sign in, or send an Authorization: Bearer header']
-  const INVALID = [401, 'The session token is not valid']
-  const EXPIRED = [401, 'The session token has expired']
-  const NO_KEYS = [403, 'This needs a session token; API keys are not accepted here']
-  const UNSIGNED = [400, 'Stripe-Signature is missing, too old or not of this platform']
-  const needs = (role: string) => [403, `This needs the ${role} role`]
+  const INVALID = [401, 'The session token is not valid. Sign in again.']
+  const EXPIRED = [401, 'The session token has expired. Sign in again.']
+  const NO_KEYS = [403, 'An API key is not accepted here. Use a session token.']
+  const UNSIGNED = [400, 'The Stripe-Signature header is missing, too old or made with another secret.']
+  const needs = (role: string) => [403, `You need the ${role} role for this.`]
 
   const callers = [
     ...[
@@ -181,10 +181,11 @@ describe('admits', () => {
   })
 })
 
-const UNANSWERED = 'The payment provider does not answer, try again shortly'
-const UNDER_WAY = 'The same is being asked of the payment provider already, try again shortly'
-const NO_ENTRY = 'The payment provider does not accept the key of this platform'
-const REFUSED = 'The payment provider refused the request'
+const UNANSWERED = 'The payment provider does not answer. Try again shortly.'
+const UNDER_WAY = 'The same request is already running at the payment provider. Try again shortly.'
+const NO_ENTRY =
+  'The payment provider does not accept the key of this platform. Ask an administrator to check it.'
+const REFUSED = 'The payment provider refused the request. Try again later, or ask an administrator.'
 
 interface Failure {
   readonly mishap: Mishap | 'is down'
@@ -284,7 +285,9 @@ describe('the provider', () => {
           { error: expect.toSatisfy((text) => [...texts, UNDER_WAY].includes(text)) },
         ])
       }
-      expect(sent).toEqual(Array(2).fill([500, { error: 'The event was not carried out: send it again' }]))
+      expect(sent).toEqual(
+        Array(2).fill([500, { error: 'The event could not be processed. Send it again.' }]),
+      )
       expect(await moneyOf(paid, accountIds.paid)).toEqual(untouched)
       const overview = await paid.get(`${PAYMENTS}/payout`) // asks nobody but the database
       expect([overview.status, overview.body.availableCents]).toEqual([200, EARNED_CENTS])

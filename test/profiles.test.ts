@@ -157,12 +157,29 @@ describe('the operator profile', () => {
     })
   })
 
+  test('says what to send instead of the name of a country or a language', async () => {
+    const operator = await world.operator()
+    const country = { country: 'Germany', languages: ['German'] }
+    expect((await operator.post(OPERATOR, country)).body).toEqual({
+      error:
+        'country: must be the two-letter code of a country (ISO 3166-1), such as DE for Germany; ' +
+        'languages.0: must be the code of a language (BCP 47), such as de or pt-BR',
+    })
+  })
+
   test.each([
     ['headline', { headline: 'two\nlines' }],
     ['headline', { headline: 'x'.repeat(121) }],
     ['bio', { bio: 'x'.repeat(4_001) }],
     ['bio', { bio: 'a\ud800' }],
     ['country', { country: 'XX' }],
+    ['country', { country: 'Germany' }],
+    ['country', { country: 'DEU' }],
+    ['country', { country: 'ß' }],
+    ['country', { country: '' }],
+    ['languages.0', { languages: ['German'] }],
+    ['languages.0', { languages: ['english'] }],
+    ['languages.0', { languages: ['de-XX'] }],
     ['timezone', { timezone: 'Berlin' }],
     ['timezone', { timezone: '+01:00' }],
     ['timezone', { timezone: '' }],

@@ -93,7 +93,7 @@ describe('scheduling', () => {
     const { owner, operator, robot, link } = await cast(world)
     const refused = async () => {
       const reply = await operator.post(SESSIONS, { robotId: robot.id, scheduledFor: at(MINUTE_MS) })
-      expect(reply).toMatchObject({ status: 409, body: { error: expect.stringContaining('AVAILABLE') } })
+      expect(reply).toMatchObject({ status: 409, body: { error: expect.stringContaining('not available') } })
     }
     const driver = await world.operator()
     const { sessionId } = (await driver.post(SESSIONS, { robotId: robot.id })).body

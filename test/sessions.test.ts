@@ -295,7 +295,7 @@ describe('starting', () => {
       .toBe('OFFLINE')
     const refused = await start(operator, robot)
     expect(refused.status).toBe(409)
-    expect(refused.body).toEqual({ error: expect.stringContaining('OFFLINE') })
+    expect(refused.body).toEqual({ error: expect.stringContaining('it is offline') })
     expect((await owner.get('/api/notifications')).body.notifications).toEqual([])
   })
 
@@ -306,7 +306,7 @@ describe('starting', () => {
     for (const _state of ['ACTIVE', 'PAUSED']) {
       const refused = await start(other, robot)
       expect(refused.status).toBe(409)
-      expect(refused.body).toEqual({ error: expect.stringContaining('IN_SESSION') })
+      expect(refused.body).toEqual({ error: expect.stringContaining('in another session') })
       await operator.patch(`${SESSIONS}/${sessionId}`, { action: 'pause' })
     }
     await end(operator, sessionId)

@@ -1,3 +1,4 @@
+import { reasonText } from '@wheelhouse/protocol'
 import { answerOf } from '@wheelhouse/sdk'
 import type { Context } from '../context.ts'
 import { painted } from '../text.ts'
@@ -17,7 +18,7 @@ export async function run(cli: Context): Promise<void> {
       out.table(sessions.open, [
         { title: 'ID', value: ({ id }) => id, whole: true },
         { title: 'STATUS', value: ({ status }) => statusPiece(status) },
-        { title: 'STOP', value: ({ stop }) => (stop ? painted('red', stop.reason) : undefined) },
+        { title: 'STOP', value: ({ stop }) => (stop ? painted('red', reasonText(stop.reason)) : undefined) },
         { title: 'ROBOT', value: ({ robot_name }) => robot_name },
         { title: 'OPERATOR', value: ({ operator_name }) => operator_name },
         { title: 'CLIENT', value: ({ client_name }) => client_name },

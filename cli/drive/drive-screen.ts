@@ -1,4 +1,5 @@
 import type { DriveLatency, DriveState } from '@wheelhouse/protocol'
+import { reasonText } from '@wheelhouse/protocol'
 import { poseWords } from '../watch/telemetry-words.ts'
 import type { DriveCommand } from './drive-keys.ts'
 
@@ -55,5 +56,5 @@ function stopText(state: DriveState | null): string {
   if (!state?.stop) return 'none'
   const { reason, latched, recorded } = state.stop
   if (!latched) return `${reason} (until you drive)`
-  return `LATCHED: ${reason}${recorded ? '' : ' (not recorded yet)'}`
+  return `LATCHED: ${reasonText(reason)}${recorded ? '' : ' (not recorded yet)'}`
 }

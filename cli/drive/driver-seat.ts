@@ -1,3 +1,4 @@
+import { dropTexts } from '@wheelhouse/protocol'
 import { OperatorLink, ticketsOf } from '@wheelhouse/sdk'
 import type { Context } from '../context.ts'
 import type { Desk } from './drive-desk.ts'
@@ -27,7 +28,7 @@ export class DriverSeat {
       onLatency: (latency) => this.#change({ latency }),
       onTelemetry: (telemetry) => this.#change({ telemetry, telemetryAtMs: performance.now() }),
       onAck: () => this.#change({ obeyed: this.#view.obeyed + 1 }),
-      onDropped: (_seq, why) => this.#change({ dropped: this.#view.dropped + 1, lastDrop: why }),
+      onDropped: (_seq, why) => this.#change({ dropped: this.#view.dropped + 1, lastDrop: dropTexts[why] }),
       onError: (cause) => this.#note(cause instanceof Error ? cause.message : String(cause)),
       onClosed: ({ reason }) => this.leave(reason),
     })

@@ -1,3 +1,4 @@
+import { reasonText } from '@wheelhouse/protocol'
 import type { Schemas } from '@wheelhouse/sdk'
 import type { Output } from '../output.ts'
 import type { Column } from '../table.ts'
@@ -31,7 +32,9 @@ export function showSession(out: Output, session: Schemas['SessionDetail']): voi
     ['Status', statusPiece(session.status)],
     [
       'Stop',
-      control.stop ? painted('red', `${control.stop.reason}, since ${when(control.stop.at)}`) : undefined,
+      control.stop
+        ? painted('red', `${reasonText(control.stop.reason)}, since ${when(control.stop.at)}`)
+        : undefined,
     ],
     ['Robot', `${session.robot_name} (${session.robot_type})`],
     ['Robot id', session.robot_id],
@@ -41,8 +44,8 @@ export function showSession(out: Output, session: Schemas['SessionDetail']): voi
     ['Planned for', when(session.scheduled_for)],
     ['Started', when(session.started_at)],
     ['Ended', when(session.ended_at)],
-    ['Why paused', session.pause_reason ?? undefined],
-    ['Why ended', session.end_reason ?? undefined],
+    ['Why paused', reasonText(session.pause_reason) || undefined],
+    ['Why ended', reasonText(session.end_reason) || undefined],
     ['Minutes', session.duration_minutes ?? undefined],
     ['Planned minutes', session.planned_minutes ?? undefined],
     ['Planned end', when(session.planned_end)],

@@ -1,4 +1,4 @@
-import { ChatMessage } from '@wheelhouse/protocol'
+import { ChatMessage, eventTitle, reasonText } from '@wheelhouse/protocol'
 import { z } from 'zod'
 import type { WatchEvent } from './watch-event.ts'
 
@@ -40,8 +40,16 @@ export function wordsOf({ event, data }: Pick<LogEntry, 'event' | 'data'>): stri
     const message = ChatMessage.safeParse(data).data
     return message ? `${message.sender_name} (${message.sender_role}): ${message.body}` : 'a message'
   }
-  const { reason, additional_minutes, planned_minutes, planned_end, ends_at, outage_seconds, rating, comment } =
-    Details.parse(data)
+  const {
+    reason,
+    additional_minutes,
+    planned_minutes,
+    planned_end,
+    ends_at,
+    outage_seconds,
+    rating,
+    comment,
+  } = Details.parse(data)
   const more = [
     additional_minutes === undefined ? undefined : `${additional_minutes} minutes`,
     planned_minutes === undefined ? undefined : `planned ${planned_minutes} minutes`,
@@ -50,9 +58,9 @@ export function wordsOf({ event, data }: Pick<LogEntry, 'event' | 'data'>): stri
     outage_seconds === undefined || outage_seconds <= 0 ? undefined : `${outage_seconds} s not billed`,
     rating === undefined ? undefined : `${rating} of 5`,
     comment ?? undefined,
-    reason,
+    reasonText(reason),
   ].filter((part) => part !== undefined && part !== '')
-  return [WORDS[event] ?? event, ...(more.length > 0 ? [more.join(', ')] : [])].join(': ')
+  return [WORDS[event] ?? eventTitle(event), ...(more.length > 0 ? [more.join(', ')] : [])].join(': ')
 }
 
 /** The time of day, by this machine's clock and zone; `--:--:--` for what is no time. */

@@ -1,3 +1,4 @@
+import { reasonText } from '@wheelhouse/protocol'
 import type { Output } from '../output.ts'
 import { painted } from '../text.ts'
 import { clockOf, wordsOf } from './event-words.ts'
@@ -65,6 +66,6 @@ function lineOf(event: WatchEvent): Line | undefined {
 }
 
 function stateText({ status, robot_connected, stop }: Extract<WatchEvent, { type: 'state' }>): string {
-  const stopped = stop ? `stop ${stop.latched ? 'LATCHED' : 'on'}: ${stop.reason}` : 'no stop'
+  const stopped = stop ? `stop ${stop.latched ? 'LATCHED' : 'on'}: ${reasonText(stop.reason)}` : 'no stop'
   return `${status}, robot ${robot_connected ? 'connected' : 'away'}, ${stopped}`
 }

@@ -1,3 +1,4 @@
+import { reasonText } from '@wheelhouse/protocol'
 import type { ScreenSize } from '../screen/live-screen.ts'
 import { type Piece, painted } from '../text.ts'
 import { statusPiece } from '../views.ts'
@@ -58,8 +59,8 @@ function stopPiece({ stop, pressed }: WatchView): Piece {
 
 function stopText(stop: WatchView['stop']): string {
   if (!stop) return stop === null ? 'none' : '–'
-  if (!stop.latched) return `${stop.reason} (until the operator drives)`
-  return `LATCHED: ${stop.reason} (${stop.recorded ? RECORDED : 'not recorded yet'})`
+  if (!stop.latched) return `${reasonText(stop.reason)} (until the operator drives)`
+  return `LATCHED: ${reasonText(stop.reason)} (${stop.recorded ? RECORDED : 'not recorded yet'})`
 }
 
 function telemetryPieces({ telemetry }: WatchView, nowMs: number): Piece[] {

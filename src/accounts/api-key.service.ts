@@ -93,7 +93,8 @@ export function createApiKeys(parts: {
           .where('user_id', '=', userId)
           .where(works)
           .executeTakeFirstOrThrow()
-        if (Number(count) >= KEY_LIMIT) throw conflict(`At most ${KEY_LIMIT} keys: revoke one first`)
+        if (Number(count) >= KEY_LIMIT)
+          throw conflict(`You have ${KEY_LIMIT} API keys, the most that are possible. Revoke one first.`)
         const made = await trx
           .insertInto('api_keys')
           .values({
@@ -170,11 +171,11 @@ export function createApiKeys(parts: {
      * @throws 401 for anything but a key that works.
      */
     async resolveKey(raw: string) {
-      if (!looksLikeApiKey(raw)) throw unauthorized('The API key is not valid')
+      if (!looksLikeApiKey(raw)) throw unauthorized('The API key is not valid. Check that it is complete.')
       const found = await holderOf(hashApiKey(raw))
-      if (!found) throw unauthorized('The API key is not valid')
-      if (found.revoked_at) throw unauthorized('The API key has been revoked')
-      if (found.expired) throw unauthorized('The API key has expired')
+      if (!found) throw unauthorized('The API key is not valid. Check that it is complete.')
+      if (found.revoked_at) throw unauthorized('The API key has been revoked. Use another one.')
+      if (found.expired) throw unauthorized('The API key has expired. Create another one.')
       const { last_used_at } = found
       if (!last_used_at || last_used_at.getTime() < Date.now() - USE_RESOLUTION_MS) noteUse(found.keyId)
       return found

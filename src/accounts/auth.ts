@@ -70,10 +70,10 @@ export function createAuth(parts: {
   /** @throws 403 when a route is not for this caller. */
   function authorize(caller: Caller, access: Exclude<Access, 'public'>): void {
     if (access.sessionOnly && caller.credential.kind !== 'session') {
-      throw forbidden('This needs a session token; API keys are not accepted here')
+      throw forbidden('An API key is not accepted here. Use a session token.')
     }
     if (access.role && !caller.roles.includes(access.role)) {
-      throw forbidden(`This needs the ${access.role} role`)
+      throw forbidden(`You need the ${access.role} role for this.`)
     }
   }
 

@@ -20,7 +20,7 @@ export function createDiscovery(parts: { issuer: string }): () => Promise<Provid
   return () => {
     known ??= read(parts.issuer).catch((cause) => {
       known = undefined
-      throw unavailable('The identity provider is unreachable, try again shortly', cause)
+      throw unavailable('The identity provider is unreachable. Try again shortly.', cause)
     })
     return known
   }

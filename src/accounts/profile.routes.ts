@@ -78,7 +78,8 @@ function providerEndpoints(parts: Parts): Endpoint[] {
 
 /** What the provider says now: the token's own claims, and userinfo's when the token holds no e-mail. */
 async function currentClaims(parts: Parts, caller: Caller): Promise<TokenClaims> {
-  if (caller.credential.kind !== 'session') throw forbidden('This needs a session token')
+  if (caller.credential.kind !== 'session')
+    throw forbidden('An API key is not accepted here. Use a session token.')
   const { token } = caller.credential
   const claims = await parts.verifyToken(token)
   if (claims.email !== undefined) return claims

@@ -12,7 +12,9 @@ export function createOriginGuard(parts: { baseUrl: string; corsOrigins: readonl
     if (/^(GET|HEAD|OPTIONS)$/.test(http.method)) return
     if (/^(same-origin|none)$/.test(http.get('Sec-Fetch-Site'))) return
     if (allowed.has(http.get('Origin'))) return
-    throw forbidden('A request with the session cookie must come from an allowed origin')
+    throw forbidden(
+      'A request with the session cookie must come from an allowed origin. Send a Bearer token instead.',
+    )
   }
 }
 export type OriginGuard = ReturnType<typeof createOriginGuard>

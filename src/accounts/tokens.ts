@@ -45,7 +45,8 @@ export function createTokenVerifier(parts: {
     try {
       const { payload } = await jwtVerify(token, parts.jwks, options)
       const { sub, exp } = payload
-      if (exp === undefined || !isSubject(sub)) throw unauthorized('The session token names no valid subject')
+      if (exp === undefined || !isSubject(sub))
+        throw unauthorized('The session token names no valid user. Sign in again.')
       return {
         issuer: parts.knownAs ?? parts.issuer,
         subject: sub,
@@ -54,8 +55,10 @@ export function createTokenVerifier(parts: {
       }
     } catch (cause) {
       if (cause instanceof AppError) throw cause
-      if (cause instanceof errors.JWTExpired) throw unauthorized('The session token has expired')
-      if (cause instanceof errors.JOSEError) throw unauthorized('The session token is not valid')
+      if (cause instanceof errors.JWTExpired)
+        throw unauthorized('The session token has expired. Sign in again.')
+      if (cause instanceof errors.JOSEError)
+        throw unauthorized('The session token is not valid. Sign in again.')
       throw cause
     }
   }
@@ -99,7 +102,7 @@ export function remoteJwks(parts: {
       const known = remote?.jwks()
       const fallback = known && (await createLocalJWKSet(known)(header, token).catch(() => undefined))
       if (fallback) return fallback
-      throw unavailable("The identity provider's keys are unreachable, try again shortly", cause)
+      throw unavailable("The identity provider's keys are unreachable. Try again shortly.", cause)
     }
   }
 }

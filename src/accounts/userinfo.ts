@@ -21,10 +21,10 @@ export function createUserinfo(parts: { discover: () => Promise<ProviderMetadata
     if (reply.status === 401 || reply.status === 403) return undefined
     const claims = reply.ok ? await reply.json().catch(() => undefined) : undefined
     if (typeof claims !== 'object' || claims === null) {
-      throw new AppError(502, 'The identity provider failed to answer about your account')
+      throw new AppError(502, 'The identity provider failed to answer about your account. Try again shortly.')
     }
     if (!('sub' in claims) || claims.sub !== subject) {
-      throw new AppError(502, 'The identity provider answered about another account')
+      throw new AppError(502, 'The identity provider answered about another account. Sign in again.')
     }
     return personalClaims(claims)
   }
@@ -40,6 +40,6 @@ async function ask(url: string, token: string): Promise<Response> {
       signal: AbortSignal.timeout(TIMEOUT_MS),
     })
   } catch (cause) {
-    throw unavailable('The identity provider is unreachable, try again shortly', cause)
+    throw unavailable('The identity provider is unreachable. Try again shortly.', cause)
   }
 }

@@ -38,7 +38,7 @@ export function createPlans(parts: { db: Db; transact: Transact; now: () => Date
             .select('id')
             .where('id', '=', plan)
             .executeTakeFirst()
-          if (!known) throw badRequest('plan: is not a pricing plan')
+          if (!known) throw badRequest('plan: must be the name of a pricing plan')
         }
         await tx.db.updateTable('users').set({ plan_id: plan }).where('id', '=', clientId).execute()
         await audit(tx, {

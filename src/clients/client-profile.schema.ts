@@ -1,5 +1,6 @@
 import { z } from 'zod'
-import { email, line, timestamp } from '../http/fields.ts'
+import { email } from '../http/email-address.ts'
+import { line, timestamp } from '../http/fields.ts'
 import { country } from '../http/place-fields.ts'
 
 const phone = line(40)

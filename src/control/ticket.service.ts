@@ -44,16 +44,18 @@ export function createSessionTickets(parts: {
     async issue(caller: Caller, sessionId: string, part: TicketPart): Promise<IssuedTicket> {
       const session = await queries.get(caller, sessionId)
       if (part === 'control' && session.operator_id !== caller.userId) {
-        throw forbidden('Only the operator of the session may control its robot')
+        throw forbidden(
+          'Only the operator of the session may control its robot. Get a ticket to watch instead.',
+        )
       }
       if (part === 'control' && !caller.roles.includes('operator')) {
         throw forbidden('This needs the operator role')
       }
       if (session.status !== 'ACTIVE' && session.status !== 'PAUSED') {
-        throw conflict('The session is not ACTIVE or PAUSED')
+        throw conflict('The session is not open. Start it first, or choose an active or paused one.')
       }
       const nodeUrl = await nodeOf(session.robot_id)
-      if (nodeUrl === undefined) throw conflict('The robot is offline')
+      if (nodeUrl === undefined) throw conflict('The robot is offline. Try again when it is connected.')
       const { userId, credential, rightsVersion: permissionsVersion } = caller
       const apiKeyId = credential.kind === 'api_key' ? { apiKeyId: credential.id } : {}
       const number = await ticketStore.nextNumber(userId)

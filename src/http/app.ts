@@ -90,11 +90,11 @@ const readableRequest: Middleware = async (ctx, next) => {
     try {
       decodeURIComponent(ctx.path)
     } catch {
-      throw badRequest('The path is not valid percent-encoded UTF-8')
+      throw badRequest('The path is not valid percent-encoded UTF-8. Encode it again.')
     }
   }
   if (ctx.request.is('json') && !/^(|utf-?8|us-ascii)$/i.test(ctx.request.charset)) {
-    throw new AppError(415, 'JSON must be sent in UTF-8')
+    throw new AppError(415, 'JSON must be sent in UTF-8.')
   }
   await next()
 }

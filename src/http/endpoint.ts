@@ -3,6 +3,7 @@ import { type exampleIds, idOf, type Role } from '@wheelhouse/protocol'
 import type { Context } from 'koa'
 import { z } from 'zod'
 import { AppError, badRequest } from './errors.ts'
+import { plainly } from './plain-issues.ts'
 
 /** Who is calling, as proven by the credential of this request. */
 export interface Caller {
@@ -134,9 +135,9 @@ export function mount(
       const caller = await authenticate(http, spec.access)
       const input = {
         caller,
-        params: spec.params?.parse(http.params),
-        query: spec.query?.parse(http.query),
-        body: spec.body ? spec.body.parse(jsonBody(http, isOptional(spec.body))) : undefined,
+        params: spec.params?.parse(http.params, plainly),
+        query: spec.query?.parse(http.query, plainly),
+        body: spec.body ? spec.body.parse(jsonBody(http, isOptional(spec.body)), plainly) : undefined,
         http,
       }
       await around(http, spec, caller, async () => {

@@ -31,7 +31,9 @@ export const forbidden = (why: string) => new AppError(403, why)
 export const notFound = (what: string) => new AppError(404, `${what} not found`)
 /** The path exists, but not for this method. */
 export const notAllowed = (method: string, allowed: readonly string[]) =>
-  new AppError(405, `${method} is not allowed here`, { headers: { Allow: allowed.join(', ') } })
+  new AppError(405, `${method} is not allowed here. Use ${allowed.join(' or ')}.`, {
+    headers: { Allow: allowed.join(', ') },
+  })
 export const conflict = (why: string) => new AppError(409, why)
 export const unavailable = (why: string, cause?: unknown) =>
   new AppError(503, why, { cause, headers: { 'Retry-After': '1' } })
@@ -45,21 +47,31 @@ export const diskFull = (cause?: unknown) =>
 export function toAppError(cause: unknown): AppError {
   if (cause instanceof AppError) return cause
   if (cause instanceof z.ZodError) return badRequest(readableIssues(cause))
-  if (isBadCompression(cause)) return new AppError(400, 'Request body cannot be decompressed', { cause })
+  if (isBadCompression(cause))
+    return new AppError(400, 'The request body cannot be decompressed. Check its Content-Encoding.', {
+      cause,
+    })
   if (isDiskFull(cause)) return diskFull(cause)
-  if (isContention(cause)) return unavailable('Too much is being changed at once, try again shortly', cause)
-  if (isDatabaseAway(cause)) return unavailable('The database is unreachable, try again shortly', cause)
+  if (isContention(cause)) return unavailable('Too much is being changed at once. Try again shortly.', cause)
+  if (isDatabaseAway(cause)) return unavailable('The database is unreachable. Try again shortly.', cause)
   if (isHttpError(cause)) return new AppError(cause.status, httpErrorText(cause), { cause })
-  return new AppError(500, 'Internal error', { cause })
+  return new AppError(500, 'The platform failed to answer this request. Try again later.', { cause })
 }
 
-/** Issues repeat what was sent, such as keys nobody knows, so they are cut. */
-function readableIssues(error: z.ZodError): string {
-  const text = error.issues
-    .slice(0, 5)
-    .map((issue) => (issue.path.length > 0 ? `${issue.path.join('.')}: ${issue.message}` : issue.message))
-    .join('; ')
+/**
+ * Returns the issues as `field: what is wrong`, the first of every field. They repeat what was sent, such as unknown
+ * keys, so they are cut.
+ */
+export function readableIssues(error: z.ZodError): string {
+  const ofFields = new Map(error.issues.toReversed().map((issue) => [issue.path.join('.'), issue]))
+  const first = error.issues.filter((issue) => ofFields.get(issue.path.join('.')) === issue)
+  const text = first.slice(0, 5).map(readableIssue).join('; ')
   return text.length > LONGEST_TEXT ? `${text.slice(0, LONGEST_TEXT).toWellFormed()}…` : text
+}
+
+function readableIssue({ path, message, code }: z.core.$ZodIssue): string {
+  if (path.length > 0) return `${path.join('.')}: ${message}`
+  return code === 'invalid_type' ? `The request ${message}` : message
 }
 
 /**
@@ -116,7 +128,7 @@ function isHttpError(cause: unknown): cause is Error & { status: number; type?: 
 }
 
 function httpErrorText(cause: Error & { status: number }): string {
-  if (cause.status === 413) return 'Request body is too large'
-  if (cause.status === 400) return 'Request body is not valid JSON'
+  if (cause.status === 413) return 'The request body is too large. Send less.'
+  if (cause.status === 400) return 'The request body is not valid JSON.'
   return cause.message
 }

@@ -21,13 +21,26 @@ export const prose = (max: number) =>
     .max(max)
     .refine((text) => text.isWellFormed() && !text.includes('\0'), 'must be well-formed text')
 
+/** Text of several lines that must say something; blanks around it are cut off. */
+export const filledProse = (max: number) =>
+  z
+    .string()
+    .trim()
+    .min(1, 'must not be empty')
+    .max(max)
+    .refine((text) => text.isWellFormed() && !text.includes('\0'), 'must be well-formed text')
+    .refine((text) => text === '' || VISIBLE.test(text), 'must not be empty')
+
 /** A whole number in a query string. Empty, signed and fractional ones are refused, never rounded. */
 export const queryInteger = (minimum: number, maximum: number) =>
   z
     .string()
-    .regex(/^\d{1,10}$/, 'must be a whole number')
+    .regex(/^\d{1,10}$/, `must be a whole number from ${minimum} to ${maximum}`)
     .transform(Number)
-    .pipe(z.number().min(minimum).max(maximum))
+    .refine(
+      (value) => value >= minimum && value <= maximum,
+      `must be a whole number from ${minimum} to ${maximum}`,
+    )
     .meta({
       override({ jsonSchema }) {
         delete jsonSchema.pattern
@@ -36,9 +49,6 @@ export const queryInteger = (minimum: number, maximum: number) =>
     })
 
 export const timestamp = z.iso.datetime().meta({ examples: ['2026-11-20T09:30:00.000Z'] })
-
-/** An e-mail address, in the length that mail servers take. */
-export const email = z.email().max(254)
 
 const count = z.number().int()
 /** How many there are of each of some names. */

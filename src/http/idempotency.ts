@@ -96,11 +96,15 @@ export function createIdempotency(parts: Parts) {
       case 'answered':
         return kept(request, claimed.status, claimed.body)
       case 'other':
-        throw new AppError(422, 'This Idempotency-Key was used for another request')
+        throw new AppError(422, 'This Idempotency-Key was used for another request. Send a new one.')
       case 'running':
-        throw new AppError(409, 'The request with this Idempotency-Key is still being carried out', {
-          headers: { 'Retry-After': '1' },
-        })
+        throw new AppError(
+          409,
+          'A request with this Idempotency-Key is still running. Retry after it has finished.',
+          {
+            headers: { 'Retry-After': '1' },
+          },
+        )
       case 'lost':
         throw lost()
     }
@@ -136,7 +140,7 @@ export function createIdempotency(parts: Parts) {
       // What outlives its request, e.g. a listener it woke, acts for itself.
       if (!request || request.over) return
       if (await store.mark(trx, request.claim)) return
-      throw conflict('A repetition of this request was faster')
+      throw conflict('A repetition of this request was faster. Send it again to get its answer.')
     },
 
     removeExpired: store.removeExpired,
@@ -148,7 +152,7 @@ const notAKey = () => badRequest('Idempotency-Key: must be 1 to 255 printable AS
 
 const lost = () =>
   conflict(
-    'The first request with this Idempotency-Key was carried out, but its answer was not kept: look up what it did',
+    'The first request with this Idempotency-Key was processed, but its answer was not kept. Look up what it did.',
   )
 
 const scopeOf = (http: Context, caller: Caller | undefined) => caller?.userId ?? `ip:${clientNetwork(http)}`

@@ -1,15 +1,11 @@
+import countryCodes from 'i18n-iso-countries/codes.json' with { type: 'json' }
 import { z } from 'zod'
 
-/** Region codes that the Unicode data knows besides those of ISO 3166-1: groupings, exceptions, placeholders. */
-const NO_COUNTRIES = new Set('AC CP CQ DG EA EU EZ IC QO TA UN XA XB ZZ'.split(' '))
-const regionNames = new Intl.DisplayNames(['en'], { type: 'region', fallback: 'none' })
+const countries: ReadonlySet<string> = new Set(countryCodes.map(([alpha2]) => alpha2 as string))
+const languageNames = new Intl.DisplayNames(['en'], { type: 'language', fallback: 'none' })
 
-/** Whether a code is a country's today: ISO 3166-1 alpha-2, and XK, which Kosovo's people have to live with. */
-export function isCountry(code: string): boolean {
-  if (!/^[A-Z]{2}$/.test(code) || NO_COUNTRIES.has(code)) return false
-  const current = new Intl.Locale(`und-${code}`).region === code // the code of a former country names its heir
-  return current && regionNames.of(code) !== undefined
-}
+/** Returns whether a code is a country's: ISO 3166-1 alpha-2, and XK, because Kosovo has no code of its own there. */
+export const isCountry = (code: string): boolean => countries.has(code)
 
 /** The zone's name as it is usually written, or undefined when there is no such IANA zone. */
 function knownTimeZone(name: string): string | undefined {
@@ -23,10 +19,11 @@ function knownTimeZone(name: string): string | undefined {
   }
 }
 
-/** The canonical spelling of a BCP 47 language tag, or undefined when it is none. */
+/** Returns the canonical spelling of a BCP 47 tag of a known language: `german` has the form of one, and is none. */
 function canonicalLanguage(tag: string): string | undefined {
   try {
-    return Intl.getCanonicalLocales(tag)[0]
+    const [known] = Intl.getCanonicalLocales(tag)
+    return known !== undefined && languageNames.of(known) !== undefined ? known : undefined
   } catch {
     return undefined
   }
@@ -42,7 +39,7 @@ const understood = (
   z
     .string()
     .trim()
-    .max(maxLength)
+    .max(maxLength, problem)
     .meta({ examples: [example] })
     .transform((text, context) => {
       const known = read(text)
@@ -57,7 +54,7 @@ export const country = understood(
   2,
   // Letters first: to JavaScript, a capital ß is SS, which is South Sudan.
   (text) => (/^[A-Za-z]{2}$/.test(text) && isCountry(text.toUpperCase()) ? text.toUpperCase() : undefined),
-  'must be a country code of ISO 3166-1, such as DE',
+  'must be the two-letter code of a country (ISO 3166-1), such as DE for Germany',
 )
 
 /** A time zone of the IANA database. */
@@ -73,5 +70,5 @@ export const language = understood(
   'de',
   35,
   canonicalLanguage,
-  'must be a BCP 47 language tag, such as de or pt-BR',
+  'must be the code of a language (BCP 47), such as de or pt-BR',
 )

@@ -61,7 +61,7 @@ export function createRateLimits(
       http.set('RateLimit', `"${policy}";r=${left};t=${seconds}`)
       if (allowed) return
       parts.refused(policy)
-      throw new AppError(429, `Too many requests (${policy}): try again in ${seconds} s`, {
+      throw new AppError(429, `Too many requests (${policy}). Try again in ${seconds} s.`, {
         headers: { 'Retry-After': String(seconds) },
       })
     },

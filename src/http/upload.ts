@@ -56,7 +56,7 @@ function watchPace({ socket }: IncomingMessage, upload: Upload) {
 }
 
 const tooLarge = (upload: Upload) =>
-  new AppError(413, `${upload.field}: the file is larger than ${upload.maxBytes / 1024 / 1024} MB`)
+  new AppError(413, `${upload.field}: must be at most ${upload.maxBytes / 1024 / 1024} MB`)
 
 function createParser(request: IncomingMessage, upload: Upload): BusboyInstance {
   const type = request.headers['content-type'] ?? ''
@@ -69,7 +69,7 @@ function createParser(request: IncomingMessage, upload: Upload): BusboyInstance 
       limits: { fileSize: upload.maxBytes, fieldSize: 1_024, parts: 1, headerPairs: 20, headerSize: 8_192 },
     })
   } catch {
-    throw badRequest('The multipart body has no boundary')
+    throw badRequest('The Content-Type header must name the boundary of the multipart body.')
   }
 }
 
@@ -78,8 +78,9 @@ function onlyFile(request: IncomingMessage, parser: BusboyInstance, upload: Uplo
   return new Promise((resolve, reject) => {
     const chunks: Buffer[] = []
     let whole = false
-    const malformed = () => reject(badRequest('The multipart body is malformed or incomplete'))
-    const others = () => reject(badRequest(`The body must hold one file in the field ${upload.field}`))
+    const malformed = () =>
+      reject(badRequest('The multipart body is malformed or incomplete. Send it again.'))
+    const others = () => reject(badRequest(`${upload.field}: must be one file, and the only field`))
     parser.on('file', (field, file) => {
       file.on('error', malformed)
       file.on('limit', () => reject(tooLarge(upload)))

@@ -75,7 +75,11 @@ export function createLoginClient(parts: { provider: LoginProvider; callbackUrl:
 
 async function discover(provider: LoginProvider): Promise<oidc.Configuration> {
   const { clientId, clientSecret } = provider
-  if (!clientId) throw new AppError(503, 'Sign-in is not set up here: IDP_CLIENT_ID is missing')
+  if (!clientId)
+    throw new AppError(
+      503,
+      'Sign-in is not set up on this platform. An administrator must set IDP_CLIENT_ID.',
+    )
   const issuer = new URL(provider.issuer)
   // Codes and tokens over plain http are for the development provider on the same machine only.
   const insecure = issuer.protocol === 'http:' && isLoopback(issuer.hostname)
@@ -99,16 +103,16 @@ function clientAuthentication(secret: string | undefined): oidc.ClientAuth {
 function readable(cause: unknown): AppError {
   if (cause instanceof oidc.AuthorizationResponseError) {
     return cause.error === 'access_denied'
-      ? forbidden('The sign-in was cancelled')
-      : new AppError(502, 'The identity provider could not complete the sign-in', { cause })
+      ? forbidden('The sign-in was cancelled. Start again.')
+      : new AppError(502, 'The identity provider could not complete the sign-in. Start again.', { cause })
   }
   if (cause instanceof oidc.ResponseBodyError && cause.error === 'invalid_grant') {
-    return badRequest('This sign-in has expired or was already used: start again')
+    return badRequest('This sign-in has expired or was already used. Start again.')
   }
   if (isUnreachable(cause)) {
-    return unavailable('The identity provider is unreachable, try again shortly', cause)
+    return unavailable('The identity provider is unreachable. Try again shortly.', cause)
   }
-  return new AppError(502, "The identity provider's answer was not acceptable", { cause })
+  return new AppError(502, "The identity provider's answer cannot be used. Start again.", { cause })
 }
 
 /** Failed connections reach us as fetch's TypeError, slow ones as a TimeoutError; either may be wrapped. */

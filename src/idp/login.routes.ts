@@ -80,7 +80,7 @@ async function complete(login: Login, http: Context): Promise<void> {
   const state = openLoginState(login.secrets, readCookie(http.req.headers.cookie, login.stateCookie))
   // Anybody can make a browser open this address; only one that began a sign-in holds its state.
   if (!state || http.query.state !== state.state) {
-    throw badRequest('This sign-in has expired or began in another browser: start again')
+    throw badRequest('This sign-in has expired or began in another browser. Start again.')
   }
   drop(login, http, login.stateCookie)
   const { candidates } = await login.client.finish(http.search, state)
@@ -115,9 +115,13 @@ async function acceptable(login: Login, candidates: readonly string[]) {
       refusal ??= cause
     }
   }
-  throw new AppError(502, "The identity provider's token is not meant for this platform (see IDP_AUDIENCE)", {
-    cause: refusal,
-  })
+  throw new AppError(
+    502,
+    "The identity provider's token is not meant for this platform. An administrator must check IDP_AUDIENCE.",
+    {
+      cause: refusal,
+    },
+  )
 }
 
 function keep(login: Login, http: Context, name: string, value: string, life: { seconds: number }): void {

@@ -37,7 +37,7 @@ export function signInPage(parts: {
   }
 }
 
-const expired = () => badRequest('This sign-in has expired or belongs to another browser: start again')
+const expired = () => badRequest('This sign-in has expired or belongs to another browser. Start again.')
 
 async function underWay(provider: Provider, http: Context): Promise<Interaction> {
   return await provider.interactionDetails(http.req, http.res).catch(() => {
@@ -96,12 +96,13 @@ async function finish(
 }
 
 async function readForm(http: Context): Promise<URLSearchParams> {
-  if (!http.is('application/x-www-form-urlencoded')) throw new AppError(415, 'A form is required')
+  if (!http.is('application/x-www-form-urlencoded'))
+    throw new AppError(415, 'The body must be a submitted form.')
   const chunks: Buffer[] = []
   let size = 0
   for await (const chunk of http.req) {
     size += chunk.length
-    if (size > FORM_LIMIT_BYTES) throw new AppError(413, 'The form is too large')
+    if (size > FORM_LIMIT_BYTES) throw new AppError(413, 'The form is too large. Send less.')
     chunks.push(chunk)
   }
   return new URLSearchParams(Buffer.concat(chunks).toString('utf8'))

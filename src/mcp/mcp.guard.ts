@@ -14,8 +14,10 @@ export function createMcpGuard(parts: { baseUrl: string; corsOrigins: readonly s
   const origins = new Set([own.origin, ...parts.corsOrigins])
   return (http: Context): void => {
     const host = http.host.toLowerCase() // behind trusted proxies, what was asked of the first of them
-    if (host !== own.host && !LOOPBACK.test(host)) throw forbidden('The Host header names another host')
+    if (host !== own.host && !LOOPBACK.test(host))
+      throw forbidden('The Host header names another host. Use the address of the platform.')
     const origin = http.get('Origin')
-    if (origin !== '' && !origins.has(origin)) throw forbidden('Requests from this Origin are not allowed')
+    if (origin !== '' && !origins.has(origin))
+      throw forbidden('Requests from this Origin are not allowed. An administrator can allow it.')
   }
 }

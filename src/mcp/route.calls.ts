@@ -1,6 +1,7 @@
 import type { Context } from 'koa'
 import { type Caller, type Endpoint, keepsAnswers } from '../http/endpoint.ts'
 import { type Idempotency, postFingerprint } from '../http/idempotency.ts'
+import { plainly } from '../http/plain-issues.ts'
 import type { Route } from './tool.ts'
 
 /** Who asks, and the request over HTTP that they ask in. */
@@ -62,9 +63,9 @@ export function createRouteCalls(parts: {
     const spec = find(route)
     const input = {
       caller,
-      params: spec.params?.parse(given.params),
-      query: spec.query?.parse(given.query ?? {}),
-      body: spec.body?.parse(given.body),
+      params: spec.params?.parse(given.params, plainly),
+      query: spec.query?.parse(given.query ?? {}, plainly),
+      body: spec.body?.parse(given.body, plainly),
       http: unanswered(http),
     }
     const key = keepsAnswers(spec) ? given.idempotencyKey : undefined

@@ -1,6 +1,7 @@
 import type { CallToolResult } from '@modelcontextprotocol/server'
 import { z } from 'zod'
 import { badRequest, toAppError } from '../http/errors.ts'
+import { plainly } from '../http/plain-issues.ts'
 import { sessionOfRobot } from './robot-session.ts'
 import type { Asking, RouteCalls, RouteInput } from './route.calls.ts'
 import { isHandedOn, PAGE, type Place, type ToolShape } from './tool.schemas.ts'
@@ -27,7 +28,7 @@ export async function useTool(
     routes.admit(tool.route, asking.caller)
     const places = sorted(tool, shape, given)
     if (tool.orRobot) places.path.id = await sessionOf(places, routes, asking)
-    const page = tool.pages ? Page.parse(places.page) : undefined
+    const page = tool.pages ? Page.parse(places.page, plainly) : undefined
     const { body, replayed } = await routes.call(tool.route, inputOf(tool, places), asking)
     const structuredContent = handOn(tool, body, page)
     return {
@@ -59,7 +60,7 @@ function sorted(
   }
   for (const [name, value] of Object.entries(given)) {
     const known = places.get(name)
-    if (!known) throw badRequest(`Unrecognized key: ${JSON.stringify(name).slice(0, 100)}`)
+    if (!known) throw badRequest(`${JSON.stringify(name).slice(0, 100)} is not an argument of this tool`)
     found[known.place][known.field] = value
   }
   for (const name of tool.required ?? []) {

@@ -33,11 +33,12 @@ export async function drawAvatar(file: Buffer): Promise<Buffer> {
 
 /** Looks at the header alone, before anything is decoded. */
 async function inspect(file: Buffer): Promise<void> {
-  if (!hasSignature(file)) throw new AppError(415, 'avatar: the file is no PNG, JPEG or WebP image')
+  if (!hasSignature(file)) throw new AppError(415, 'avatar: must be a PNG, JPEG or WebP image')
   const { format, width, height } = await readable(() => sharp(file, { limitInputPixels: false }).metadata())
-  if (!FORMATS.includes(format)) throw new AppError(415, `avatar: ${format} images are not taken`)
+  if (!FORMATS.includes(format))
+    throw new AppError(415, `avatar: must be a PNG, JPEG or WebP image, not ${format}`)
   if (width * height > MAX_PIXELS) {
-    throw new AppError(413, `avatar: the image has more than ${MAX_MEGAPIXELS} megapixels`)
+    throw new AppError(413, `avatar: must have at most ${MAX_MEGAPIXELS} megapixels`)
   }
 }
 
@@ -62,6 +63,6 @@ async function readable<T>(reading: () => Promise<T>): Promise<T> {
   try {
     return await reading()
   } catch {
-    throw badRequest('avatar: the image is damaged and cannot be read')
+    throw badRequest('avatar: is damaged and cannot be read. Send another image.')
   }
 }

@@ -26,7 +26,7 @@ const tooMany = () =>
 /** People's uploaded avatars. */
 export function createAvatars(parts: { db: Db; now: () => Date }) {
   const { db, now } = parts
-  const full = () => unavailable('Too many pictures are being uploaded, try again shortly')
+  const full = () => unavailable('Too many pictures are being uploaded. Try again shortly.')
   const uploadOf = createKeyedLimit({ atOnce: UPLOADS_OF_A_USER, full: tooMany })
   const upload = createTurnstile({ atOnce: UPLOADS_AT_ONCE, waiting: 0, full })
   const turn = createTurnstile({ atOnce: DRAWN_AT_ONCE, waiting: UPLOADS_AT_ONCE, full })

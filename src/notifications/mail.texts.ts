@@ -1,4 +1,4 @@
-import type { NotificationType } from '@wheelhouse/protocol'
+import { type NotificationType, type PlatformReason, reasonTexts } from '@wheelhouse/protocol'
 
 /** What a mail says of one notification: a subject, and a sentence or two. */
 export interface Told {
@@ -22,6 +22,13 @@ function named(value: unknown): string {
     .trim()
   const short = [...line].slice(0, MAX_NAME_LENGTH).join('')
   return `"${short === line ? line : `${short}...`}"`
+}
+
+/** Why the platform did it, behind a sentence. What participants wrote is no part of a mail. */
+function because({ reason }: Data): string {
+  const code = typeof reason === 'string' && Object.hasOwn(reasonTexts, reason)
+  const why = code ? reasonTexts[reason as PlatformReason] : ''
+  return why && `: ${why}`
 }
 
 const robot = (data: Data) => `robot ${named(data.robot_name)}`
@@ -50,7 +57,7 @@ const kinds: Readonly<Record<NotificationType, (data: Data) => Told>> = {
   }),
   'session.paused': (data) => ({
     subject: `Session paused with ${robot(data)}`,
-    text: `The session with ${robot(data)} is paused. The robot stands.`,
+    text: `The session with ${robot(data)} is paused${because(data)}. The robot stands.`,
   }),
   'session.resumed': (data) => ({
     subject: `Session resumed with ${robot(data)}`,
@@ -58,11 +65,11 @@ const kinds: Readonly<Record<NotificationType, (data: Data) => Told>> = {
   }),
   'session.ended': (data) => ({
     subject: `Session ended with ${robot(data)}`,
-    text: `The session with ${robot(data)} is over.`,
+    text: `The session with ${robot(data)} is over${because(data)}.`,
   }),
   'session.cancelled': (data) => ({
     subject: `Session cancelled with ${robot(data)}`,
-    text: `The planned session with ${robot(data)} will not take place.`,
+    text: `The planned session with ${robot(data)} will not take place${because(data)}.`,
   }),
   'session.stopped': (data) => ({
     subject: `EMERGENCY STOP of ${robot(data)}`,

@@ -6,7 +6,12 @@ import { sessionCookieName } from '../accounts/session-cookie.ts'
 export const ErrorBody = z.object({ error: z.string() }).meta({
   id: 'Error',
   description: 'The body of every error: one text for people to read.',
-  examples: [{ error: 'hardware_id already belongs to a robot' }],
+  examples: [
+    {
+      error:
+        'hardware_id: already belongs to a robot. Capital letters make no difference. Check the id, or remove that robot first.',
+    },
+  ],
 })
 
 const headers = {

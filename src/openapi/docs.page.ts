@@ -60,7 +60,9 @@ export function docsPage(): Middleware {
     const answer = answers.get(http.path)
     if (!answer) return await next()
     if (http.method !== 'GET' && http.method !== 'HEAD') {
-      throw new AppError(405, `${http.method} is not allowed here`, { headers: { Allow: 'GET, HEAD' } })
+      throw new AppError(405, `${http.method} is not allowed here. Use GET or HEAD.`, {
+        headers: { Allow: 'GET, HEAD' },
+      })
     }
     http.set('Cache-Control', 'no-cache') // to be asked for again, and answered 304 while it is the same
     await answer(http)

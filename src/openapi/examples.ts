@@ -15,6 +15,7 @@ const byFormat: Readonly<Record<string, string>> = {
   time: '09:30:00',
   duration: 'PT30M',
   email: 'ada@example.com',
+  'idn-email': 'ada@example.com',
   uri: 'https://example.com/',
   binary: 'the bytes of the file',
 }

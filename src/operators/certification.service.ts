@@ -32,7 +32,9 @@ export function createCertifications(parts: { db: Db; transact: Transact; now: (
         )
       } catch (cause) {
         if (uniqueViolation(cause) === 'one_live_certification_per_type') {
-          throw conflict('A certification for this robot type is already pending or approved')
+          throw conflict(
+            'A certification for this robot type is already requested or approved. Wait for the decision.',
+          )
         }
         throw cause
       }
@@ -76,7 +78,7 @@ export function createCertifications(parts: { db: Db; transact: Transact; now: (
         if (!decided) {
           const known = await tx.db.selectFrom('certifications').select('id').where('id', '=', id).execute()
           throw known.length > 0
-            ? conflict('This certification is already decided')
+            ? conflict('This certification is already decided. Reload the list.')
             : notFound('Certification')
         }
         const operator = await tx.db

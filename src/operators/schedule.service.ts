@@ -51,7 +51,7 @@ export function createSchedules(parts: { db: Db; now: () => Date }) {
         )
         .returning(['timezone', 'slots'])
         .executeTakeFirst()
-      if (!saved) throw badRequest('timezone: required, as your profile names none')
+      if (!saved) throw badRequest('timezone: is required, because your profile names none')
       return saved
     },
   }

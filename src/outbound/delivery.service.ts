@@ -35,7 +35,7 @@ export function createDeliveries(parts: { db: Db; transact: Transact; now: () =>
   /** @throws 404 when the webhook is unknown or somebody else's, 409 when it is off */
   async function lockEnabled(tx: Tx, userId: string, webhookId: string): Promise<WebhookRow> {
     const webhook = await lockWebhook(tx, userId, webhookId)
-    if (!webhook.enabled) throw conflict('The webhook is disabled: enable it first')
+    if (!webhook.enabled) throw conflict('The webhook is disabled. Enable it first.')
     return webhook
   }
 
@@ -95,7 +95,8 @@ export function createDeliveries(parts: { db: Db; transact: Transact; now: () =>
           .where('status', '=', 'PENDING')
           .where('type', '=', TEST_EVENT_TYPE)
           .executeTakeFirstOrThrow()
-        if (Number(waiting) >= TEST_LIMIT) throw conflict(`${TEST_LIMIT} tests are waiting already`)
+        if (Number(waiting) >= TEST_LIMIT)
+          throw conflict(`${TEST_LIMIT} tests are waiting already. Try again when they have been sent.`)
         const data = { webhook_id: webhookId }
         return await queue(tx, webhook, {
           ...{ event_id: randomUUID(), seq: null, type: TEST_EVENT_TYPE, data, occurred_at: now() },
@@ -113,7 +114,8 @@ export function createDeliveries(parts: { db: Db; transact: Transact; now: () =>
           .where('id', '=', id)
           .executeTakeFirst()
         if (!event) throw notFound('Delivery')
-        if (event.status === 'PENDING') throw conflict('It is still on its way')
+        if (event.status === 'PENDING')
+          throw conflict('The delivery is still on its way. Send it again when it has arrived or failed.')
         return await queue(tx, webhook, event)
       }),
 

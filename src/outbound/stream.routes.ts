@@ -10,11 +10,10 @@ const PAGE_LIMIT = 500
 const MAX_WAIT_SECONDS = 30
 
 const After = z
-  .union([
-    z.literal('oldest'),
-    z.literal('latest'),
-    z.string().regex(/^(0|[1-9]\d{0,14})$/, 'must be a cursor'),
-  ])
+  .union(
+    [z.literal('oldest'), z.literal('latest'), z.string().regex(/^(0|[1-9]\d{0,14})$/)],
+    'must be oldest, latest or the seq of an event',
+  )
   .default('oldest')
   .transform((text): Position => (text === 'oldest' || text === 'latest' ? text : Number(text)))
   .meta({

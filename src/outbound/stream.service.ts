@@ -27,7 +27,7 @@ interface Row {
 }
 
 const gone = (why: string) =>
-  new AppError(410, `${why}: read the state anew, and go on with after=latest, or with after=oldest`)
+  new AppError(410, `${why}. Read the present state, then continue with after=latest, or with after=oldest.`)
 
 /** A user's events, forwards. */
 export function createEventStreams({ db }: { db: Db }) {

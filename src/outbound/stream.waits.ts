@@ -92,7 +92,7 @@ export function createEventWaits(parts: { db: Db; bus: Bus; report: (cause: unkn
     open({ userId, credential }: Caller): Wait {
       const own = [...waiting].filter((one) => one.userId === userId).length
       if (own >= PER_USER || waiting.size >= IN_ALL) {
-        throw new AppError(429, `At most ${PER_USER} requests may wait at a time`, {
+        throw new AppError(429, `At most ${PER_USER} requests may wait at a time. End one first.`, {
           headers: { 'Retry-After': '5' },
         })
       }
@@ -111,7 +111,7 @@ export function createEventWaits(parts: { db: Db; bus: Bus; report: (cause: unkn
           one.seen = seen
           if (!one.woken && !one.over) await sleep(one, untilMs - performance.now())
           one.seen = Number.MAX_SAFE_INTEGER
-          if (one.revoked) throw unauthorized('The API key has been revoked')
+          if (one.revoked) throw unauthorized('The API key has been revoked. Use another one.')
         },
         get over() {
           return one.over

@@ -40,7 +40,7 @@ export const UpdateWebhook = z
       .optional()
       .meta({ description: 'Off: what waits is given up. On: events are sent from now on.' }),
   })
-  .refine((change) => Object.keys(change).length > 0, 'must change something')
+  .refine((change) => Object.keys(change).length > 0, 'Name at least one field to change')
   .meta({ id: 'UpdateWebhook', examples: [{ types: ['session.*'] }] })
 export type UpdateWebhook = z.output<typeof UpdateWebhook>
 

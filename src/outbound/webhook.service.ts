@@ -77,7 +77,7 @@ export function createWebhooks(parts: {
           .where('user_id', '=', userId)
           .executeTakeFirstOrThrow()
         if (Number(count) >= WEBHOOK_LIMIT)
-          throw conflict(`At most ${WEBHOOK_LIMIT} webhooks: remove one first`)
+          throw conflict(`You have ${WEBHOOK_LIMIT} webhooks, the most that are possible. Remove one first.`)
         const made = await tx.db
           .insertInto('webhooks')
           .values({ id, user_id: userId, ...input, secret: seal(secret, id), created_at: now() })

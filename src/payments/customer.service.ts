@@ -1,6 +1,7 @@
 import type { Users } from '../accounts/user.service.ts'
 import type { ClientProfiles } from '../clients/client-profile.service.ts'
 import type { Tx } from '../events/transactor.ts'
+import { asciiAddress } from '../http/email-address.ts'
 import { asked, isMissing, type Provider, textOf } from './provider.ts'
 import type { ProviderAccounts } from './provider-accounts.ts'
 import type { ProviderFacts, ProviderNews } from './provider-facts.ts'
@@ -19,11 +20,12 @@ export function createCustomers(parts: {
 
   async function introduce(userId: string) {
     const [user, profile] = await Promise.all([users.byId(userId), clientProfiles.get(userId)])
+    const contact = profile.contact_email ?? user.email
+    // Stripe takes no address that has no form in ASCII.
+    const email = contact ? asciiAddress(contact) : undefined
     return {
       name: profile.company_name ?? user.display_name,
-      ...(profile.contact_email || user.email
-        ? { email: (profile.contact_email ?? user.email) as string }
-        : {}),
+      ...(email !== undefined && { email }),
       metadata: { user_id: userId },
     }
   }

@@ -28,8 +28,9 @@ export function createPayouts(parts: {
   /** @throws 409 while the provider makes no transfers to this operator; 502, 503 */
   async function destination(operatorId: string): Promise<string> {
     const { accountId, payoutsEnabled } = await recipients.status(operatorId)
-    if (accountId === null) throw conflict('Set up your payout account first')
-    if (!payoutsEnabled) throw conflict('Your payout account is not ready: the provider wants to know more')
+    if (accountId === null) throw conflict('You have no payout account yet. Set it up first.')
+    if (!payoutsEnabled)
+      throw conflict('Your payout account is not ready. Complete it at the payment provider first.')
     return accountId
   }
 
@@ -41,11 +42,11 @@ export function createPayouts(parts: {
     const amountCents = asked ?? availableCents
     if (amountCents < MINIMUM_CENTS || amountCents > availableCents) {
       const { cents } = await pendingEarnings(tx.db, operatorId)
-      const pending = cents > 0 ? `; ${euros(cents)} of earnings are pending` : ''
+      const pending = cents > 0 ? ` ${euros(cents)} of earnings are pending.` : ''
       const why =
         amountCents < MINIMUM_CENTS
-          ? `A payout is at least ${euros(MINIMUM_CENTS)}; this one would be ${euros(amountCents)}`
-          : `Only ${euros(availableCents)} are available`
+          ? `A payout is at least ${euros(MINIMUM_CENTS)}. This one would be ${euros(amountCents)}.`
+          : `Only ${euros(availableCents)} are available. Ask for less.`
       throw conflict(why + pending)
     }
     const at = now()

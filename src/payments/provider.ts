@@ -105,15 +105,26 @@ function failure(cause: InstanceType<typeof Stripe.errors.StripeError>): AppErro
   const { errors } = Stripe
   // Two requests with the same idempotency key at the same time: the first one is being carried out.
   if (cause instanceof errors.StripeIdempotencyError || cause.statusCode === 409) {
-    return unavailable('The same is being asked of the payment provider already, try again shortly', cause)
+    return unavailable(
+      'The same request is already running at the payment provider. Try again shortly.',
+      cause,
+    )
   }
   if (isUnknownOutcome(cause) || cause instanceof errors.StripeRateLimitError || cause.statusCode === 429) {
-    return unavailable('The payment provider does not answer, try again shortly', cause)
+    return unavailable('The payment provider does not answer. Try again shortly.', cause)
   }
   if (cause instanceof errors.StripeAuthenticationError || cause instanceof errors.StripePermissionError) {
-    return new AppError(503, 'The payment provider does not accept the key of this platform', { cause })
+    return new AppError(
+      503,
+      'The payment provider does not accept the key of this platform. Ask an administrator to check it.',
+      { cause },
+    )
   }
-  return new AppError(502, 'The payment provider refused the request', { cause })
+  return new AppError(
+    502,
+    'The payment provider refused the request. Try again later, or ask an administrator.',
+    { cause },
+  )
 }
 
 /** What every payment route answers on a platform without a key of the provider. */

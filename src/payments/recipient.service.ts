@@ -1,6 +1,7 @@
 import type Stripe from 'stripe'
 import type { Users } from '../accounts/user.service.ts'
 import type { Tx } from '../events/transactor.ts'
+import { asciiAddress } from '../http/email-address.ts'
 import { conflict } from '../http/errors.ts'
 import type { OperatorProfiles } from '../operators/operator-profile.service.ts'
 import { asked, isMissing, type Provider, textOf } from './provider.ts'
@@ -38,10 +39,13 @@ export function createRecipients(parts: {
   async function introduce(userId: string) {
     const [user, profile] = await Promise.all([users.byId(userId), operatorProfiles.get(userId)])
     if (profile.country === null) {
-      throw conflict('Your operator profile needs a country first: it decides how you can be paid')
+      throw conflict(
+        'Your operator profile names no country, which decides how you can be paid. Choose it in your profile first.',
+      )
     }
+    const email = user.email ? asciiAddress(user.email) : undefined
     return {
-      ...(user.email && { contact_email: user.email }),
+      ...(email !== undefined && { contact_email: email }),
       display_name: user.display_name,
       dashboard: 'express' as const,
       identity: { country: profile.country.toLowerCase(), entity_type: 'individual' as const },

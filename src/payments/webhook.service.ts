@@ -84,7 +84,7 @@ export function createWebhook(parts: WebhookParts) {
         metrics.providerEvent(await handle(event))
       } catch (cause) {
         metrics.providerEvent('failed')
-        throw new AppError(500, 'The event was not carried out: send it again', { cause })
+        throw new AppError(500, 'The event could not be processed. Send it again.', { cause })
       }
     },
   }

@@ -39,13 +39,15 @@ export function createEventReader(parts: {
 
   return (raw: string, header: string): SignedEvent => {
     if (!webhookSecrets.some((secret) => isSigned(raw, header, secret))) {
-      throw badRequest('Stripe-Signature is missing, too old or not of this platform')
+      throw badRequest('The Stripe-Signature header is missing, too old or made with another secret.')
     }
     // The library looks at the age alone, so what was signed for the future would stay good until then.
     const signedS = Number(/(?:^|,)\s*t=(\d+)/.exec(header)?.[1])
-    if (signedS > now().getTime() / 1_000 + TOLERANCE_S) throw badRequest('Stripe-Signature is of the future')
+    if (signedS > now().getTime() / 1_000 + TOLERANCE_S)
+      throw badRequest('The Stripe-Signature header names a time in the future. Check the clocks.')
     const event = JSON.parse(raw)
-    if (typeof event?.id !== 'string' || typeof event.type !== 'string') throw badRequest('This is no event')
+    if (typeof event?.id !== 'string' || typeof event.type !== 'string')
+      throw badRequest('The body is not a Stripe event.')
     return event
   }
 }

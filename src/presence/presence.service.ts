@@ -92,7 +92,8 @@ export function createPresence(parts: {
         return await work()
       } catch (cause) {
         if (!isTransient(cause)) throw cause
-        if (Date.now() >= givenUpAtMs) throw unavailable('The database is unreachable', cause)
+        if (Date.now() >= givenUpAtMs)
+          throw unavailable('The database is unreachable. Try again shortly.', cause)
         if (attempt === 1) log.warn({ err: cause }, `presence: ${what} waits for the database`)
         await delay(RETRY_DELAY_MS)
       }

@@ -14,7 +14,7 @@ export const Robot = defineEntity({
     {
       name: 'one_robot_per_hardware_id',
       expression:
-        'create unique index "one_robot_per_hardware_id" on "robots" ("hardware_id") where "deleted_at" is null',
+        'create unique index "one_robot_per_hardware_id" on "robots" (lower(btrim("hardware_id"))) where "deleted_at" is null',
     },
     {
       name: 'robots_by_owner',

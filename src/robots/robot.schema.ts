@@ -32,7 +32,10 @@ const examples = {
 }
 
 const streamUrl = z
-  .union([z.literal(''), z.url({ protocol: /^(https?|rtsps?|wss?)$/ }).max(2_000)])
+  .union(
+    [z.literal(''), z.url({ protocol: /^(https?|rtsps?|wss?)$/ }).max(2_000)],
+    'must be a web address (https, rtsp or wss), or empty',
+  )
   .meta(examples.streamUrl)
 const tags = z.array(line(50)).max(20).meta(examples.tags)
 

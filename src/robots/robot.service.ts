@@ -70,7 +70,9 @@ export function createRobots(parts: {
         })
       } catch (cause) {
         if (uniqueViolation(cause) === 'one_robot_per_hardware_id') {
-          throw conflict('hardware_id already belongs to a robot')
+          throw conflict(
+            'hardware_id: already belongs to a robot. Capital letters make no difference. Check the id, or remove that robot first.',
+          )
         }
         throw cause
       }
@@ -134,7 +136,8 @@ export function createRobots(parts: {
           .where('status', '<>', 'IN_SESSION')
           .where('deleted_at', 'is', null)
           .executeTakeFirst()
-        if (removed.numUpdatedRows === 0n) throw conflict('The robot is in an open session')
+        if (removed.numUpdatedRows === 0n)
+          throw conflict('The robot is in an open session. End the session first.')
         await audit(tx, { at: now(), actorId: ownerId, action: 'robot.removed', subject: ['robot', id] })
         await cancelScheduled(tx, id)
         tx.robotsChanged(id)

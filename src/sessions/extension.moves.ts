@@ -9,7 +9,7 @@ const decide =
   (status: 'APPROVED' | 'DECLINED'): Move =>
   async (tx, session, _robot, act) => {
     const open = await enter(tx, session.id, ['ACTIVE', 'PAUSED'])
-    if (!open) throw conflict('The session is not ACTIVE or PAUSED')
+    if (!open) throw conflict('The session is not open. Only an active or paused session can be extended.')
     const request = await tx.db
       .updateTable('session_extensions')
       .set({ status, decided_at: act.at })
@@ -17,7 +17,7 @@ const decide =
       .where('status', '=', 'REQUESTED')
       .returning(['id', 'additional_minutes'])
       .executeTakeFirst()
-    if (!request) throw conflict('No extension request is waiting')
+    if (!request) throw conflict('No extension request is waiting. It was decided already, or never made.')
     const decided = status === 'APPROVED' ? await extend(tx, open, request.additional_minutes, act.at) : open
     await tell(tx, decided, session.robot_name, {
       ...act,

@@ -19,13 +19,13 @@ export function createExtensions(parts: { transact: Transact; now: () => Date; q
     async request(caller: Caller, sessionId: string, additionalMinutes: number): Promise<void> {
       const session = await queries.get(caller, sessionId)
       if (session.client_id !== caller.userId) {
-        throw forbidden('Only the client of the session may ask for an extension')
+        throw forbidden('Only the owner of the robot may request an extension.')
       }
       const [at, id] = [now(), randomUUID()]
       const insert = () =>
         transact(async (tx) => {
           const active = await enter(tx, sessionId, ['ACTIVE'])
-          if (!active) throw conflict('Only an ACTIVE session can be extended')
+          if (!active) throw conflict('Only an active session can be extended. Look at its status.')
           await requireFreeTime(tx, active, additionalMinutes, at)
           await tx.db
             .insertInto('session_extensions')
@@ -46,7 +46,7 @@ export function createExtensions(parts: { transact: Transact; now: () => Date; q
         })
       await insert().catch((cause) => {
         if (uniqueViolation(cause) !== 'one_waiting_extension_per_session') throw cause
-        throw conflict('An extension request is already waiting for the operator')
+        throw conflict('An extension request is already waiting for the operator. Wait for the answer.')
       })
     },
   }

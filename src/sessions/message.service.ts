@@ -78,7 +78,8 @@ export function createMessages(parts: {
       .where('sender_id', '=', senderId)
       .where('client_message_id', '=', clientMessageId)
       .executeTakeFirst()
-    if (row && row.body !== body) throw new AppError(422, 'clientMessageId was used for another message')
+    if (row && row.body !== body)
+      throw new AppError(422, 'clientMessageId: was used for another message. Send a new one.')
     return row
   }
 

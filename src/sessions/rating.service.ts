@@ -17,9 +17,10 @@ export function createRatings(parts: { transact: Transact; now: () => Date; quer
      */
     async rate(caller: Caller, sessionId: string, input: RateSession): Promise<SessionDetailRow> {
       const session = await queries.get(caller, sessionId)
-      if (session.client_id !== caller.userId) throw forbidden('Only the client of the session may rate it')
+      if (session.client_id !== caller.userId)
+        throw forbidden('Only the owner of the robot may rate the session.')
       if (session.operator_id === session.client_id) {
-        throw forbidden('You drove this session on your own robot yourself, so it cannot be rated')
+        throw forbidden('You drove this session on your own robot yourself, so it cannot be rated.')
       }
       const { rating, comment } = input
       await transact(async (tx) => {
@@ -32,8 +33,9 @@ export function createRatings(parts: { transact: Transact; now: () => Date; quer
           .returningAll()
           .executeTakeFirst()
         // COMPLETED is final, so what was read before cannot have become wrong.
-        if (!rated && session.status !== 'COMPLETED') throw conflict('Only a COMPLETED session can be rated')
-        if (!rated) throw conflict('The session is already rated')
+        if (!rated && session.status !== 'COMPLETED')
+          throw conflict('Only a completed session can be rated. Rate it when it has ended.')
+        if (!rated) throw conflict('The session is already rated. A rating cannot be changed.')
         await tell(tx, rated, session.robot_name, {
           at: now(),
           actorId: caller.userId,

@@ -1,4 +1,4 @@
-import type { SessionStatus } from '@wheelhouse/protocol'
+import type { PlatformReason, SessionStatus } from '@wheelhouse/protocol'
 import { type ExpressionBuilder, type Selectable, sql, type UpdateObject } from 'kysely'
 import { iso } from '../db/iso.ts'
 import type { Tables } from '../db/orm.ts'
@@ -15,11 +15,11 @@ export type CountedSession = SessionRecord & { readonly outage_before_ms: number
 export type RobotRecord = Selectable<Tables['robots']>
 
 /** What somebody does to a session; without an actor the platform itself does it. */
-export interface Act {
-  readonly at: Date
-  readonly actorId?: string
-  readonly reason?: string
-}
+export type Act = { readonly at: Date } & (
+  | { readonly actorId: string; readonly reason?: string }
+  // A reason of the platform's own is a code with a text; see protocol/reason-texts.ts.
+  | { readonly actorId?: never; readonly reason?: PlatformReason }
+)
 
 /** One action as part of a transaction that has locked the robot. Throws 409 where it is not possible. */
 export type Move = (tx: Tx, session: SessionRow, robot: RobotRecord, act: Act) => Promise<void>
@@ -129,7 +129,7 @@ export function tellRobotStatus(tx: Tx, robot: RobotRecord & { last_heartbeat: D
   })
 }
 
-export interface Announcement extends Act {
+export type Announcement = Act & {
   /** Chat is not announced: it goes to those who watch. */
   readonly type: Exclude<LogEntry['type'], 'chat.message'>
   readonly notifyUserIds: readonly string[]

@@ -1,4 +1,4 @@
-import type { SessionAction } from '@wheelhouse/protocol'
+import { actionTexts, type EndReason, roleTexts, type SessionAction } from '@wheelhouse/protocol'
 import { sql } from 'kysely'
 import { audit } from '../admin/audit.ts'
 import type { Settle } from '../billing/settle.ts'
@@ -47,6 +47,17 @@ const allowed: Record<SessionAction, readonly ('operator' | 'client' | 'admin')[
   decline_extension: ['operator'],
 }
 
+/** Says who may perform an action, to a caller who may not. */
+function onlyFor(action: SessionAction): string {
+  const sides = allowed[action].map((side) => `the ${roleTexts[side].toLowerCase()}`)
+  return `Only ${sides.join(' or ')} of the session may ${actionTexts[action]}.`
+}
+
+interface ByUser {
+  readonly actorId: string
+  readonly reason?: string
+}
+
 /** The moves of a session that exists. Each is one transaction: state, log, notification, outbox. */
 export function createSessionLifecycle(parts: {
   db: Db
@@ -59,7 +70,7 @@ export function createSessionLifecycle(parts: {
   const { db, transact, now, queries, starts, settle } = parts
   const moves = createMoves(settle)
 
-  async function apply(session: SessionRow, action: SessionAction, by: Omit<Act, 'at'>): Promise<void> {
+  async function apply(session: SessionRow, action: SessionAction, by: ByUser): Promise<void> {
     if (action === 'start') {
       await starts.startScheduled(session, by.actorId)
       return
@@ -91,7 +102,7 @@ export function createSessionLifecycle(parts: {
         ...(caller.roles.includes('admin') ? (['admin'] as const) : []),
       ]
       if (!sides.some((side) => allowed[action].includes(side))) {
-        throw forbidden(`${action} is for the ${allowed[action].join(' or the ')} of the session alone`)
+        throw forbidden(onlyFor(action))
       }
       await apply(session, action, { actorId: caller.userId, ...(reason !== undefined && { reason }) })
       return await queries.get(caller, sessionId)
@@ -128,7 +139,7 @@ export function createSessionLifecycle(parts: {
       }),
 
     /** Cancels a scheduled session without anybody asking for it. False when it is not PENDING any more. */
-    cancelBySystem: (session: Pick<SessionRecord, 'id' | 'robot_id'>, reason: string): Promise<boolean> =>
+    cancelBySystem: (session: Pick<SessionRecord, 'id' | 'robot_id'>, reason: EndReason): Promise<boolean> =>
       transact(async (tx) => {
         const robot = await lockRobot(tx, session.robot_id)
         return await cancel(tx, session, robot, { at: now(), reason })
@@ -170,18 +181,20 @@ export type SessionLifecycle = ReturnType<typeof createSessionLifecycle>
 
 const createMoves = (settle: Settle): Record<Exclude<SessionAction, 'start'>, Move> => ({
   async pause(tx, session, robot, act) {
-    if (!(await pause(tx, session, robot, act))) throw conflict('Only an ACTIVE session can be paused')
+    if (!(await pause(tx, session, robot, act)))
+      throw conflict('Only an active session can be paused. Look at its status.')
     await auditAdmin(tx, session, act, 'session.paused')
   },
 
   async resume(tx, session, robot, act) {
-    if (!(await isConnected(tx, robot.id))) throw conflict('The robot is offline')
+    if (!(await isConnected(tx, robot.id)))
+      throw conflict('The robot is offline. Resume the session when the robot is connected again.')
     // Whoever saw it come back may not have said so yet; a session that is resumed must not go on missing it.
     await recordReturn(tx, robot, act.at)
     const change = { status: 'ACTIVE', ...withoutPause(act.at) } as const
     const resumed = await move(tx, session.id, ['PAUSED'], act.at, change, { unlessStopped: true })
-    if (!resumed && (await isStopped(tx, session.id))) throw conflict('A stop is in force: clear it first')
-    if (!resumed) throw conflict('Only a PAUSED session can be resumed')
+    if (!resumed && (await isStopped(tx, session.id))) throw conflict('A stop is in force. Clear it first.')
+    if (!resumed) throw conflict('Only a paused session can be resumed. Look at its status.')
     await announce(tx, resumed, robot, {
       ...act,
       type: 'session.resumed',
@@ -191,12 +204,13 @@ const createMoves = (settle: Settle): Record<Exclude<SessionAction, 'start'>, Mo
 
   async end(tx, session, robot, act) {
     if (!(await end(settle, tx, session, robot, act)))
-      throw conflict('Only an ACTIVE or PAUSED session can be ended')
+      throw conflict('Only an active or paused session can be ended. Look at its status.')
     await auditAdmin(tx, session, act, 'session.ended')
   },
 
   async cancel(tx, session, robot, act) {
-    if (!(await cancel(tx, session, robot, act))) throw conflict('Only a PENDING session can be cancelled')
+    if (!(await cancel(tx, session, robot, act)))
+      throw conflict('Only a scheduled session can be cancelled. End a session that has started.')
   },
 
   emergency_stop: emergencyStop,

@@ -1,3 +1,4 @@
+import type { RobotStatus } from '@wheelhouse/protocol'
 import { columnsOf } from '../db/columns.ts'
 import { compiled } from '../db/compiled.ts'
 import type { Tx } from '../events/transactor.ts'
@@ -47,8 +48,13 @@ async function whyNotAvailable(tx: Tx, robotId: string): Promise<AppError> {
     .where('id', '=', robotId)
     .where('deleted_at', 'is', null)
     .executeTakeFirst()
-  return robot ? conflict(`The robot is not AVAILABLE (it is ${robot.status})`) : notFound('Robot')
+  return robot ? conflict(notAvailable(robot.status)) : notFound('Robot')
 }
+
+const notAvailable = (status: RobotStatus): string =>
+  status === 'OFFLINE'
+    ? 'The robot is not available: it is offline. Try again when it is connected.'
+    : 'The robot is not available: it is in another session. Try again when it is free.'
 
 /** Owners may ask for a certified operator; by default they do not. */
 export async function requireCertification(tx: Tx, robot: RobotRecord, operatorId: string): Promise<void> {
@@ -60,7 +66,8 @@ export async function requireCertification(tx: Tx, robot: RobotRecord, operatorI
     .where('robot_type', '=', robot.robot_type)
     .where('status', '=', 'APPROVED')
     .executeTakeFirst()
-  if (!approved) throw forbidden(`This robot asks for an approved certification for ${robot.robot_type}`)
+  if (!approved)
+    throw forbidden(`The robot requires an approved certification for ${robot.robot_type}. Request it first.`)
 }
 
 export async function requireNoOpenSession(tx: Tx, operatorId: string): Promise<void> {
@@ -70,5 +77,5 @@ export async function requireNoOpenSession(tx: Tx, operatorId: string): Promise<
     .where('operator_id', '=', operatorId)
     .where('status', 'in', ['ACTIVE', 'PAUSED'])
     .executeTakeFirst()
-  if (open) throw conflict('The operator already has an open session')
+  if (open) throw conflict('The operator already has an open session. End it first.')
 }

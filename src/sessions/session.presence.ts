@@ -1,3 +1,4 @@
+import type { PauseReason } from '@wheelhouse/protocol'
 import { iso } from '../db/iso.ts'
 import type { Db } from '../db/orm.ts'
 import type { Transact, Tx } from '../events/transactor.ts'
@@ -76,7 +77,7 @@ export function createSessionPresence(parts: { db: Db; transact: Transact; now: 
           ...countActiveTime('PAUSED', at, known.lastSign),
           robot_lost_at: at,
           paused_at: eb.fn.coalesce('paused_at', eb.val(at)),
-          pause_reason: eb.fn.coalesce('pause_reason', eb.val('robot_lost')),
+          pause_reason: eb.fn.coalesce('pause_reason', eb.val<PauseReason>('robot_lost')),
           event_seq: eb('event_seq', '+', 1),
         }))
         .whereRef('id', '=', 'before.counted_id')
@@ -90,7 +91,7 @@ export function createSessionPresence(parts: { db: Db; transact: Transact; now: 
       await announce(tx, lost, robot, {
         type: 'robot.lost',
         at,
-        reason: 'robot_lost',
+        reason: 'robot_lost' satisfies PauseReason,
         notifyUserIds: [lost.client_id, lost.operator_id],
         more: { last_sign_at: iso(lastSign), outage_seconds: 0 },
       })

@@ -33,13 +33,15 @@ export function sessionEndpoints(parts: SessionRouteParts): Endpoint[] {
 /** The operator a new session is for: the caller, or, for an admin, whoever they name. */
 async function operatorFor(parts: SessionRouteParts, caller: Caller, operatorId: string | undefined) {
   const admin = caller.roles.includes('admin')
-  if (!admin && !caller.roles.includes('operator')) throw forbidden('This needs the operator role')
+  if (!admin && !caller.roles.includes('operator'))
+    throw forbidden('Only operators may start sessions. Take the operator role in your settings first.')
   if (operatorId === undefined || operatorId === caller.userId) {
-    if (!caller.roles.includes('operator')) throw badRequest('operatorId: name the operator of the session')
+    if (!caller.roles.includes('operator'))
+      throw badRequest('operatorId: is required, because you are not an operator')
     return caller.userId
   }
-  if (!admin) throw forbidden('operatorId must be your own')
-  if (!(await parts.isOperator(operatorId))) throw badRequest('operatorId: is not an operator')
+  if (!admin) throw forbidden('operatorId: must be your own id, or be left out')
+  if (!(await parts.isOperator(operatorId))) throw badRequest('operatorId: must be the id of an operator')
   return operatorId
 }
 

@@ -88,8 +88,9 @@ export function createSessionStarts(parts: { db: Db; transact: Transact; now: ()
           transact(async (tx) => {
             const at = now()
             const aheadMs = scheduledFor.getTime() - at.getTime()
-            if (aheadMs <= 0) throw badRequest('scheduledFor: must lie in the future')
-            if (aheadMs > MAX_SCHEDULE_AHEAD_MS) throw badRequest('scheduledFor: must lie within 90 days')
+            if (aheadMs <= 0) throw badRequest('scheduledFor: must be in the future')
+            if (aheadMs > MAX_SCHEDULE_AHEAD_MS)
+              throw badRequest('scheduledFor: must be within the next 90 days')
             const robot = await availableRobot(tx, wanted.robotId)
             await requireCertification(tx, robot, operatorId)
             await requireNoOpenSession(tx, operatorId)
@@ -143,7 +144,10 @@ export function createSessionStarts(parts: { db: Db; transact: Transact; now: ()
                 started_at: at,
                 ...planTerms(sql.ref('sessions.client_id')),
               })
-              if (!started) throw conflict('The session is not PENDING')
+              if (!started)
+                throw conflict(
+                  'Only a scheduled session can be started. This one has started, ended or was cancelled.',
+                )
               await tell(tx, started, robot.name, {
                 type: 'session.started',
                 at,
@@ -235,9 +239,10 @@ async function asConflict<T>(work: () => Promise<T>): Promise<T> {
   } catch (cause) {
     const constraint = uniqueViolation(cause)
     if (constraint === 'one_open_session_per_operator') {
-      throw conflict('The operator already has an open session')
+      throw conflict('The operator already has an open session. End it first.')
     }
-    if (constraint === 'one_open_session_per_robot') throw conflict('The robot is already in a session')
+    if (constraint === 'one_open_session_per_robot')
+      throw conflict('The robot is not available: it is in another session. Try again when it is free.')
     throw cause
   }
 }

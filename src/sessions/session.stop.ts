@@ -1,3 +1,4 @@
+import type { StopReason } from '@wheelhouse/protocol'
 import { sql } from 'kysely'
 import { audit } from '../admin/audit.ts'
 import type { Tx } from '../events/transactor.ts'
@@ -17,7 +18,7 @@ import {
  */
 export const withoutStop = { stop_reason: null, stop_at: null, stop_by_id: null }
 
-const DEFAULT_REASON = 'emergency_stop'
+const DEFAULT_REASON = 'emergency_stop' satisfies StopReason
 
 /** What a stop says of itself: the reason that somebody gave, unless it says nothing. */
 export const reasonOfStop = (given: string | undefined): string => given?.trim() || DEFAULT_REASON
@@ -50,7 +51,7 @@ async function pressAgain(tx: Tx, sessionId: string) {
 /** Stops the robot until somebody clears the stop. Never refused while the session is open. */
 export const emergencyStop: Move = async (tx, session, robot, act) => {
   if ((await latchStop(tx, session.id, robot, act)) === undefined) {
-    throw conflict('Only an ACTIVE or PAUSED session can be stopped')
+    throw conflict('Only an active or paused session can be stopped. This one is not open.')
   }
 }
 
@@ -76,7 +77,7 @@ export async function latchStop(
     pause_reason: sql<string>`coalesce(pause_reason, ${DEFAULT_REASON})`,
   } as const
   const stopped = await move(tx, sessionId, ['ACTIVE', 'PAUSED'], act.at, change, { unlessStopped: true })
-  if (stopped) await tell(tx, stopped, robot, { ...act, reason })
+  if (stopped) await tell(tx, stopped, robot, act, reason)
   const inForce = stopped ?? (await pressAgain(tx, sessionId))
   if (!inForce) return undefined
   tx.stopRobot({
@@ -90,16 +91,21 @@ export async function latchStop(
 }
 
 /** The log, both sides, and the audit log when it was neither of them. */
-async function tell(tx: Tx, stopped: SessionRecord, robot: RobotRecord, act: Act & { reason: string }) {
+async function tell(tx: Tx, stopped: SessionRecord, robot: RobotRecord, act: Act, reason: string) {
   const parties = [stopped.client_id, stopped.operator_id]
-  await announce(tx, stopped, robot, { ...act, type: 'session.stopped', notifyUserIds: parties })
+  await announce(tx, stopped, robot, {
+    ...act,
+    more: { reason },
+    type: 'session.stopped',
+    notifyUserIds: parties,
+  })
   if (act.actorId !== undefined && parties.includes(act.actorId)) return
   await audit(tx, {
     at: act.at,
     actorId: act.actorId,
     action: 'session.stopped',
     subject: ['session', stopped.id],
-    data: { reason: act.reason },
+    data: { reason },
   })
 }
 
@@ -117,8 +123,9 @@ export const clearStop: Move = async (tx, session, robot, act) => {
     .where('stop_presses', '=', session.stop_presses)
     .returningAll()
     .executeTakeFirst()
-  if (!before) throw conflict('No stop is in force')
-  if (!cleared) throw conflict('The stop was pressed again just now: look before you clear it')
+  if (!before) throw conflict('No stop is in force. Resume the session if it is paused.')
+  if (!cleared)
+    throw conflict('The robot was stopped again just now. Look at the robot, then clear the stop.')
   await announce(tx, cleared, robot, {
     ...act,
     type: 'session.stop_cleared',

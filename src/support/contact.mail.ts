@@ -1,12 +1,21 @@
+import { needsSmtpUtf8 } from '../http/email-address.ts'
 import type { Mail } from '../mail/mailer.ts'
 import type { ContactRow } from './contact.claims.ts'
 
-/** The mail that brings a contact message to the people who answer; the same at every attempt. */
+/** How a mail server begins its refusal of a whole message. */
+const REFUSAL = /\b5\d\d[ -]/
+
+/**
+ * Returns the mail that brings a contact message to those who answer. It is the same at every attempt, with one
+ * exception: a visitor's address in another script than ASCII stands in the header as it is (RFC 6532). A server that
+ * has refused such a mail gets it without that header; the text names the address all the same.
+ */
 export function contactMail(message: ContactRow, to: string, domain: string): Mail {
-  const { id, name, email, category, subject } = message
+  const { id, name, email, category, subject, last_error } = message
+  const withoutReplyTo = needsSmtpUtf8(email) && REFUSAL.test(last_error ?? '')
   return {
     to,
-    replyTo: { name, address: email },
+    ...(!withoutReplyTo && { replyTo: { name, address: email } }),
     subject: `[${category}] ${subject}`,
     text: [
       `From: ${name} <${email}>`,

@@ -1,6 +1,7 @@
 import { idOf } from '@wheelhouse/protocol'
 import { z } from 'zod'
-import { email, line, prose, timestamp } from '../http/fields.ts'
+import { email } from '../http/email-address.ts'
+import { filledProse, line, timestamp } from '../http/fields.ts'
 
 export const ContactCategory = z
   .enum([
@@ -31,9 +32,7 @@ export const SendContact = z
     email: email.meta(examples.email),
     category: ContactCategory,
     subject: line(200).meta(examples.subject),
-    message: prose(10_000)
-      .refine((text) => text.trim() !== '', 'must not be empty')
-      .meta(examples.message),
+    message: filledProse(10_000).meta(examples.message),
   })
   .meta({ id: 'ContactMessage', description: 'What a visitor writes in the contact form.' })
 export type SendContact = z.infer<typeof SendContact>

@@ -1,6 +1,7 @@
 import { idOf } from '@wheelhouse/protocol'
 import { z } from 'zod'
-import { email, line, prose, timestamp } from '../http/fields.ts'
+import { email } from '../http/email-address.ts'
+import { line, prose, timestamp } from '../http/fields.ts'
 
 const examples = {
   email: { examples: ['ada@example.com'] },

@@ -129,7 +129,7 @@ test('a still, heads, wrong methods, unknown robots, and room for so many viewer
   const viewers = await Promise.all(Array.from({ length: MAX_VIEWERS }, () => lookAt(stream_url)))
   expect(viewers.map(({ status }) => status)).toEqual(viewers.map(() => 200))
   const late = await ask(stream_url)
-  expect([late.status, late.body.error]).toEqual([503, 'Too many look through this camera'])
+  expect([late.status, late.body.error]).toEqual([503, 'Too many people watch this camera. Try again later.'])
   expect(late.headers.get('Retry-After')).toBe('1')
   for (const viewer of viewers) await viewer.leave()
   await vi.waitFor(async () => {

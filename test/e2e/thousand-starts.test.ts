@@ -112,7 +112,7 @@ test('1,000 identical starts with one Idempotency-Key at two api processes: one 
   expect(done.length).toBeGreaterThan(0)
   expect(done.length + running.length).toBe(1_000)
   for (const { body } of done) expect(body).toEqual({ sessionId: session.id, status: 'ACTIVE' })
-  for (const { body } of running) expect(body.error).toContain('still being carried out')
+  for (const { body } of running) expect(body.error).toContain('is still running')
   for (const turn of [0, 1]) {
     expect(await start(turn, operator, robot.id, key)).toMatchObject({ status: 201, body: done[0]?.body })
   }

@@ -391,7 +391,7 @@ describe('POST /api/sessions', () => {
   test('robotId: the robot must be AVAILABLE', async () => {
     const driver = await story.world.operator()
     const reply = await driver.post('/api/sessions', { robotId: story.newRobot.id })
-    expect(reply).toMatchObject({ status: 409, body: { error: expect.stringContaining('AVAILABLE') } })
+    expect(reply).toMatchObject({ status: 409, body: { error: expect.stringContaining('not available') } })
     expect((await driver.post('/api/sessions', { robotId: randomUUID() })).status).toBe(404)
   })
   test('operatorId: defaults to the authenticated operator', async () => {

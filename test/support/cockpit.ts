@@ -63,6 +63,6 @@ export async function connectRobot(world: World, { id, token }: { id: string; to
 
 /** A stop that the database takes longer for than the hub waits, on a busy machine, goes straight to the robot too. */
 export function forgiveSlowStops(world: World | undefined): void {
-  const slow = world?.errors.filter((line) => line.includes('The stop was sent straight to the robot'))
+  const slow = world?.errors.filter((line) => line.includes('The stop was sent to the robot'))
   for (const line of slow ?? []) world?.errors.splice(world.errors.indexOf(line), 1)
 }

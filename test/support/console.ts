@@ -6,6 +6,7 @@ import { promisify } from 'node:util'
 import type { Browser, BrowserContext, Page } from 'playwright-core'
 import { expect, vi } from 'vitest'
 import { launchChromium } from './chromium.ts'
+import { rawTexts } from './raw-texts.ts'
 
 const root = fileURLToPath(new URL('../..', import.meta.url))
 const { resolve } = createRequire(import.meta.url)
@@ -102,7 +103,10 @@ const OUT_OF_REACH = `[...document.querySelectorAll(
   .filter((one) => !one.closest('[aria-hidden=true], [inert], [role=tablist], [role=menu], [role=listbox]'))
   .map((one) => 'out of the keyboard\\'s reach: ' + one.outerHTML.slice(0, 200))`
 
-/** What axe calls serious or critical on a page as it stands, and what no keyboard reaches, one line each. */
+/**
+ * Returns what axe calls serious or critical on a page as it is, what no keyboard reaches, and codes that a person reads,
+ * one line each.
+ */
 export async function seriousIssues(page: Page): Promise<string[]> {
   // What is still fading in has colours of its own.
   await vi.waitFor(async () => expect(await page.evaluate(MOVING)).toBe(0), TIMEOUT_MS)
@@ -112,7 +116,7 @@ export async function seriousIssues(page: Page): Promise<string[]> {
   const issues = violations
     .filter(({ impact }) => impact === 'serious' || impact === 'critical')
     .flatMap(({ id, nodes }) => nodes.map((node) => `${id}: ${node.target.join(' ')} ${node.failureSummary}`))
-  return [...issues, ...((await page.evaluate(OUT_OF_REACH)) as string[])]
+  return [...issues, ...((await page.evaluate(OUT_OF_REACH)) as string[]), ...(await rawTexts(page))]
 }
 
 /** By how much the page is wider than its window. */

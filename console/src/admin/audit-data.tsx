@@ -1,6 +1,6 @@
 import { Text } from '@mantine/core'
+import { plainWords, typeWords as words } from '@wheelhouse/protocol'
 import { dateTime, money } from '../ui/format.ts'
-import { words } from './words.ts'
 
 /** What else there is to know of an act: a line for each field. */
 export const AuditData = ({ data }: { data: Readonly<Record<string, unknown>> }) => (
@@ -18,6 +18,10 @@ export const AuditData = ({ data }: { data: Readonly<Record<string, unknown>> })
   </dl>
 )
 
+/** A status or a code as words; what participants wrote as it is. */
+const codeWords = (value: string): string =>
+  /^[A-Z]+(_[A-Z]+)*$/.test(value) ? words(value.toLowerCase()) : plainWords(value)
+
 /** A value in words, by what the name of its field says of it. */
 export function shown(name: string, value: unknown): string {
   if (value === null || value === undefined) return 'none'
@@ -25,7 +29,10 @@ export function shown(name: string, value: unknown): string {
   if (typeof value === 'string' && name.endsWith('_at') && !Number.isNaN(Date.parse(value)))
     return dateTime(value)
   if (typeof value === 'boolean') return value ? 'yes' : 'no'
-  if (typeof value === 'string') return value
+  if (typeof value === 'string') return codeWords(value)
   if (typeof value === 'number') return value.toLocaleString()
-  return JSON.stringify(value)
+  if (Array.isArray(value)) return value.map((one) => shown(name, one)).join(', ') || 'none'
+  return Object.entries(value)
+    .map(([key, one]) => `${words(key.replace(/_(cents|at)$/, ''))}: ${shown(key, one)}`)
+    .join('; ')
 }

@@ -1,11 +1,11 @@
 import { Table, Text } from '@mantine/core'
+import { typeWords as words } from '@wheelhouse/protocol'
 import type { Schemas } from '@wheelhouse/sdk'
 import { DataTable } from '../ui/data-table.tsx'
 import { LinkAnchor } from '../ui/links.tsx'
 import { Time } from '../ui/time.tsx'
 import { AuditData } from './audit-data.tsx'
 import type { AuditSearch } from './audit-search.ts'
-import { words } from './words.ts'
 
 type Entry = Schemas['AuditEntry']
 interface Props {
@@ -42,7 +42,7 @@ const Row = ({ entry, search }: { entry: Entry; search: AuditSearch }) => (
       )}
     </Table.Td>
     <Table.Td>
-      <LinkAnchor to="/admin/audit" search={{ ...search, action: entry.action }} title={entry.action}>
+      <LinkAnchor to="/admin/audit" search={{ ...search, action: entry.action }}>
         {words(entry.action)}
       </LinkAnchor>
     </Table.Td>

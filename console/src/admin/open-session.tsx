@@ -1,5 +1,5 @@
 import { Badge, Card, Group, Stack, Text } from '@mantine/core'
-import { reasonText } from '../session/event-texts.ts'
+import { reasonText } from '@wheelhouse/protocol'
 import { StatusBadge } from '../session/status-badge.tsx'
 import { LinkAnchor } from '../ui/links.tsx'
 import { Time } from '../ui/time.tsx'
@@ -40,7 +40,7 @@ function StopState({ session: { stop, pause_reason } }: { session: OpenSession }
     return (
       <Text size="sm" c="var(--mantine-color-error)" fw={600}>
         Stopped{stop.by_name && ` by ${stop.by_name}`} <Time at={stop.at} />
-        {stop.reason !== 'emergency_stop' && `: ${stop.reason}`}
+        {stop.reason !== 'emergency_stop' && `: ${reasonText(stop.reason)}`}
       </Text>
     )
   }

@@ -1,22 +1,22 @@
 import { Badge } from '@mantine/core'
+import { invoiceStatusTexts } from '@wheelhouse/protocol'
 import { dateTime } from '../ui/format.ts'
 import type { Invoice } from './use-invoices.ts'
 
-const shown: Record<Invoice['status'], { label: string; color: string; meaning: string }> = {
-  DRAFT: { label: 'Being made', color: 'gray.7', meaning: 'It is not issued yet.' },
-  OPEN: { label: 'To be paid', color: 'blue.9', meaning: 'It is issued, and not paid yet.' },
-  PAID: { label: 'Paid', color: 'teal.9', meaning: 'It is paid; nothing is left to do.' },
+const shown: Record<Invoice['status'], { color: string; meaning: string }> = {
+  DRAFT: { color: 'gray.7', meaning: 'It is not issued yet.' },
+  OPEN: { color: 'blue.9', meaning: 'It is issued, and not paid yet.' },
+  PAID: { color: 'teal.9', meaning: 'It is paid; nothing is left to do.' },
   FAILED: {
-    label: 'Payment failed',
     color: 'red.9',
     meaning: 'Collecting it did not work. Pay it on the provider’s page, or change how you pay.',
   },
-  VOID: { label: 'Withdrawn', color: 'gray.7', meaning: 'It was withdrawn; you owe nothing for it.' },
+  VOID: { color: 'gray.7', meaning: 'It was withdrawn; you owe nothing for it.' },
 }
 
 export const InvoiceStatusBadge = ({ status }: { status: Invoice['status'] }) => (
   <Badge color={shown[status].color} title={shown[status].meaning}>
-    {shown[status].label}
+    {invoiceStatusTexts[status]}
   </Badge>
 )
 

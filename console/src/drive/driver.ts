@@ -1,6 +1,7 @@
 import type { DriveBattery, DriveState } from '@wheelhouse/protocol'
 import { type GetTicket, type LinkEnd, OperatorLink } from '@wheelhouse/sdk'
 import { createTelemetryFeed, type TelemetryFeed } from '../telemetry/feed.ts'
+import { messageOf, sentence } from '../ui/message-of.ts'
 import { createStore, type Store } from '../ui/store.ts'
 import type { DriveCommand } from './axes.ts'
 import { createMeasures, type Measures } from './measures.ts'
@@ -61,7 +62,7 @@ export function createDriver(getTicket: GetTicket): Driver {
       },
       onError: (cause) => {
         console.warn('gateway:', cause)
-        const problem = cause instanceof Error ? cause.message : String(cause)
+        const problem = sentence(messageOf(cause))
         if (current()) view.update((old) => (old.phase === 'online' ? old : { ...old, problem }))
       },
       onClosed: (end) => {

@@ -1,5 +1,5 @@
 import { Alert, Button, Group, Text } from '@mantine/core'
-import { closeCodes } from '@wheelhouse/protocol'
+import { closeCodes, closeText } from '@wheelhouse/protocol'
 import type { LinkEnd } from '@wheelhouse/sdk'
 import { useStore } from '../ui/store.ts'
 import type { Driver } from './driver.ts'
@@ -13,7 +13,7 @@ export function LinkNotice({ driver }: { driver: Driver }) {
   return (
     <Alert color="orange" variant="outline" title={title} role="status">
       <Text size="sm">
-        The robot does not move. {problem ? `${problem}. ` : ''}
+        The robot does not move. {problem ? `${problem} ` : ''}
         {phase === 'offline' && 'Reconnecting.'}
       </Text>
     </Alert>
@@ -33,7 +33,7 @@ function Ended({ end, onTakeOver }: { end: LinkEnd | undefined; onTakeOver: () =
         <Text size="sm">
           {elsewhere
             ? 'You have opened this cockpit in another window, which has the wheel now.'
-            : end?.reason}
+            : (closeText(end?.closeCode) ?? end?.reason)}
         </Text>
         <Button variant="default" onClick={onTakeOver}>
           {elsewhere ? 'Take over here' : 'Connect again'}

@@ -1,5 +1,5 @@
 import { Badge, Group, Text } from '@mantine/core'
-import type { DropReason, SessionStatus } from '@wheelhouse/protocol'
+import { dropTexts, reasonText, type SessionStatus } from '@wheelhouse/protocol'
 import { StatusBadge } from '../session/status-badge.tsx'
 import { percent } from '../ui/percent.ts'
 import { useStore } from '../ui/store.ts'
@@ -16,24 +16,6 @@ const links: Record<LinkView['phase'], { label: string; color: string }> = {
   online: { label: 'Linked', color: 'teal.9' },
   offline: { label: 'Reconnecting', color: 'orange.9' },
   ended: { label: 'No link', color: 'red.9' },
-}
-
-/** Why a stop that is not latched stands; the next command ends it. */
-const standing: Readonly<Record<string, string>> = {
-  deadman: 'Standing: no command',
-  operator_lost: 'Standing: the link was lost',
-  latency: 'Standing: commands come too late',
-  session_paused: 'Standing: paused',
-}
-
-const drops: Record<DropReason, string> = {
-  robot_offline: 'the robot is away',
-  session_paused: 'the session is paused',
-  stopped: 'a stop is in force',
-  out_of_order: 'out of order',
-  expired: 'too old on arrival',
-  latency: 'over the latency limit',
-  robot_slow: 'the robot does not keep up',
 }
 
 /** How things stand, at all times: session, robot, link, latency, age of what is shown, commands that were lost. */
@@ -56,7 +38,7 @@ export function StatusBar({ cockpit, status }: { cockpit: Cockpit; status: Sessi
         </Badge>
         {stop && !stop.latched && (
           <Badge color="gray.7" variant="filled">
-            {standing[stop.reason] ?? `Standing: ${stop.reason}`}
+            Halted: {reasonText(stop.reason)}
           </Badge>
         )}
       </Group>
@@ -80,7 +62,7 @@ function Figures({ cockpit: { driver } }: { cockpit: Cockpit }) {
       {battery && <Figure name="Battery" value={percent(battery.battery)} />}
       <Figure
         name="Dropped commands"
-        value={lastDrop === undefined ? '0' : `${dropped}, last: ${drops[lastDrop]}`}
+        value={lastDrop === undefined ? '0' : `${dropped}, last: ${dropTexts[lastDrop]}`}
       />
     </dl>
   )

@@ -1,9 +1,10 @@
 import { Text } from '@mantine/core'
+import { reasonText } from '@wheelhouse/protocol'
 import { useMe } from '../auth/me.ts'
 import type { LiveSession } from '../live/hooks.ts'
 import type { SessionDetail } from '../session/session-query.ts'
 import type { StopPress } from '../session/stop.ts'
-import { messageOf } from '../ui/states.tsx'
+import { messageOf } from '../ui/message-of.ts'
 import { useStore } from '../ui/store.ts'
 import styles from './cockpit.module.css'
 import type { Cockpit } from './cockpit.ts'
@@ -42,7 +43,7 @@ function StopText(props: { view: StopPress; inForce: StopInForce | undefined; se
     const who = inForce.by === undefined ? '' : `, by ${by(inForce.by)}`
     return (
       <Text size="sm">
-        <b>Stopped:</b> {inForce.reason}
+        <b>Stopped:</b> {reasonText(inForce.reason)}
         {who}
         {inForce.recorded ? '.' : '. It holds, but is not recorded yet.'}
       </Text>

@@ -3,9 +3,9 @@ import { useDisclosure } from '@mantine/hooks'
 import { notifications as toasts } from '@mantine/notifications'
 import { IconBell } from '@tabler/icons-react'
 import { useNavigate } from '@tanstack/react-router'
+import type { NotificationEvent } from '@wheelhouse/protocol'
 import { lazy, Suspense, useEffect } from 'react'
 import { usePlatform } from '../app/platform.ts'
-import { textOf } from './texts.ts'
 import { useNotifications } from './use-notifications.ts'
 
 const NotificationDrawer = lazy(() => import('./drawer.tsx'))
@@ -19,7 +19,10 @@ export function NotificationBell() {
   const newest = notifications && (notifications[0]?.id ?? '0')
   useEffect(() => {
     if (newest === undefined) return
-    live.notifications.follow(newest, (notification) => {
+    // Fetched while there is a network; the texts are no part of the first view.
+    const texts = import('./texts.ts')
+    texts.catch(() => undefined)
+    const show = ({ textOf }: Awaited<typeof texts>, notification: NotificationEvent) => {
       const { title, detail, sessionId } = textOf(notification)
       const { id } = notification
       // Toasts stand outside of the router.
@@ -29,6 +32,12 @@ export function NotificationBell() {
       }
       const message = sessionId ? <ToastLink detail={detail} onOpen={open} /> : detail
       toasts.show({ id, title, message })
+    }
+    live.notifications.follow(newest, (notification) => {
+      texts.then(
+        (loaded) => show(loaded, notification),
+        (cause: unknown) => console.warn('notifications:', cause),
+      )
     })
   }, [newest, live, navigate])
   const label = unread > 0 ? `Notifications, ${unread} unread` : 'Notifications'

@@ -30,7 +30,6 @@ export function CertificationForm({ certifications }: { certifications: readonly
           label="Robot type"
           description="As the robots are registered; supported models are offered as you type"
           required
-          maxLength={100}
           limit={50}
           data={models.data?.models.map((model) => model.robot_type) ?? []}
           value={type}
@@ -47,7 +46,6 @@ export function CertificationForm({ certifications }: { certifications: readonly
           description="What you have done with such robots"
           autosize
           minRows={2}
-          maxLength={2_000}
           value={note}
           onChange={(event) => setNote(event.currentTarget.value)}
         />

@@ -1,4 +1,5 @@
 import { Badge, Table } from '@mantine/core'
+import { certificationStatusTexts } from '@wheelhouse/protocol'
 import { DataTable } from '../ui/data-table.tsx'
 import { Page } from '../ui/page.tsx'
 import { Section } from '../ui/section.tsx'
@@ -7,11 +8,7 @@ import { Time } from '../ui/time.tsx'
 import { CertificationForm } from './certification.form.tsx'
 import { type Certification, useCertifications } from './queries.ts'
 
-const shownAs = {
-  PENDING: { label: 'Waiting', color: 'orange.9' },
-  APPROVED: { label: 'Approved', color: 'teal.9' },
-  REJECTED: { label: 'Declined', color: 'gray.7' },
-} as const
+const colors = { PENDING: 'orange.9', APPROVED: 'teal.9', REJECTED: 'gray.7' } as const
 
 /** What this operator is trusted with, and asking for more. */
 export function CertificationsPage() {
@@ -45,7 +42,7 @@ const List = ({ certifications }: { certifications: readonly Certification[] }) 
       <Table.Tr key={id}>
         <Table.Td>{robot_type}</Table.Td>
         <Table.Td>
-          <Badge color={shownAs[status].color}>{shownAs[status].label}</Badge>
+          <Badge color={colors[status]}>{certificationStatusTexts[status]}</Badge>
         </Table.Td>
         <Table.Td>
           <Time at={requested_at} />

@@ -1,4 +1,5 @@
 import { Badge, Table, Text } from '@mantine/core'
+import { payoutStatusTexts } from '@wheelhouse/protocol'
 import type { Schemas } from '@wheelhouse/sdk'
 import { DataTable } from '../ui/data-table.tsx'
 import { money } from '../ui/format.ts'
@@ -7,11 +8,7 @@ import { Time } from '../ui/time.tsx'
 
 type Payout = Schemas['Payout']
 
-const shownAs = {
-  PENDING: { label: 'On the way', color: 'orange.9' },
-  PAID: { label: 'Paid', color: 'teal.9' },
-  FAILED: { label: 'Failed', color: 'red.9' },
-} as const
+const colors = { PENDING: 'orange.9', PAID: 'teal.9', FAILED: 'red.9' } as const
 
 /** Payouts so far, newest first. */
 export function PayoutList({ payouts }: { payouts: readonly Payout[] }) {
@@ -30,7 +27,6 @@ export function PayoutList({ payouts }: { payouts: readonly Payout[] }) {
 }
 
 function Row({ payout }: { payout: Payout }) {
-  const { label, color } = shownAs[payout.status]
   return (
     <Table.Tr>
       <Table.Td>
@@ -38,7 +34,7 @@ function Row({ payout }: { payout: Payout }) {
       </Table.Td>
       <Table.Td ta="right">{money(payout.amountCents)}</Table.Td>
       <Table.Td>
-        <Badge color={color}>{label}</Badge>
+        <Badge color={colors[payout.status]}>{payoutStatusTexts[payout.status]}</Badge>
         <Text size="sm" c="dimmed">
           {explanationOf(payout)}
         </Text>

@@ -5,18 +5,28 @@ import { type FormEvent, useState } from 'react'
 import { keys } from '../api/keys.ts'
 import { usePlatform } from '../app/platform.ts'
 import { useMe } from '../auth/me.ts'
+import { fieldErrors } from '../ui/field-errors.ts'
 import { FormFooter } from '../ui/form-footer.tsx'
 import { QueryView } from '../ui/states.tsx'
+import { CountrySelect } from './country-select.tsx'
 
 type Profile = Schemas['ClientProfile']
 const fields = ['contact_email', 'company_name', 'phone', 'country', 'vat_id'] as const
 type Field = (typeof fields)[number]
 
-const labels: Record<Field, { label: string; description?: string; type?: string; autoComplete: string }> = {
-  contact_email: { label: 'Contact e-mail', type: 'email', autoComplete: 'email' },
+const labels: Record<
+  Exclude<Field, 'country'>,
+  {
+    label: string
+    description?: string
+    type?: string
+    inputMode?: 'email'
+    autoComplete: string
+  }
+> = {
+  contact_email: { label: 'Contact e-mail', inputMode: 'email', autoComplete: 'email' },
   company_name: { label: 'Company', autoComplete: 'organization' },
   phone: { label: 'Phone', type: 'tel', autoComplete: 'tel' },
-  country: { label: 'Country', description: 'Two letters, such as DE', autoComplete: 'country' },
   vat_id: { label: 'VAT number', description: 'Such as DE123456789', autoComplete: 'off' },
 }
 
@@ -51,6 +61,8 @@ function Form({ saved, onSaved }: { saved: Profile; onSaved?: (() => void) | und
       onSaved?.()
     },
   })
+  const refused = fieldErrors(save.error, fields)
+  const change = (field: Field, value: string) => setValues((old) => ({ ...old, [field]: value }))
   const submit = (event: FormEvent) => {
     event.preventDefault()
     save.mutate()
@@ -59,17 +71,27 @@ function Form({ saved, onSaved }: { saved: Profile; onSaved?: (() => void) | und
     <form onSubmit={submit}>
       <Stack>
         <SimpleGrid cols={{ base: 1, sm: 2 }}>
-          {fields.map((field) => (
-            <TextInput
-              key={field}
-              {...labels[field]}
-              required={field === 'contact_email'}
-              value={values[field]}
-              onChange={({ currentTarget: { value } }) => setValues((old) => ({ ...old, [field]: value }))}
-            />
-          ))}
+          {fields.map((field) =>
+            field === 'country' ? (
+              <CountrySelect
+                key={field}
+                value={values.country || null}
+                error={refused?.country}
+                onChange={(country) => change('country', country ?? '')}
+              />
+            ) : (
+              <TextInput
+                key={field}
+                {...labels[field]}
+                required={field === 'contact_email'}
+                value={values[field]}
+                error={refused?.[field]}
+                onChange={({ currentTarget: { value } }) => change(field, value)}
+              />
+            ),
+          )}
         </SimpleGrid>
-        <FormFooter change={save} />
+        <FormFooter change={save} explained={refused !== undefined} />
       </Stack>
     </form>
   )

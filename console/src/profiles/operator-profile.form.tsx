@@ -1,14 +1,18 @@
-import { Select, SimpleGrid, Stack, TagsInput, Textarea, TextInput } from '@mantine/core'
+import { MultiSelect, Select, SimpleGrid, Stack, Textarea, TextInput } from '@mantine/core'
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
 import { answerOf, type Schemas } from '@wheelhouse/sdk'
-import { type FormEvent, useState } from 'react'
+import { type FormEvent, useMemo, useState } from 'react'
 import { keys } from '../api/keys.ts'
 import { usePlatform } from '../app/platform.ts'
+import { fieldErrors } from '../ui/field-errors.ts'
 import { FormFooter } from '../ui/form-footer.tsx'
 import { viewerZone } from '../ui/format.ts'
 import { QueryView } from '../ui/states.tsx'
+import { languageChoices, zoneChoices } from './choices.ts'
+import { CountrySelect } from './country-select.tsx'
 
 type Profile = Schemas['OperatorProfile']
+const fields = ['headline', 'bio', 'country', 'timezone', 'languages'] as const
 
 /** How an operator introduces themselves, and the zone of the times they name. */
 export function OperatorProfileForm({ onSaved }: { onSaved?: () => void }) {
@@ -27,7 +31,7 @@ function useSave(onSaved: (() => void) | undefined) {
     mutationFn: (values: {
       headline: string
       bio: string
-      country: string
+      country: string | null
       timezone: string
       languages: string[]
     }) =>
@@ -36,7 +40,7 @@ function useSave(onSaved: (() => void) | undefined) {
           body: {
             headline: values.headline.trim() || null,
             bio: values.bio.trim() || null,
-            country: values.country.trim() || null,
+            country: values.country,
             timezone: values.timezone,
             languages: values.languages,
           },
@@ -52,7 +56,7 @@ function useSave(onSaved: (() => void) | undefined) {
 function Form({ saved, onSaved }: { saved: Profile; onSaved?: (() => void) | undefined }) {
   const [headline, setHeadline] = useState(saved.headline ?? '')
   const [bio, setBio] = useState(saved.bio ?? '')
-  const [country, setCountry] = useState(saved.country ?? '')
+  const [country, setCountry] = useState(saved.country)
   const [timezone, setTimezone] = useState(saved.timezone ?? viewerZone())
   const [languages, setLanguages] = useState(saved.languages)
   const save = useSave(onSaved)
@@ -60,7 +64,9 @@ function Form({ saved, onSaved }: { saved: Profile; onSaved?: (() => void) | und
     event.preventDefault()
     save.mutate({ headline, bio, country, timezone, languages })
   }
-  const zones = [...new Set([timezone, ...Intl.supportedValuesOf('timeZone')])]
+  const refused = fieldErrors(save.error, fields)
+  const zones = useMemo(() => zoneChoices(timezone), [timezone])
+  const known = useMemo(() => languageChoices(languages), [languages])
   return (
     <form onSubmit={submit}>
       <Stack>
@@ -68,16 +74,16 @@ function Form({ saved, onSaved }: { saved: Profile; onSaved?: (() => void) | und
           label="Headline"
           description="What owners read first about you"
           required
-          maxLength={120}
           value={headline}
+          error={refused?.headline}
           onChange={(event) => setHeadline(event.currentTarget.value)}
         />
         <Textarea
           label="About you"
           autosize
           minRows={3}
-          maxLength={4000}
           value={bio}
+          error={refused?.bio}
           onChange={(event) => setBio(event.currentTarget.value)}
         />
         <SimpleGrid cols={{ base: 1, sm: 2 }}>
@@ -90,25 +96,24 @@ function Form({ saved, onSaved }: { saved: Profile; onSaved?: (() => void) | und
             limit={50}
             data={zones}
             value={timezone}
+            error={refused?.timezone}
             onChange={(zone) => zone && setTimezone(zone)}
           />
-          <TextInput
-            label="Country"
-            description="Two letters, such as DE"
-            maxLength={2}
-            autoComplete="country"
-            value={country}
-            onChange={(event) => setCountry(event.currentTarget.value)}
-          />
+          <CountrySelect value={country} error={refused?.country} onChange={setCountry} />
         </SimpleGrid>
-        <TagsInput
+        <MultiSelect
           label="Languages"
-          description="Codes such as de or pt-BR; press Enter after each"
-          maxTags={20}
+          description="That you speak with owners"
+          searchable
+          hidePickedOptions
+          limit={50}
+          maxValues={20}
+          data={known}
           value={languages}
+          error={refused?.languages}
           onChange={setLanguages}
         />
-        <FormFooter change={save} />
+        <FormFooter change={save} explained={refused !== undefined} />
       </Stack>
     </form>
   )

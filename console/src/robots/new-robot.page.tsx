@@ -94,7 +94,6 @@ function Form(props: {
             value={values.robot_type}
             error={refused?.robot_type}
             onChange={({ currentTarget: { value } }) => onChange({ robot_type: value })}
-            maxLength={100}
             required
           />
           <TextInput
@@ -103,7 +102,6 @@ function Form(props: {
             value={values.hardware_id}
             error={refused?.hardware_id}
             onChange={({ currentTarget: { value } }) => onChange({ hardware_id: value })}
-            maxLength={200}
             required
           />
         </RobotFields>

@@ -27,7 +27,6 @@ export function RobotFields<V extends RobotValues>({ values, errors, onChange, c
         value={values.name}
         error={errors.name}
         onChange={({ currentTarget: { value } }) => onChange({ name: value })}
-        maxLength={100}
         required
       />
       {children}
@@ -38,7 +37,6 @@ export function RobotFields<V extends RobotValues>({ values, errors, onChange, c
         value={values.stream_url}
         error={errors.stream_url}
         onChange={({ currentTarget: { value } }) => onChange({ stream_url: value })}
-        maxLength={2_000}
         inputMode="url"
       />
       <TagsInput
@@ -54,7 +52,6 @@ export function RobotFields<V extends RobotValues>({ values, errors, onChange, c
         value={values.notes}
         error={errors.notes}
         onChange={({ currentTarget: { value } }) => onChange({ notes: value })}
-        maxLength={4_000}
         autosize
         minRows={2}
       />

@@ -1,15 +1,11 @@
 import { Badge, Text } from '@mantine/core'
+import { robotStatusTexts } from '@wheelhouse/protocol'
 import { useConnection } from '../live/hooks.ts'
 import { dateTime, relative } from '../ui/format.ts'
 import { Time } from '../ui/time.tsx'
 import { useTicker } from '../ui/use-ticker.ts'
 import type { Robot } from './use-robots.ts'
 
-export const statusTexts: Record<Robot['status'], string> = {
-  AVAILABLE: 'Online',
-  IN_SESSION: 'In a session',
-  OFFLINE: 'Offline',
-}
 const colors: Record<Robot['status'], string> = {
   AVAILABLE: 'teal.9',
   IN_SESSION: 'blue.9',
@@ -17,7 +13,7 @@ const colors: Record<Robot['status'], string> = {
 }
 
 export const RobotStatusBadge = ({ status }: { status: Robot['status'] }) => (
-  <Badge color={colors[status]}>{statusTexts[status]}</Badge>
+  <Badge color={colors[status]}>{robotStatusTexts[status]}</Badge>
 )
 
 /** When a robot last gave a sign of life, to the second while that is recent. */

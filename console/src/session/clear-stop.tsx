@@ -1,7 +1,8 @@
+import { reasonText } from '@wheelhouse/protocol'
 import { useMe } from '../auth/me.ts'
 import { ConfirmButton } from '../ui/confirm-button.tsx'
 import { dateTime } from '../ui/format.ts'
-import { actorName, reasonText } from './event-texts.ts'
+import { actorName } from './event-texts.ts'
 import type { SessionDetail } from './session-query.ts'
 import { useAct } from './session-side.ts'
 

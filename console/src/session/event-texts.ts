@@ -1,4 +1,9 @@
-import { type SessionEventType, type SessionLogEvent, SessionEventType as Types } from '@wheelhouse/protocol'
+import {
+  reasonText,
+  type SessionEventType,
+  type SessionLogEvent,
+  SessionEventType as Types,
+} from '@wheelhouse/protocol'
 import { timeOfDay } from '../ui/format.ts'
 
 /** Who takes part, so that the log can name them. */
@@ -20,36 +25,13 @@ const clock = (value: unknown): string => {
 }
 const minutes = (value: unknown): string => `${value} ${value === 1 ? 'minute' : 'minutes'}`
 
-const reasons: Record<string, string> = {
-  emergency_stop: 'emergency stop',
-  requested: 'as asked',
-  robot_lost: 'the robot lost its connection',
-  robot_removed: 'the robot was removed',
-  operator_lost: 'the operator lost the connection',
-  operator_absent: 'the operator did not connect in time',
-  not_started: 'it was not started in time',
-  superseded: 'its operator was in another session on the robot',
-  double_booked: 'another session was planned for the same time',
-  pause_limit: 'the pause lasted too long',
-  ended: '',
-  deadman: 'no command came in time',
-  latency: 'commands took too long',
-  session_paused: 'the session is paused',
-}
-
-/** A reason in words: the platform's own are codes, people's are shown as they wrote them. */
-export const reasonText = (reason: unknown): string => {
-  const told = text(reason)
-  return told === undefined ? '' : (reasons[told] ?? told)
-}
-
 /** Who did it, for the beginning of a sentence. Without a name it was the platform itself. */
 export function actorName(actorId: unknown, { meId, operatorId, operatorName, clientId }: Cast): string {
   const id = text(actorId)
   if (id === undefined) return 'The platform'
   if (id === meId) return 'You'
   if (id === operatorId) return operatorName ?? 'The operator'
-  return id === clientId ? 'The owner' : 'Somebody of the platform'
+  return id === clientId ? 'The owner' : 'An admin'
 }
 
 const because = (data: Data) => {

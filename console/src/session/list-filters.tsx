@@ -1,13 +1,12 @@
 import { Group, NativeSelect, TextInput } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
-import { SessionStatus } from '@wheelhouse/protocol'
+import { SessionStatus, sessionStatusTexts } from '@wheelhouse/protocol'
 import { answerOf } from '@wheelhouse/sdk'
 import { keys } from '../api/keys.ts'
 import { usePlatform } from '../app/platform.ts'
 import { useMe } from '../auth/me.ts'
 import { type ListSearch, readListSearch } from './list-search.ts'
 import type { ListedSession } from './load-sessions.ts'
-import { statusLabel } from './status-badge.tsx'
 
 interface Props {
   readonly search: ListSearch
@@ -29,7 +28,7 @@ export function ListFilters({ search, sessions, onChange }: Props) {
         onChange={change('status')}
         data={[
           { value: '', label: 'All' },
-          ...SessionStatus.options.map((value) => ({ value, label: statusLabel(value) })),
+          ...SessionStatus.options.map((value) => ({ value, label: sessionStatusTexts[value] })),
         ]}
       />
       <NativeSelect

@@ -21,7 +21,6 @@ export function AccountForm() {
           description="What others see"
           value={name}
           onChange={(event) => setName(event.currentTarget.value)}
-          maxLength={100}
           required
           autoComplete="name"
         />

@@ -1,4 +1,4 @@
-import { Badge, Button, Group, Stack, Table, Text } from '@mantine/core'
+import { Badge, Button, Code, Group, Stack, Table, Text } from '@mantine/core'
 import { useDisclosure } from '@mantine/hooks'
 import { useQuery, useQueryClient } from '@tanstack/react-query'
 import { answerOf, type Schemas } from '@wheelhouse/sdk'
@@ -58,7 +58,9 @@ function Row({ apiKey }: { apiKey: ApiKey }) {
     <Table.Tr>
       <Table.Td>{apiKey.name}</Table.Td>
       <Table.Td>
-        {apiKey.prefix}…{apiKey.last4}
+        <Code>
+          {apiKey.prefix}…{apiKey.last4}
+        </Code>
       </Table.Td>
       <Table.Td>{apiKey.last_used_at ? <Time at={apiKey.last_used_at} /> : 'never'}</Table.Td>
       <Table.Td>{apiKey.expires_at ? <Time at={apiKey.expires_at} /> : 'never'}</Table.Td>

@@ -60,7 +60,6 @@ export function NewApiKey({ opened, onClose }: { opened: boolean; onClose: () =>
             description="What will use it"
             value={name}
             onChange={(event) => setName(event.currentTarget.value)}
-            maxLength={100}
             required
             data-autofocus
           />

@@ -1,20 +1,21 @@
+import { robotStatusTexts, sessionStatusTexts } from '@wheelhouse/protocol'
 import type { Schemas } from '@wheelhouse/sdk'
 
 type Stats = Schemas['ClientStats']
 
 /** In the order in which they are shown. */
 export const robotStatuses: readonly (readonly [keyof Stats['robots_by_status'], string])[] = [
-  ['AVAILABLE', 'Online'],
-  ['IN_SESSION', 'In a session'],
-  ['OFFLINE', 'Offline'],
+  ['AVAILABLE', robotStatusTexts.AVAILABLE],
+  ['IN_SESSION', robotStatusTexts.IN_SESSION],
+  ['OFFLINE', robotStatusTexts.OFFLINE],
 ]
 
 export const sessionStatuses: readonly (readonly [keyof Stats['sessions_by_status'], string])[] = [
-  ['PENDING', 'Planned'],
-  ['ACTIVE', 'Active'],
-  ['PAUSED', 'Paused'],
-  ['COMPLETED', 'Completed'],
-  ['CANCELLED', 'Cancelled'],
+  ['PENDING', sessionStatusTexts.PENDING],
+  ['ACTIVE', sessionStatusTexts.ACTIVE],
+  ['PAUSED', sessionStatusTexts.PAUSED],
+  ['COMPLETED', sessionStatusTexts.COMPLETED],
+  ['CANCELLED', sessionStatusTexts.CANCELLED],
 ]
 
 /** `2026-10` as "Oct 2026". */

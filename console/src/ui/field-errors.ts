@@ -2,7 +2,7 @@ import { ApiError } from '@wheelhouse/sdk'
 
 /**
  * What a refusal says of single fields of a form, by field: `name: must not be empty; tags.0: …`, or
- * `hardware_id already belongs to a robot`. Undefined when it says anything else, which is shown as a whole.
+ * `hardware_id: already belongs to a robot. …`. Undefined when it says anything else, which is shown as a whole.
  */
 export function fieldErrors<F extends string>(
   error: unknown,

@@ -2,6 +2,7 @@ import { Alert, Button, Center, Group, Loader, Stack, Text } from '@mantine/core
 import type { UseQueryResult } from '@tanstack/react-query'
 import { ApiError } from '@wheelhouse/sdk'
 import type { ReactNode } from 'react'
+import { messageOf } from './message-of.ts'
 
 export const Loading = ({ label = 'Loading' }: { label?: string }) => (
   <Center p="xl" role="status" aria-label={label}>
@@ -30,7 +31,7 @@ export const Empty = ({
   </Stack>
 )
 
-/** What went wrong, in the platform's own words, and a way to try again. */
+/** What went wrong, and a way to try again. */
 export function Problem({ error, onRetry }: { error: unknown; onRetry?: () => void }) {
   if (!error) return null
   return (
@@ -46,10 +47,6 @@ export function Problem({ error, onRetry }: { error: unknown; onRetry?: () => vo
     </Alert>
   )
 }
-
-/** A failure in words for people. */
-export const messageOf = (error: unknown): string =>
-  error instanceof Error ? error.message : 'Something unexpected happened'
 
 function titleOf(error: unknown): string {
   if (!(error instanceof ApiError)) return 'That did not work'

@@ -55,7 +55,7 @@ export async function follow(
   }
   video.requestVideoFrameCallback(next)
   const failed = () => {
-    const why = video.error?.message || 'the video broke off'
+    const why = video.error ? 'the video cannot be played' : 'the video broke off'
     first.reject(new Error(why))
     onEnd(why)
   }

@@ -16,10 +16,10 @@ export const playHls: Player = async (url, hooks) => {
   } else {
     const hls = new Hls({ lowLatencyMode: true, liveSyncDurationCount: 1, backBufferLength: 10 })
     hooks.signal.addEventListener('abort', () => hls.destroy())
-    hls.on(Hls.Events.ERROR, (_event, { fatal, details }) => {
+    hls.on(Hls.Events.ERROR, (_event, { fatal }) => {
       if (!fatal) return
-      broken.reject(new Error(details))
-      hooks.onEnd(`the video broke off: ${details}`)
+      broken.reject(new Error('the video cannot be played'))
+      hooks.onEnd('the video broke off')
     })
     behindS = () => hls.latency
     hls.loadSource(url)

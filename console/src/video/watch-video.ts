@@ -30,6 +30,10 @@ const LONGEST_WAIT_MS = 30_000
 const STABLE_MS = 10_000
 const NOTHING: Playing = { framesKnown: false }
 
+/** A browser says no more of a request that failed than its own name for that. */
+const whyLost = (cause: unknown): string =>
+  cause instanceof Error && !(cause instanceof TypeError) ? cause.message : 'the camera does not answer'
+
 /** Shows the video at `url` in `host`, and comes back to it as long as it takes. */
 export function watchVideo(url: string, title: string, host: HTMLElement): VideoWatch {
   const state = createStore<VideoState>({ phase: 'looking', why: undefined, playing: NOTHING })
@@ -63,7 +67,7 @@ export function watchVideo(url: string, title: string, host: HTMLElement): Video
         if (performance.now() - sinceMs >= STABLE_MS) waits = 0
       })
     } catch (cause) {
-      lost(mine, cause instanceof Error ? cause.message : 'it does not answer')
+      lost(mine, whyLost(cause))
     }
   }
 

@@ -1,5 +1,6 @@
 import { Badge, Button, Code, Group, Stack, Table, Text } from '@mantine/core'
 import { useDisclosure } from '@mantine/hooks'
+import { deliveryStatusTexts } from '@wheelhouse/protocol'
 import { answerOf } from '@wheelhouse/sdk'
 import { usePlatform } from '../app/platform.ts'
 import { Problem, QueryView } from '../ui/states.tsx'
@@ -8,11 +9,7 @@ import { type Delivery, useDelivery, useWebhookChange, type Webhook } from './qu
 
 const COLUMNS = 5
 
-const shownAs = {
-  PENDING: { label: 'Waiting', color: 'orange.9' },
-  DELIVERED: { label: 'Arrived', color: 'teal.9' },
-  FAILED: { label: 'Given up', color: 'red.9' },
-} as const
+const colors = { PENDING: 'orange.9', DELIVERED: 'teal.9', FAILED: 'red.9' } as const
 
 interface Props {
   readonly delivery: Delivery
@@ -22,16 +19,17 @@ interface Props {
 /** One event on its way to a webhook; what it carries and what was answered below, when asked for. */
 export function DeliveryRow({ delivery, webhook }: Props) {
   const [opened, { toggle }] = useDisclosure(false)
-  const { label, color } = shownAs[delivery.status]
   return (
     <>
       <Table.Tr data-delivery={delivery.id}>
         <Table.Td>
           <Time at={delivery.attempted_at ?? delivery.created_at} exact />
         </Table.Td>
-        <Table.Td>{delivery.type}</Table.Td>
         <Table.Td>
-          <Badge color={color}>{label}</Badge>
+          <Code>{delivery.type}</Code>
+        </Table.Td>
+        <Table.Td>
+          <Badge color={colors[delivery.status]}>{deliveryStatusTexts[delivery.status]}</Badge>
           {delivery.next_attempt_at && delivery.attempts > 0 && (
             <Text size="sm" c="dimmed">
               next attempt <Time at={delivery.next_attempt_at} />

@@ -28,7 +28,6 @@ export const WebhookFields = ({ values, errors, onChange }: Props) => (
       description="An https URL that everybody can reach"
       type="url"
       required
-      maxLength={2_000}
       value={values.url}
       error={errors.url}
       onChange={(event) => onChange({ url: event.currentTarget.value })}
@@ -48,7 +47,6 @@ export const WebhookFields = ({ values, errors, onChange }: Props) => (
     />
     <TextInput
       label="Description"
-      maxLength={200}
       value={values.description}
       error={errors.description}
       onChange={(event) => onChange({ description: event.currentTarget.value })}

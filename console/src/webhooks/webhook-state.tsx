@@ -1,4 +1,5 @@
 import { Badge } from '@mantine/core'
+import { webhookOffTexts } from '@wheelhouse/protocol'
 import { Time } from '../ui/time.tsx'
 import type { Webhook } from './queries.ts'
 
@@ -8,16 +9,10 @@ export function WebhookBadge({ webhook }: { webhook: Webhook }) {
   return webhook.failing_since ? <Badge color="orange.9">Failing</Badge> : <Badge color="teal.9">On</Badge>
 }
 
-const offBecause = {
-  user: 'You have switched it off.',
-  failing: 'It was switched off because nothing arrived for days.',
-  gone: 'It was switched off because the address answered that it is gone (410).',
-} as const
-
 /** How it goes, in a sentence. */
 export function WebhookStanding({ webhook }: { webhook: Webhook }) {
   const { enabled, disabled_reason, failing_since, last_success_at } = webhook
-  if (!enabled) return `${offBecause[disabled_reason ?? 'user']} What happens meanwhile is not sent.`
+  if (!enabled) return `${webhookOffTexts[disabled_reason ?? 'user']} What happens meanwhile is not sent.`
   if (failing_since) {
     return (
       <>

@@ -16,9 +16,10 @@ import { Migration0015InvoiceCollections } from './0015-invoice-collections.ts'
 import { Migration0016StopPresses } from './0016-stop-presses.ts'
 import { Migration0017AuditFilters } from './0017-audit-filters.ts'
 import { Migration0018OutboundEvents } from './0018-outbound-events.ts'
-import { Migration0021RobotLogs } from './0021-robot-logs.ts'
 import { Migration0019SessionPlanning } from './0019-session-planning.ts'
 import { Migration0020MoneyRecords } from './0020-money-records.ts'
+import { Migration0021RobotLogs } from './0021-robot-logs.ts'
+import { Migration0024PeopleFields } from './0024-people-fields.ts'
 import { Migration0025TicketLimits } from './0025-ticket-limits.ts'
 
 /** Every migration in the order in which it is applied. Append; never edit one that has been released. */
@@ -45,4 +46,5 @@ export const migrations = [
   { name: '0019_session_planning', class: Migration0019SessionPlanning },
   { name: '0020_money_records', class: Migration0020MoneyRecords },
   { name: '0025_ticket_limits', class: Migration0025TicketLimits },
+  { name: '0024_people_fields', class: Migration0024PeopleFields },
 ]

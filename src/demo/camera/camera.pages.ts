@@ -44,7 +44,7 @@ async function sendStill(http: Context, camera: Camera): Promise<void> {
 function sendStream(http: Context, camera: Camera): void {
   if (http.method !== 'HEAD' && !camera.isOpen) {
     const options = { headers: { 'Retry-After': '1' }, bySetUp: true }
-    throw new AppError(503, 'Too many look through this camera', options)
+    throw new AppError(503, 'Too many people watch this camera. Try again later.', options)
   }
   http.status = 200
   http.set({

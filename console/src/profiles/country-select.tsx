@@ -1,0 +1,28 @@
+import { Select } from '@mantine/core'
+import { useMemo } from 'react'
+import { countryChoices } from './choices.ts'
+
+interface Props {
+  readonly value: string | null
+  readonly error: string | undefined
+  readonly onChange: (code: string | null) => void
+}
+
+/** A country, chosen by its name. */
+export function CountrySelect({ value, error, onChange }: Props) {
+  const countries = useMemo(countryChoices, [])
+  return (
+    <Select
+      label="Country"
+      searchable
+      clearable
+      limit={50}
+      nothingFoundMessage="No country has this name"
+      autoComplete="country-name"
+      data={countries}
+      value={value}
+      error={error}
+      onChange={onChange}
+    />
+  )
+}

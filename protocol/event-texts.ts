@@ -1,0 +1,52 @@
+import type { NotificationType, SessionEventType } from './hub.ts'
+
+/** What happened in a session, as the title of a notification or of a line in a list. */
+export const sessionEventTexts: Readonly<Record<SessionEventType, string>> = {
+  'session.scheduled': 'A session was scheduled',
+  'session.started': 'A session has started',
+  'session.paused': 'A session is paused',
+  'session.resumed': 'A session was resumed',
+  'session.ended': 'A session has ended',
+  'session.cancelled': 'A session was cancelled',
+  'session.stopped': 'The robot was stopped',
+  'session.stop_cleared': 'The stop was cleared',
+  'session.pause_limit_soon': 'A paused session ends soon',
+  'session.planned_end_soon': 'The planned end of a session is near',
+  'session.rated': 'You were rated',
+  'extension.requested': 'More time is requested',
+  'extension.approved': 'More time was granted',
+  'extension.declined': 'More time was declined',
+  'robot.lost': 'The robot lost its connection',
+  'robot.back': 'The robot is back',
+  'chat.message': 'A message was sent',
+}
+
+const { 'chat.message': _chat, ...sessionTexts } = sessionEventTexts
+
+/** The title of every kind of notification. */
+export const notificationTexts: Readonly<Record<NotificationType, string>> = {
+  ...sessionTexts,
+  'robot.battery_low': 'The battery of a robot is low',
+  'certification.approved': 'You are certified',
+  'certification.rejected': 'Your certification was declined',
+  'invoice.issued': 'An invoice was issued',
+  'invoice.paid': 'An invoice was paid',
+  'invoice.payment_failed': 'An invoice could not be charged',
+  'invoice.voided': 'An invoice was withdrawn',
+  'payout.paid': 'A payout is on its way',
+  'payout.failed': 'A payout failed',
+  'payout.reversed': 'A payout was reversed',
+  'webhook.disabled': 'A webhook was switched off',
+}
+
+/** Returns the title of an event; of a kind that is newer than this version, its name as words. */
+export function eventTitle(type: string): string {
+  const known: Readonly<Record<string, string>> = { ...sessionEventTexts, ...notificationTexts }
+  return Object.hasOwn(known, type) ? (known[type] as string) : typeWords(type)
+}
+
+/** Returns a dotted name as words: `certification.approved` becomes `Certification approved`. */
+export function typeWords(type: string): string {
+  const spaced = type.replace(/[._]+/g, ' ').trim()
+  return spaced.charAt(0).toUpperCase() + spaced.slice(1)
+}

@@ -1,0 +1,75 @@
+import type { CloseReason } from './close-codes.ts'
+import { closeCodes } from './close-codes.ts'
+import type { DropReason } from './driving-frames.ts'
+import type { PlatformReason } from './reasons.ts'
+
+/**
+ * The words that people read instead of a code, without a capital and without a full stop. They are typed by the
+ * codes: a code without a text does not compile.
+ */
+export const reasonTexts: Readonly<Record<PlatformReason, string>> = {
+  requested: 'as requested',
+  emergency_stop: 'remote stop',
+  robot_lost: 'the robot lost its connection',
+  operator_lost: 'the operator lost the connection',
+  operator_absent: 'the operator did not connect in time',
+  superseded: 'its operator was in another session on the robot',
+  double_booked: 'another session was planned for the same time',
+  pause_limit: 'the pause lasted too long',
+  ended: '',
+  cancelled: '',
+  robot_removed: 'the robot was removed',
+  not_started: 'it was not started in time',
+  deadman: 'no command came in time',
+  latency: 'commands took too long',
+  session_paused: 'the session is paused',
+  session_over: 'the session is over',
+  stop_refused: 'the stop could not be recorded',
+  gateway_draining: 'the gateway restarts',
+  watchdog: 'the robot received no command in time',
+  link_lost: 'the robot lost its connection',
+}
+
+/** Why a control frame did not reach the robot. */
+export const dropTexts: Readonly<Record<DropReason, string>> = {
+  robot_offline: 'the robot is not connected',
+  session_paused: 'the session is paused',
+  stopped: 'a stop is in force',
+  out_of_order: 'out of order',
+  expired: 'too old on arrival',
+  latency: 'over the latency limit',
+  robot_slow: 'the robot does not keep up',
+}
+
+/** Why the gateway closed a connection, and what to do about it, as a sentence without a full stop. */
+export const closeTexts: Readonly<Record<CloseReason, string>> = {
+  replaced: 'A newer connection took over',
+  protocolError: 'The gateway could not read what this program sent. Update the program',
+  tooSlow: 'This device reads too slowly',
+  robotMoved: 'The robot is connected to another gateway now',
+  tooFast: 'This program sent too much at once',
+  credentialRevoked: 'The credential was revoked. Sign in again',
+  ticketVoid: 'The ticket is not valid any more',
+  notAllowed: 'You may no longer take part in this session',
+  sessionOver: 'The session is over',
+  draining: 'The gateway restarts',
+  internalError: 'The gateway failed to handle this connection',
+}
+
+const CODE = /^[a-z]+(_[a-z]+)+$/
+
+/** Returns the text of a reason: of a code its words, and what a participant wrote as it is. */
+export function reasonText(reason: unknown): string {
+  if (typeof reason !== 'string') return ''
+  if (Object.hasOwn(reasonTexts, reason)) return reasonTexts[reason as PlatformReason]
+  return plainWords(reason.trim())
+}
+
+/** Returns the text of a close code; undefined for a code that is not the gateway's. */
+export function closeText(code: number | undefined): string | undefined {
+  const entry = Object.entries(closeCodes).find(([, known]) => known.code === code)
+  return entry && closeTexts[entry[0] as CloseReason]
+}
+
+/** Returns a code that this version does not know as words: `gripper_stuck` becomes `gripper stuck`. */
+export const plainWords = (text: string): string => (CODE.test(text) ? text.replaceAll('_', ' ') : text)

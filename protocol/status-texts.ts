@@ -1,0 +1,76 @@
+import type { RobotStatus, Role, SessionAction, SessionStatus } from './status.ts'
+
+type Texts<Code extends string> = Readonly<Record<Code, string>>
+
+/** The words for every status that people see. Those of the protocol are typed by it; the others by the REST API. */
+export const robotStatusTexts: Texts<RobotStatus> = {
+  AVAILABLE: 'Online',
+  IN_SESSION: 'In a session',
+  OFFLINE: 'Offline',
+}
+
+export const sessionStatusTexts: Texts<SessionStatus> = {
+  PENDING: 'Scheduled',
+  ACTIVE: 'Active',
+  PAUSED: 'Paused',
+  COMPLETED: 'Completed',
+  CANCELLED: 'Cancelled',
+}
+
+export const roleTexts: Texts<Role> = { client: 'Owner', operator: 'Operator', admin: 'Admin' }
+
+/** What a participant does with an action, behind "may": "Only the operator may resume the session." */
+export const actionTexts: Texts<SessionAction> = {
+  start: 'start the session',
+  pause: 'pause the session',
+  resume: 'resume the session',
+  end: 'end the session',
+  cancel: 'cancel the session',
+  emergency_stop: 'stop the robot',
+  clear_stop: 'clear the stop',
+  approve_extension: 'approve an extension',
+  decline_extension: 'decline an extension',
+}
+
+export const certificationStatusTexts = {
+  PENDING: 'Waiting',
+  APPROVED: 'Approved',
+  REJECTED: 'Declined',
+} as const
+
+export const invoiceStatusTexts = {
+  DRAFT: 'Being made',
+  OPEN: 'To be paid',
+  PAID: 'Paid',
+  FAILED: 'Payment failed',
+  VOID: 'Withdrawn',
+} as const
+
+export const payoutStatusTexts = { PENDING: 'On the way', PAID: 'Paid', FAILED: 'Failed' } as const
+
+export const deliveryStatusTexts = { PENDING: 'Waiting', DELIVERED: 'Arrived', FAILED: 'Given up' } as const
+
+export const extensionStatusTexts = {
+  REQUESTED: 'Requested',
+  APPROVED: 'Approved',
+  DECLINED: 'Declined',
+  EXPIRED: 'Expired',
+} as const
+
+/** Why a webhook is off. */
+export const webhookOffTexts = {
+  user: 'You have switched it off.',
+  failing: 'It was switched off because nothing arrived for days.',
+  gone: 'It was switched off because the address answered that it is gone (410).',
+} as const
+
+/** Why an operator is not available. */
+export const unavailableTexts = {
+  in_session: 'You are not available while you are in a session.',
+  no_schedule:
+    'You are not shown as available, because your schedule has no hours yet. You may start all the same.',
+  outside_schedule: 'It is outside the hours of your schedule; you may start all the same.',
+  offline: 'Your hours are open, but you are not seen as online yet.',
+} as const
+
+export const logLevelTexts = { debug: 'Debug', info: 'Info', warn: 'Warning', error: 'Error' } as const
