@@ -40,8 +40,16 @@ export function wordsOf({ event, data }: Pick<LogEntry, 'event' | 'data'>): stri
     const message = ChatMessage.safeParse(data).data
     return message ? `${message.sender_name} (${message.sender_role}): ${message.body}` : 'a message'
   }
-  const { reason, additional_minutes, planned_minutes, planned_end, ends_at, outage_seconds, rating, comment } =
-    Details.parse(data)
+  const {
+    reason,
+    additional_minutes,
+    planned_minutes,
+    planned_end,
+    ends_at,
+    outage_seconds,
+    rating,
+    comment,
+  } = Details.parse(data)
   const more = [
     additional_minutes === undefined ? undefined : `${additional_minutes} minutes`,
     planned_minutes === undefined ? undefined : `planned ${planned_minutes} minutes`,

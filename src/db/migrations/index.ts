@@ -16,10 +16,10 @@ import { Migration0015InvoiceCollections } from './0015-invoice-collections.ts'
 import { Migration0016StopPresses } from './0016-stop-presses.ts'
 import { Migration0017AuditFilters } from './0017-audit-filters.ts'
 import { Migration0018OutboundEvents } from './0018-outbound-events.ts'
-import { Migration0021RobotLogs } from './0021-robot-logs.ts'
 import { Migration0019SessionPlanning } from './0019-session-planning.ts'
 import { Migration0020MoneyRecords } from './0020-money-records.ts'
 import { Migration0025TicketLimits } from './0025-ticket-limits.ts'
+import { Migration0021RobotLogs } from './0021-robot-logs.ts'
 
 /** Every migration in the order in which it is applied. Append; never edit one that has been released. */
 export const migrations = [
