@@ -240,7 +240,14 @@ export async function startGateway(parts: GatewayParts, host: string, port: numb
     get counts() {
       const { written: heartbeatsWritten, lastFlushMs } = heartbeats.counts
       const ticketsRefused = endedTickets + people.refused
-      return { ...frames.counts, ...room.counts, ...logs.counts, ticketsRefused, heartbeatsWritten, lastFlushMs }
+      return {
+        ...frames.counts,
+        ...room.counts,
+        ...logs.counts,
+        ticketsRefused,
+        heartbeatsWritten,
+        lastFlushMs,
+      }
     },
     async drain() {
       draining = true

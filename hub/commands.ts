@@ -116,7 +116,9 @@ export function registerCommands(parts: CommandParts) {
         const answer = typeof reply === 'function' ? (reply as (ack: HubAck<typeof name>) => void) : () => {}
         const limits = { allowance: name === 'session:action' ? acts : ordinary, urgentStops }
         const raw = sent[0] === answer ? undefined : sent[0] // without a payload the acknowledgement comes first
-        const ack = await perform(name, raw, socket, caller, limits).catch((cause) => refusal(cause, parts.log))
+        const ack = await perform(name, raw, socket, caller, limits).catch((cause) =>
+          refusal(cause, parts.log),
+        )
         answer(ack)
       }
       parts.guard.on(socket, name, `command:${name}`, command, () => socket.conn.close())

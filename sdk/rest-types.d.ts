@@ -1750,6 +1750,7 @@ export interface components {
          *       "stream_url": null,
          *       "control": {
          *         "connected": true,
+         *         "operator_joined": true,
          *         "stop": null
          *       },
          *       "latency": {
@@ -1830,6 +1831,8 @@ export interface components {
             control: {
                 /** @description Whether the robot is connected. */
                 connected: boolean;
+                /** @description Whether the operator's control connection has been there once. An ACTIVE session that the operator has joined and lost is PAUSED with operator_lost after a grace. */
+                operator_joined: boolean;
                 /** @description The latched stop in force; null when there is none. */
                 stop: {
                     reason: string;
@@ -2534,6 +2537,7 @@ export interface components {
          *       "stream_url": null,
          *       "control": {
          *         "connected": true,
+         *         "operator_joined": true,
          *         "stop": null
          *       },
          *       "latency": {
@@ -2615,6 +2619,8 @@ export interface components {
             control: {
                 /** @description Whether the robot is connected. */
                 connected: boolean;
+                /** @description Whether the operator's control connection has been there once. An ACTIVE session that the operator has joined and lost is PAUSED with operator_lost after a grace. */
+                operator_joined: boolean;
                 /** @description The latched stop in force; null when there is none. */
                 stop: {
                     reason: string;
@@ -3055,7 +3061,7 @@ export interface components {
              */
             control_url: string;
             /**
-             * @description Where the video is; empty when there is none.
+             * @description Address of the video of the robot, for its owner and for the operator of an open session: http, https, rtsp, rtsps, ws or wss. Empty when there is none.
              * @example https://cam.example.com/1
              */
             stream_url: string;
@@ -3093,7 +3099,7 @@ export interface components {
              */
             require_certification: boolean;
             /**
-             * @description Above which delay, in milliseconds, the robot should not be driven; takes effect with driving.
+             * @description The gateway drops commands that take longer than this, in milliseconds, and stops the robot.
              * @example 400
              */
             latency_limit_ms: number;
@@ -3148,7 +3154,7 @@ export interface components {
              */
             control_url: string;
             /**
-             * @description Where the video is; empty when there is none.
+             * @description Address of the video of the robot, for its owner and for the operator of an open session: http, https, rtsp, rtsps, ws or wss. Empty when there is none.
              * @example https://cam.example.com/1
              */
             stream_url: string;
@@ -3204,7 +3210,7 @@ export interface components {
              */
             control_url: string;
             /**
-             * @description Where the video is; empty when there is none.
+             * @description Address of the video of the robot, for its owner and for the operator of an open session: http, https, rtsp, rtsps, ws or wss. Empty when there is none.
              * @example https://cam.example.com/1
              */
             stream_url: string;
@@ -3242,7 +3248,7 @@ export interface components {
              */
             require_certification: boolean;
             /**
-             * @description Above which delay, in milliseconds, the robot should not be driven; takes effect with driving.
+             * @description The gateway drops commands that take longer than this, in milliseconds, and stops the robot.
              * @example 400
              */
             latency_limit_ms: number;
@@ -3513,7 +3519,7 @@ export interface components {
              */
             last_error: string | null;
         };
-        /** @description Admission of one user to one part of one session, for a minute. */
+        /** @description Admission of one user to one part of one session, for a minute at most. Only the newest 32 tickets of a user are valid. */
         Ticket: {
             /**
              * @description Where to connect: the gateway that holds the robot.
@@ -3522,7 +3528,7 @@ export interface components {
             url: string;
             /**
              * @description What to connect with.
-             * @example c4e71a92-58d0-4f3b-a6e9-1d8b7c205f63.d21f6b80-94c3-4e7a-b5d8-0f3a7e62c915.control.-.1795167060000.q1w2….Zx9…
+             * @example c4e71a92-58d0-4f3b-a6e9-1d8b7c205f63.d21f6b80-94c3-4e7a-b5d8-0f3a7e62c915.control.-.3.17.1795167060000.q1w2….Zx9…
              */
             ticket: string;
             /**
@@ -4061,7 +4067,7 @@ export interface operations {
                 content: {
                     /**
                      * @example {
-                     *       "error": "This needs the client role"
+                     *       "error": "This needs the admin role"
                      *     }
                      */
                     "application/json": components["schemas"]["Error"];
@@ -4127,7 +4133,7 @@ export interface operations {
                 content: {
                     /**
                      * @example {
-                     *       "error": "This needs the client role"
+                     *       "error": "This needs the admin role"
                      *     }
                      */
                     "application/json": components["schemas"]["Error"];
@@ -4170,10 +4176,10 @@ export interface operations {
                      * @example {
                      *       "id": "a83c5d19-07e6-4b2f-96d1-4f8e2c7b0a35",
                      *       "robot_type": "so-101",
-                     *       "status": "PENDING",
+                     *       "status": "APPROVED",
                      *       "note": "Two years with this arm",
                      *       "requested_at": "2026-09-15T07:45:00.000Z",
-                     *       "decided_at": null,
+                     *       "decided_at": "2026-09-16T09:10:00.000Z",
                      *       "operator_id": "d21f6b80-94c3-4e7a-b5d8-0f3a7e62c915",
                      *       "operator_name": "Grace"
                      *     }
@@ -4194,7 +4200,7 @@ export interface operations {
                 content: {
                     /**
                      * @example {
-                     *       "error": "This needs the client role"
+                     *       "error": "This needs the admin role"
                      *     }
                      */
                     "application/json": components["schemas"]["Error"];
@@ -4258,10 +4264,10 @@ export interface operations {
                      * @example {
                      *       "id": "a83c5d19-07e6-4b2f-96d1-4f8e2c7b0a35",
                      *       "robot_type": "so-101",
-                     *       "status": "PENDING",
+                     *       "status": "REJECTED",
                      *       "note": "Two years with this arm",
                      *       "requested_at": "2026-09-15T07:45:00.000Z",
-                     *       "decided_at": null,
+                     *       "decided_at": "2026-09-16T09:10:00.000Z",
                      *       "operator_id": "d21f6b80-94c3-4e7a-b5d8-0f3a7e62c915",
                      *       "operator_name": "Grace"
                      *     }
@@ -4282,7 +4288,7 @@ export interface operations {
                 content: {
                     /**
                      * @example {
-                     *       "error": "This needs the client role"
+                     *       "error": "This needs the admin role"
                      *     }
                      */
                     "application/json": components["schemas"]["Error"];
@@ -4387,7 +4393,7 @@ export interface operations {
                 content: {
                     /**
                      * @example {
-                     *       "error": "This needs the client role"
+                     *       "error": "This needs the admin role"
                      *     }
                      */
                     "application/json": components["schemas"]["Error"];
@@ -4482,7 +4488,7 @@ export interface operations {
                 content: {
                     /**
                      * @example {
-                     *       "error": "This needs the client role"
+                     *       "error": "This needs the admin role"
                      *     }
                      */
                     "application/json": components["schemas"]["Error"];
@@ -4566,7 +4572,7 @@ export interface operations {
                 content: {
                     /**
                      * @example {
-                     *       "error": "This needs the client role"
+                     *       "error": "This needs the admin role"
                      *     }
                      */
                     "application/json": components["schemas"]["Error"];
@@ -4632,7 +4638,7 @@ export interface operations {
                 content: {
                     /**
                      * @example {
-                     *       "error": "This needs the client role"
+                     *       "error": "This needs the admin role"
                      *     }
                      */
                     "application/json": components["schemas"]["Error"];
@@ -4694,7 +4700,7 @@ export interface operations {
                 content: {
                     /**
                      * @example {
-                     *       "error": "This needs the client role"
+                     *       "error": "This needs a session token; API keys are not accepted here"
                      *     }
                      */
                     "application/json": components["schemas"]["Error"];
@@ -4773,7 +4779,7 @@ export interface operations {
                 content: {
                     /**
                      * @example {
-                     *       "error": "This needs the client role"
+                     *       "error": "This needs a session token; API keys are not accepted here"
                      *     }
                      */
                     "application/json": components["schemas"]["Error"];
@@ -4839,7 +4845,7 @@ export interface operations {
                 content: {
                     /**
                      * @example {
-                     *       "error": "This needs the client role"
+                     *       "error": "This needs a session token; API keys are not accepted here"
                      *     }
                      */
                     "application/json": components["schemas"]["Error"];
@@ -4921,7 +4927,24 @@ export interface operations {
                 content: {
                     /**
                      * @example {
-                     *       "error": "This needs the client role"
+                     *       "error": "This needs a session token; API keys are not accepted here"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description When the file arrives too slowly: nothing for 5 seconds, or less than 16 KiB a second */
+            408: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": "Request Timeout"
                      *     }
                      */
                     "application/json": components["schemas"]["Error"];
@@ -5025,7 +5048,7 @@ export interface operations {
                 content: {
                     /**
                      * @example {
-                     *       "error": "This needs the client role"
+                     *       "error": "This needs a session token; API keys are not accepted here"
                      *     }
                      */
                     "application/json": components["schemas"]["Error"];
@@ -5219,7 +5242,7 @@ export interface operations {
                 content: {
                     /**
                      * @example {
-                     *       "error": "This needs the client role"
+                     *       "error": "A request with the session cookie must come from an allowed origin"
                      *     }
                      */
                     "application/json": components["schemas"]["Error"];
@@ -5292,7 +5315,7 @@ export interface operations {
                 content: {
                     /**
                      * @example {
-                     *       "error": "This needs the client role"
+                     *       "error": "This needs a session token; API keys are not accepted here"
                      *     }
                      */
                     "application/json": components["schemas"]["Error"];
@@ -5940,7 +5963,7 @@ export interface operations {
                      */
                     hardware_id: string;
                     /**
-                     * @description Where the video is; empty when there is none.
+                     * @description Address of the video of the robot, for its owner and for the operator of an open session: http, https, rtsp, rtsps, ws or wss. Empty when there is none.
                      * @default
                      * @example https://cam.example.com/1
                      */
@@ -6222,7 +6245,7 @@ export interface operations {
                     /** @example Warehouse arm */
                     name?: string;
                     /**
-                     * @description Where the video is; empty when there is none.
+                     * @description Address of the video of the robot, for its owner and for the operator of an open session: http, https, rtsp, rtsps, ws or wss. Empty when there is none.
                      * @example https://cam.example.com/1
                      */
                     stream_url?: "" | string;
@@ -6241,7 +6264,7 @@ export interface operations {
                      */
                     require_certification?: boolean;
                     /**
-                     * @description Above which delay, in milliseconds, the robot should not be driven; takes effect with driving.
+                     * @description The gateway drops commands that take longer than this, in milliseconds, and stops the robot.
                      * @example 400
                      */
                     latency_limit_ms?: number;
@@ -6864,7 +6887,7 @@ export interface operations {
                 content: {
                     /**
                      * @example {
-                     *       "error": "This needs the client role"
+                     *       "error": "A request with the session cookie must come from an allowed origin"
                      *     }
                      */
                     "application/json": components["schemas"]["Error"];
@@ -6936,7 +6959,7 @@ export interface operations {
                 content: {
                     /**
                      * @example {
-                     *       "error": "This needs the client role"
+                     *       "error": "A request with the session cookie must come from an allowed origin"
                      *     }
                      */
                     "application/json": components["schemas"]["Error"];
@@ -7030,7 +7053,7 @@ export interface operations {
                 content: {
                     /**
                      * @example {
-                     *       "error": "This needs the client role"
+                     *       "error": "This needs the operator role"
                      *     }
                      */
                     "application/json": components["schemas"]["Error"];
@@ -7093,7 +7116,7 @@ export interface operations {
                 content: {
                     /**
                      * @example {
-                     *       "error": "This needs the client role"
+                     *       "error": "This needs the operator role"
                      *     }
                      */
                     "application/json": components["schemas"]["Error"];
@@ -7153,7 +7176,7 @@ export interface operations {
                 content: {
                     /**
                      * @example {
-                     *       "error": "This needs the client role"
+                     *       "error": "This needs the operator role"
                      *     }
                      */
                     "application/json": components["schemas"]["Error"];
@@ -7230,7 +7253,7 @@ export interface operations {
                 content: {
                     /**
                      * @example {
-                     *       "error": "This needs the client role"
+                     *       "error": "This needs the operator role"
                      *     }
                      */
                     "application/json": components["schemas"]["Error"];
@@ -7309,7 +7332,7 @@ export interface operations {
                 content: {
                     /**
                      * @example {
-                     *       "error": "This needs the client role"
+                     *       "error": "This needs the operator role"
                      *     }
                      */
                     "application/json": components["schemas"]["Error"];
@@ -7402,7 +7425,7 @@ export interface operations {
                 content: {
                     /**
                      * @example {
-                     *       "error": "This needs the client role"
+                     *       "error": "This needs the operator role"
                      *     }
                      */
                     "application/json": components["schemas"]["Error"];
@@ -7462,7 +7485,7 @@ export interface operations {
                 content: {
                     /**
                      * @example {
-                     *       "error": "This needs the client role"
+                     *       "error": "This needs the operator role"
                      *     }
                      */
                     "application/json": components["schemas"]["Error"];
@@ -7572,7 +7595,7 @@ export interface operations {
                 content: {
                     /**
                      * @example {
-                     *       "error": "This needs the client role"
+                     *       "error": "This needs the operator role"
                      *     }
                      */
                     "application/json": components["schemas"]["Error"];
@@ -7639,7 +7662,7 @@ export interface operations {
                 content: {
                     /**
                      * @example {
-                     *       "error": "This needs the client role"
+                     *       "error": "This needs the operator role"
                      *     }
                      */
                     "application/json": components["schemas"]["Error"];
@@ -7691,7 +7714,7 @@ export interface operations {
                 content: {
                     /**
                      * @example {
-                     *       "error": "This needs the client role"
+                     *       "error": "This needs the operator role"
                      *     }
                      */
                     "application/json": components["schemas"]["Error"];
@@ -7782,7 +7805,7 @@ export interface operations {
                 content: {
                     /**
                      * @example {
-                     *       "error": "This needs the client role"
+                     *       "error": "This needs the operator role"
                      *     }
                      */
                     "application/json": components["schemas"]["Error"];
@@ -7996,7 +8019,7 @@ export interface operations {
                 content: {
                     /**
                      * @example {
-                     *       "error": "This needs the client role"
+                     *       "error": "This needs the operator role"
                      *     }
                      */
                     "application/json": components["schemas"]["Error"];
@@ -8091,7 +8114,7 @@ export interface operations {
                 content: {
                     /**
                      * @example {
-                     *       "error": "This needs the client role"
+                     *       "error": "This needs the operator role"
                      *     }
                      */
                     "application/json": components["schemas"]["Error"];
@@ -8750,7 +8773,7 @@ export interface operations {
                 content: {
                     /**
                      * @example {
-                     *       "error": "This needs the client role"
+                     *       "error": "A request with the session cookie must come from an allowed origin"
                      *     }
                      */
                     "application/json": components["schemas"]["Error"];
@@ -8868,7 +8891,7 @@ export interface operations {
                 content: {
                     /**
                      * @example {
-                     *       "error": "This needs the client role"
+                     *       "error": "A request with the session cookie must come from an allowed origin"
                      *     }
                      */
                     "application/json": components["schemas"]["Error"];
@@ -8933,6 +8956,7 @@ export interface operations {
                      *       "stream_url": null,
                      *       "control": {
                      *         "connected": true,
+                     *         "operator_joined": true,
                      *         "stop": null
                      *       },
                      *       "latency": {
@@ -9021,6 +9045,7 @@ export interface operations {
                      *       "stream_url": null,
                      *       "control": {
                      *         "connected": true,
+                     *         "operator_joined": true,
                      *         "stop": null
                      *       },
                      *       "latency": {
@@ -9048,7 +9073,7 @@ export interface operations {
                 content: {
                     /**
                      * @example {
-                     *       "error": "This needs the client role"
+                     *       "error": "A request with the session cookie must come from an allowed origin"
                      *     }
                      */
                     "application/json": components["schemas"]["Error"];
@@ -9195,7 +9220,7 @@ export interface operations {
                 content: {
                     /**
                      * @example {
-                     *       "error": "This needs the client role"
+                     *       "error": "A request with the session cookie must come from an allowed origin"
                      *     }
                      */
                     "application/json": components["schemas"]["Error"];
@@ -9359,7 +9384,7 @@ export interface operations {
                 content: {
                     /**
                      * @example {
-                     *       "error": "This needs the client role"
+                     *       "error": "A request with the session cookie must come from an allowed origin"
                      *     }
                      */
                     "application/json": components["schemas"]["Error"];
@@ -9460,6 +9485,7 @@ export interface operations {
                      *       "stream_url": null,
                      *       "control": {
                      *         "connected": true,
+                     *         "operator_joined": true,
                      *         "stop": null
                      *       },
                      *       "latency": {
@@ -9565,7 +9591,7 @@ export interface operations {
                     /**
                      * @example {
                      *       "url": "wss://gateway.example.com/sessions/c4e71a92-58d0-4f3b-a6e9-1d8b7c205f63/control",
-                     *       "ticket": "c4e71a92-58d0-4f3b-a6e9-1d8b7c205f63.d21f6b80-94c3-4e7a-b5d8-0f3a7e62c915.control.-.1795167060000.q1w2….Zx9…",
+                     *       "ticket": "c4e71a92-58d0-4f3b-a6e9-1d8b7c205f63.d21f6b80-94c3-4e7a-b5d8-0f3a7e62c915.control.-.3.17.1795167060000.q1w2….Zx9…",
                      *       "expires_at": "2026-11-20T09:31:00.000Z"
                      *     }
                      */
@@ -9574,7 +9600,7 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
-            /** @description When control is asked for by anybody but the operator of the session, or when the request comes with the session cookie from another site */
+            /** @description When control is asked for by anybody but the operator of the session, or without the operator role, or when the request comes with the session cookie from another site */
             403: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -9585,7 +9611,7 @@ export interface operations {
                 content: {
                     /**
                      * @example {
-                     *       "error": "This needs the client role"
+                     *       "error": "A request with the session cookie must come from an allowed origin"
                      *     }
                      */
                     "application/json": components["schemas"]["Error"];
@@ -9779,7 +9805,7 @@ export interface operations {
                 content: {
                     /**
                      * @example {
-                     *       "error": "This needs the client role"
+                     *       "error": "A request with the session cookie must come from an allowed origin"
                      *     }
                      */
                     "application/json": components["schemas"]["Error"];
@@ -9895,7 +9921,7 @@ export interface operations {
                 content: {
                     /**
                      * @example {
-                     *       "error": "This needs the client role"
+                     *       "error": "A request with the session cookie must come from an allowed origin"
                      *     }
                      */
                     "application/json": components["schemas"]["Error"];
@@ -9973,7 +9999,7 @@ export interface operations {
                 content: {
                     /**
                      * @example {
-                     *       "error": "This needs the client role"
+                     *       "error": "A request with the session cookie must come from an allowed origin"
                      *     }
                      */
                     "application/json": components["schemas"]["Error"];
@@ -10185,7 +10211,7 @@ export interface operations {
                 content: {
                     /**
                      * @example {
-                     *       "error": "This needs the client role"
+                     *       "error": "A request with the session cookie must come from an allowed origin"
                      *     }
                      */
                     "application/json": components["schemas"]["Error"];
@@ -10287,7 +10313,7 @@ export interface operations {
                 content: {
                     /**
                      * @example {
-                     *       "error": "This needs the client role"
+                     *       "error": "A request with the session cookie must come from an allowed origin"
                      *     }
                      */
                     "application/json": components["schemas"]["Error"];
@@ -10397,7 +10423,7 @@ export interface operations {
                 content: {
                     /**
                      * @example {
-                     *       "error": "This needs the client role"
+                     *       "error": "A request with the session cookie must come from an allowed origin"
                      *     }
                      */
                     "application/json": components["schemas"]["Error"];
@@ -10475,7 +10501,7 @@ export interface operations {
                 content: {
                     /**
                      * @example {
-                     *       "error": "This needs the client role"
+                     *       "error": "A request with the session cookie must come from an allowed origin"
                      *     }
                      */
                     "application/json": components["schemas"]["Error"];

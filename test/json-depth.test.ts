@@ -34,7 +34,9 @@ describe('a deep body over REST', () => {
         const options = { method, headers, token: person.token, body: body(shape(depth)) }
         const reply = await ask(world.baseUrl + path, options)
         expect(reply.status).toBe(400)
-        expect(reply.body).toEqual({ error: `The request body is nested deeper than ${MAX_FRAME_DEPTH} levels` })
+        expect(reply.body).toEqual({
+          error: `The request body is nested deeper than ${MAX_FRAME_DEPTH} levels`,
+        })
       }
     }
   })

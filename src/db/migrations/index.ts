@@ -18,8 +18,8 @@ import { Migration0017AuditFilters } from './0017-audit-filters.ts'
 import { Migration0018OutboundEvents } from './0018-outbound-events.ts'
 import { Migration0019SessionPlanning } from './0019-session-planning.ts'
 import { Migration0020MoneyRecords } from './0020-money-records.ts'
-import { Migration0025TicketLimits } from './0025-ticket-limits.ts'
 import { Migration0021RobotLogs } from './0021-robot-logs.ts'
+import { Migration0025TicketLimits } from './0025-ticket-limits.ts'
 
 /** Every migration in the order in which it is applied. Append; never edit one that has been released. */
 export const migrations = [
