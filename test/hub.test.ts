@@ -303,7 +303,7 @@ describe.each(['memory', 'redis'] as const)('the hub over the %s bus', (bus) => 
       })
       const admin = await (await world.admin()).hub()
       expect(await admin.send('session:watch', { session_id })).toMatchObject({ ok: true })
-      expect(await admin.send('session:action', { session_id, action: 'end' })).toMatchObject({
+      expect(await admin.send('session:action', { session_id, action: 'resume' })).toMatchObject({
         ok: false,
         status: 403,
       })

@@ -246,6 +246,7 @@ export function createModel(startMs: number) {
       if (!isClient(who)) return 403
       const refusal = refused(who, one, ['client'])
       if (refusal) return refusal
+      if (one.operator === one.client) return 403
       if (one.status !== 'COMPLETED' || one.rating !== null) return 409
       one.rating = rating
       one.log.push('session.rated')
