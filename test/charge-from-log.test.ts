@@ -144,3 +144,21 @@ test('a real robot that breaks off: its last sign of life is between its connect
   expect(sign).toBeGreaterThan(startedAtMs - 10_000)
   expect(Number(data.outage_seconds)).toBeGreaterThanOrEqual(0)
 })
+
+test('the time of an operator who did not come is no part of the charge, as the log shows', async () => {
+  let clockMs = Date.parse('2026-05-10T12:00:00Z')
+  const env = { OPERATOR_JOIN_MS: '120000' }
+  await using world = await createWorld({ now: () => new Date(clockMs), env })
+  await using gateway = await createSilentGateway(world, () => clockMs)
+  const { owner, operator, robotId } = await cast(world, gateway)
+  const id = await start(operator, robotId)
+  const read = async () => (await owner.get(`/api/sessions/${id}`)).body
+  clockMs += 3 * MINUTE_MS
+  await expect.poll(async () => (await read()).pause_reason, { timeout: 20_000 }).toBe('operator_absent')
+  await act(operator, id, 'resume')
+  clockMs += 90_000
+  await act(operator, id, 'end')
+  const log: Entry[] = (await owner.get(`/api/sessions/${id}/events`)).body.events
+  expect(billableMs(log)).toBe(90_000)
+  expect(await read()).toMatchObject({ billable_seconds: 90, client_charge_cents: 100 })
+})
