@@ -7,6 +7,16 @@ import type { Records } from './records.ts'
 /** However often somebody presses, the database is asked no more often. */
 const AGAIN_MS = 250
 
+/**
+ * Joins stops that wait to be recorded into one. Of any number no more has to be kept than a reason, the operator and
+ * one owner or admin: so much decides who may clear them.
+ */
+export function joinStops(drive: Drive, stop: PressedStop, other: PressedStop | null): PressedStop {
+  const ownerOf = (one: PressedStop) => (drive.roleOf(one.userId) === 'operator' ? one.ownerId : one.userId)
+  const ownerId = ownerOf(stop) ?? (other ? ownerOf(other) : undefined)
+  return ownerId === undefined || ownerId === stop.userId ? stop : { ...stop, ownerId }
+}
+
 /** The latched stop, whoever presses it and wherever: first the robot hears of it, then everything else. */
 export function createStops(parts: { drives: Drives; records: Records; clockMs: () => number }) {
   const { drives, records, clockMs } = parts
@@ -17,10 +27,11 @@ export function createStops(parts: { drives: Drives; records: Records; clockMs: 
     if (drive.stopLatched) {
       // It stands already and the first reason stays. But somebody may just have cleared that stop, and we are yet to
       // hear of it: the database decides whether this one stands upon another.
-      if (drive.pressed === null) {
-        drive.pressed = by
-        drive.tellState(nowMs)
-      } else if (drive.recording) drive.pressedAgain = by
+      const wasShown = drive.stateFrame()
+      if (drive.pressed === null) drive.pressed = by
+      else if (drive.recording) drive.pressedAgain = joinStops(drive, by, drive.pressedAgain)
+      else drive.pressed = joinStops(drive, drive.pressed, by)
+      if (drive.stateFrame() !== wasShown) drive.tellState(nowMs)
       if (nowMs - drive.pressedMs < AGAIN_MS) return // the next turn of the clock writes it
     } else {
       counts.stops++
@@ -40,7 +51,7 @@ export function createStops(parts: { drives: Drives; records: Records; clockMs: 
     press,
 
     /** Another process tells of a stop ahead of the database, or instead of one that is away. */
-    heard({ sessionId, reason, eventSeq, userId }: RobotStop): void {
+    heard({ sessionId, reason, eventSeq, userId, byRole, byOwner }: RobotStop): void {
       const drive = drives.of(sessionId)
       if (!drive) return
       if (eventSeq === null) {
@@ -48,7 +59,8 @@ export function createStops(parts: { drives: Drives; records: Records; clockMs: 
         return
       }
       if (eventSeq <= drive.session.eventSeq) return // looked up already, and perhaps cleared since
-      drive.session = { ...drive.session, eventSeq, stopReason: reason }
+      const authority = { stopByRole: byRole, stopByOwner: byOwner }
+      drive.session = { ...drive.session, eventSeq, stopReason: reason, ...authority }
       if (!drive.stopLatched) counts.stops++
       drive.latch(reason, true, clockMs())
       drive.tellState(clockMs())

@@ -92,7 +92,7 @@ beforeAll(async () => {
   robot = await world.robot(client)
   await storeEpisode((await world.connect(robot)).beat())
   sessionId = await scheduled() // notifies the client
-  await decided('approve') // notifies the operator
+  await certified() // notifies the operator
   avatarPath = await uploadedAvatar()
 })
 afterAll(async () => {
@@ -112,9 +112,10 @@ async function requested(): Promise<string> {
   expect(reply.status).toBe(201)
   return reply.body.id
 }
-async function decided(verb: 'approve' | 'reject'): Promise<void> {
-  const reply = await admin.post(`/api/admin/certifications/${await requested()}/${verb}`)
+async function certified(): Promise<string> {
+  const reply = await admin.post(`/api/admin/certifications/${await requested()}/approve`)
   expect(reply.status).toBe(200)
+  return reply.body.id
 }
 /** A form with the smallest picture, a black dot. */
 function pictureForm(): FormData {
@@ -230,7 +231,33 @@ const rules: Record<string, Rule> = {
   },
   'POST /api/admin/certifications/{id}/reject': {
     expected: admins(200),
-    attempt: async () => ({ path: `/api/admin/certifications/${await requested()}/reject` }),
+    attempt: async () => ({
+      path: `/api/admin/certifications/${await requested()}/reject`,
+      body: { reason: 'Not yet' },
+    }),
+  },
+  'POST /api/admin/certifications/{id}/revoke': {
+    expected: admins(200),
+    attempt: async () => ({
+      path: `/api/admin/certifications/${await certified()}/revoke`,
+      body: { reason: 'No longer' },
+    }),
+  },
+  'DELETE /api/auth/roles/{role}': {
+    // The client has robots.
+    expected: { ...everybody(404), client: 409, 'client key': 409, 'other client': 204 },
+    attempt: async () => {
+      await people['other client'].post('/api/auth/profile', { role: 'client' })
+      return { path: '/api/auth/roles/client' }
+    },
+  },
+  'DELETE /api/admin/users/{id}/roles/{role}': {
+    expected: admins(204),
+    attempt: async () => ({ path: `/api/admin/users/${(await world.operator()).id}/roles/operator` }),
+  },
+  'POST /api/admin/users/{id}/roles/{role}': {
+    expected: admins(404), // nothing was removed from them
+    attempt: () => ({ path: `/api/admin/users/${client.id}/roles/client` }),
   },
 
   'POST /api/auth/avatar': { expected: sessionOnly(200), attempt: () => ({ body: pictureForm() }) },

@@ -169,7 +169,8 @@ describe.concurrent('in a terminal and for programs:', () => {
       { id, control: { stop: { reason: 'A cat' } } },
     ])
     expect(await shown(asOwner, 'sessions stop', id.slice(0, 8))).toContain('Stopped Ronja')
-    expect(await shown(asOperator, 'sessions clear-stop', id)).toMatch(/Status +PAUSED/)
+    expect(await shown(asOperator, 'sessions request-clear', id)).toMatch(/Clearing +asked for/)
+    expect(await shown(asOwner, 'sessions clear-stop', id)).toMatch(/Status +PAUSED/)
     await operator.patch(`/api/sessions/${id}`, { action: 'emergency_stop' })
     expect(await json(asOperator, 'sessions clear-stop', id)).toMatchObject({ control: { stop: null } })
     await operator.patch(`/api/sessions/${id}`, { action: 'end' })

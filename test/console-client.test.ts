@@ -212,7 +212,7 @@ test('robots are found by what they are called, and by whether they are there', 
   await page.getByLabel('Search').fill('ARM osl')
   await vi.waitFor(async () => expect(await names()).toEqual(['Arm two']), 10_000)
   await page.getByLabel('Search').fill('')
-  await page.getByText('Connected', { exact: true }).click()
+  await page.getByLabel('Status').selectOption('AVAILABLE')
   await vi.waitFor(async () => expect(await names()).toEqual(['Arm one']), 10_000)
   await page.getByLabel('Search').fill('nothing like it')
   await page.getByText('No robot is like that').waitFor()

@@ -11,11 +11,12 @@ interface Options {
   readonly notes?: string
   readonly requireCertification?: boolean
   readonly latencyLimit?: number
+  readonly stopClear?: 'owner' | 'anyone'
 }
 
 /** Changes what is named, and nothing else. */
 export async function run(cli: Context, given: string, options: Options): Promise<void> {
-  const { name, streamUrl, tag, notes, requireCertification, latencyLimit } = options
+  const { name, streamUrl, tag, notes, requireCertification, latencyLimit, stopClear } = options
   const body = {
     ...(name !== undefined && { name }),
     ...(streamUrl !== undefined && { stream_url: streamUrl }),
@@ -23,6 +24,7 @@ export async function run(cli: Context, given: string, options: Options): Promis
     ...(notes !== undefined && { notes: notes || null }),
     ...(requireCertification !== undefined && { require_certification: requireCertification }),
     ...(latencyLimit !== undefined && { latency_limit_ms: latencyLimit }),
+    ...(stopClear !== undefined && { stop_clear: stopClear }),
   }
   if (Object.keys(body).length === 0) {
     throw new Failure('usage', 'Say what to change. See: wheelhouse robots update --help')

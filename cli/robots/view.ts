@@ -27,6 +27,10 @@ export function showRobot(out: Output, robot: Schemas['RobotDetail']): void {
     ['Hours', robot.total_hours.toFixed(1)],
     ['Certification', robot.require_certification ? 'required' : 'not required'],
     ['Latency limit', `${robot.latency_limit_ms} ms`],
+    [
+      'Your stops',
+      robot.stop_clear === 'owner' ? 'you or an admin clear them' : 'the operator may clear them',
+    ],
     ['Registered', when(robot.created_at)],
   ])
 }

@@ -20,6 +20,9 @@ export const sessionColumns: readonly Column<Session>[] = [
   { title: 'RATED', value: ({ rating }) => rating, right: true },
 ]
 
+const requesters = { client: 'the owner', operator: 'the operator', admin: 'an admin' } as const
+const clearers = { owner: 'the owner or an admin', anyone: 'the owner, an admin or the operator' } as const
+
 export function showSession(out: Output, session: Schemas['SessionDetail']): void {
   const { control, latency } = session
   const charged = 'operator_earnings_cents' in session ? 'Earned' : 'Charged'
@@ -29,6 +32,12 @@ export function showSession(out: Output, session: Schemas['SessionDetail']): voi
     [
       'Stop',
       control.stop ? painted('red', `${control.stop.reason}, since ${when(control.stop.at)}`) : undefined,
+    ],
+    ['Stopped by', control.stop?.by_role ? requesters[control.stop.by_role] : undefined],
+    ['Cleared by', control.stop ? clearers[control.stop.clearable_by] : undefined],
+    [
+      'Clearing',
+      control.stop?.clear_requested_at ? `asked for ${when(control.stop.clear_requested_at)}` : undefined,
     ],
     ['Robot', `${session.robot_name} (${session.robot_type})`],
     ['Robot id', session.robot_id],

@@ -21,6 +21,7 @@ const WORDS: Readonly<Record<string, string>> = {
   'session.cancelled': 'session cancelled',
   'session.stopped': 'EMERGENCY STOP',
   'session.stop_cleared': 'stop cleared',
+  'session.stop_clear_requested': 'the operator asks to clear the stop',
   'session.rated': 'rated',
   'extension.requested': 'more time asked for',
   'extension.approved': 'more time granted',

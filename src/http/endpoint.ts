@@ -32,6 +32,9 @@ export interface Upload {
   readonly maxBytes: number
 }
 
+/** How many entries a list has in all, which a page of it does not tell. */
+export type AnswerHeader = 'X-Total-Count'
+
 export type Refusals = Readonly<
   Partial<Record<400 | 403 | 404 | 409 | 410 | 413 | 415 | 422 | 502 | 503, string>>
 >
@@ -55,6 +58,8 @@ export interface Endpoint {
   readonly upload?: Upload
   /** Success status and body; 204 has none. */
   readonly answer: readonly [status: number, body?: z.ZodType]
+  /** Headers of its own that its answer carries. */
+  readonly headers?: readonly AnswerHeader[]
   /** Media types of an answer that is no JSON, e.g. a download; `run` then sets `http.body` itself. */
   readonly media?: readonly string[]
   /** What an `application/json` among them holds. */
@@ -90,6 +95,7 @@ export function endpoint<
   body?: B
   upload?: Upload
   answer: R
+  headers?: readonly AnswerHeader[]
   media?: readonly string[]
   download?: z.ZodType
   refusals?: Refusals

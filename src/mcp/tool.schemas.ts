@@ -26,7 +26,7 @@ interface Argument {
 
 /** The shape of a tool, from the description of its route. */
 export function shapeOf(tool: ToolSpec, spec: Endpoint, document: OpenApiDocument): ToolShape {
-  const taken = [...argumentsOf(tool, spec, document), ...pageArguments(tool), ...keyArgument(spec)]
+  const taken = [...argumentsOf(tool, spec, document), ...pageArguments(tool, spec), ...keyArgument(spec)]
   const inputSchema = {
     type: 'object' as const,
     properties: Object.fromEntries(taken.map(({ name, schema }) => [name, schema])),
@@ -66,8 +66,11 @@ const jsonOf = (content: unknown): unknown =>
   (content as { content?: Record<string, { schema?: unknown }> } | undefined)?.content?.['application/json']
     ?.schema ?? {}
 
-function pageArguments({ pages }: ToolSpec): Argument[] {
-  if (!pages) return []
+/** Whether a route answers a list with a page of it, and with how many entries there are. */
+const isPaged = ({ headers = [] }: Endpoint): boolean => headers.includes('X-Total-Count')
+
+function pageArguments({ pages }: ToolSpec, spec: Endpoint): Argument[] {
+  if (!pages || isPaged(spec)) return [] // such a route has arguments of its own
   const whole = (name: string, schema: object): Argument => ({
     ...{ name, place: 'page', field: name, required: false },
     schema: { type: 'integer', ...schema },

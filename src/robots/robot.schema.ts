@@ -1,6 +1,6 @@
-import { exampleIds, idOf, RobotStatus } from '@wheelhouse/protocol'
+import { exampleIds, idOf, RobotStatus, StopClear } from '@wheelhouse/protocol'
 import { z } from 'zod'
-import { line, prose, timestamp } from '../http/fields.ts'
+import { line, prose, queryInteger, timestamp } from '../http/fields.ts'
 
 const examples = {
   name: { examples: ['Warehouse arm'] },
@@ -21,6 +21,12 @@ const examples = {
       'Above which delay, in milliseconds, the robot should not be driven; takes effect with driving.',
     examples: [400],
   },
+  stopClear: {
+    description:
+      'Who may clear a remote stop that the owner or an admin requested: the owner or an admin (owner), or the ' +
+      'operator of the session too (anyone).',
+    examples: ['owner'],
+  },
 }
 
 const streamUrl = z
@@ -35,6 +41,7 @@ const settings = {
   notes: prose(4_000).nullable().meta(examples.notes),
   require_certification: z.boolean().meta(examples.requireCertification),
   latency_limit_ms: z.number().int().min(50).max(10_000).meta(examples.latencyLimit),
+  stop_clear: StopClear.meta(examples.stopClear),
 }
 
 /** Body of POST /api/client/robots. */
@@ -45,9 +52,37 @@ export const RegisterRobot = z.strictObject({
   stream_url: streamUrl.default(''),
   tags: tags.default([]),
   notes: settings.notes.default(null),
-  require_certification: z.boolean().meta(examples.requireCertification).default(false),
+  require_certification: z
+    .boolean()
+    .meta({ ...examples.requireCertification, description: 'Unless it is given, the platform decides.' })
+    .optional(),
 })
 export type RegisterRobot = z.infer<typeof RegisterRobot>
+
+/** Words of a search that are looked at. */
+const MAX_WORDS = 10
+
+/** Query of GET /api/client/robots. A limit over 100 is refused: clamping would make page loops skip rows unseen. */
+export const ListRobots = z.strictObject({
+  limit: queryInteger(1, 100).default(50),
+  offset: queryInteger(0, 10_000_000).default(0),
+  search: z
+    .string()
+    .max(200)
+    .refine((text) => text.isWellFormed() && !text.includes('\0'), 'must be well-formed text')
+    .refine((text) => wordsOf(text).length <= MAX_WORDS, `must have at most ${MAX_WORDS} words`)
+    .meta({
+      description: 'Words that all occur in name, type, hardware id or tags, whatever their case.',
+      examples: ['warehouse'],
+    })
+    .optional(),
+  status: RobotStatus.optional(),
+  robot_type: line(100).meta(examples.robotType).optional(),
+})
+export type ListRobots = z.output<typeof ListRobots>
+
+/** Returns the words of a search. */
+export const wordsOf = (search: string): string[] => search.split(/\s+/).filter((word) => word !== '')
 
 /** Body of PATCH /api/client/robots/{id}. What a robot is (type, hardware) does not change. */
 export const UpdateRobot = z
@@ -83,6 +118,7 @@ export type RobotView = z.infer<typeof RobotView>
 export const RobotDetail = RobotView.extend({
   require_certification: z.boolean().meta(examples.requireCertification),
   latency_limit_ms: z.number().int().meta(examples.latencyLimit),
+  stop_clear: StopClear.meta(examples.stopClear),
 }).meta({ id: 'RobotDetail', description: 'A robot with its settings.' })
 export type RobotDetail = z.infer<typeof RobotDetail>
 

@@ -31,6 +31,7 @@ export function createRobotViews(gatewayUrl: () => string) {
     ...robot(row),
     require_certification: row.require_certification,
     latency_limit_ms: row.latency_limit_ms,
+    stop_clear: row.stop_clear,
   })
   return { robot, detail }
 }

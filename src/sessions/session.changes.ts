@@ -17,6 +17,8 @@ export interface Act {
   readonly at: Date
   readonly actorId?: string
   readonly reason?: string
+  /** The actor is an admin, whatever else they are in the session. */
+  readonly asAdmin?: boolean
 }
 
 /** One action as part of a transaction that has locked the robot. Throws 409 where it is not possible. */
@@ -117,6 +119,7 @@ export function tellRobotStatus(tx: Tx, robot: RobotRecord & { last_heartbeat: D
         robot_id: robot.id,
         owner_id: robot.owner_id,
         robot_type: robot.robot_type,
+        require_certification: robot.require_certification,
         status: robot.status,
         last_heartbeat: iso(robot.last_heartbeat),
       },

@@ -25,8 +25,9 @@ import { pause } from './session.pause.ts'
 import { lostSessions, recordReturn } from './session.presence.ts'
 import type { SessionQueries } from './session.queries.ts'
 import type { SessionStarts } from './session.start.ts'
-import { clearStop, emergencyStop, isStopped, withoutStop } from './session.stop.ts'
+import { emergencyStop, isStopped, withoutStop } from './session.stop.ts'
 import type { SessionDetailRow, SessionRow } from './session.view.ts'
+import { clearStop, requestClearStop } from './stop-clearing.ts'
 
 /** Who may do what. Admins look on; they are no party to a session, but whoever sees danger may stop it. */
 const allowed: Record<SessionAction, readonly ('operator' | 'client' | 'admin')[]> = {
@@ -36,7 +37,8 @@ const allowed: Record<SessionAction, readonly ('operator' | 'client' | 'admin')[
   end: ['operator', 'client'],
   cancel: ['operator', 'client'],
   emergency_stop: ['operator', 'client', 'admin'],
-  clear_stop: ['operator', 'client'],
+  clear_stop: ['operator', 'client', 'admin'],
+  request_clear_stop: ['operator'],
   approve_extension: ['operator'],
   decline_extension: ['operator'],
 }
@@ -82,7 +84,11 @@ export function createSessionLifecycle(parts: {
       if (!sides.some((side) => allowed[action].includes(side))) {
         throw forbidden(`${action} is for the ${allowed[action].join(' or the ')} of the session alone`)
       }
-      await apply(session, action, { actorId: caller.userId, ...(reason !== undefined && { reason }) })
+      await apply(session, action, {
+        actorId: caller.userId,
+        ...(reason !== undefined && { reason }),
+        asAdmin: sides.includes('admin'),
+      })
       return await queries.get(caller, sessionId)
     },
 
@@ -152,6 +158,7 @@ const moves: Record<Exclude<SessionAction, 'start'>, Move> = {
 
   emergency_stop: emergencyStop,
   clear_stop: clearStop,
+  request_clear_stop: requestClearStop,
   approve_extension: approveExtension,
   decline_extension: declineExtension,
 }

@@ -12,6 +12,7 @@ import {
   claimRobot,
   requireCertification,
   requireNoOpenSession,
+  requireOperator,
 } from './session.preconditions.ts'
 
 const MAX_SCHEDULE_AHEAD_MS = 90 * 24 * 3_600_000
@@ -33,6 +34,7 @@ export function createSessionStarts(parts: { transact: Transact; now: () => Date
           // Not before the robot is ours: the session that had it must have ended by then, on the clock too.
           const at = now()
           await requireCertification(tx, robot, operatorId)
+          await requireOperator(tx, operatorId)
           const session = await startedSession(tx, robot, operatorId, at)
           await tell(tx, session, robot.name, {
             type: 'session.started',
@@ -59,6 +61,7 @@ export function createSessionStarts(parts: { transact: Transact; now: () => Date
         if (aheadMs > MAX_SCHEDULE_AHEAD_MS) throw badRequest('scheduledFor: must lie within 90 days')
         const robot = await availableRobot(tx, robotId)
         await requireCertification(tx, robot, operatorId)
+        await requireOperator(tx, operatorId)
         await requireNoOpenSession(tx, operatorId)
         const session = await tx.db
           .insertInto('sessions')
@@ -97,6 +100,7 @@ export function createSessionStarts(parts: { transact: Transact; now: () => Date
           const robot = await claimRobot(tx, session.robot_id)
           const at = now()
           await requireCertification(tx, robot, session.operator_id)
+          await requireOperator(tx, session.operator_id)
           const started = await move(tx, session.id, ['PENDING'], at, {
             status: 'ACTIVE',
             started_at: at,

@@ -9,6 +9,7 @@ const titles: Record<string, string> = {
   'session.cancelled': 'A session was cancelled',
   'session.stopped': 'Emergency stop',
   'session.stop_cleared': 'The emergency stop was cleared',
+  'session.stop_clear_requested': 'The operator asks you to clear the stop',
   'session.rated': 'You were rated',
   'extension.requested': 'More time is asked for',
   'extension.approved': 'More time was granted',
@@ -17,6 +18,8 @@ const titles: Record<string, string> = {
   'robot.back': 'The robot is back',
   'certification.approved': 'You are certified',
   'certification.rejected': 'Your certification was declined',
+  'certification.revoked': 'Your certification was revoked',
+  'role.removed': 'An administrator has removed one of your roles',
   'invoice.issued': 'An invoice was issued',
   'payout.paid': 'A payout is on its way',
   'payout.failed': 'A payout failed',
@@ -29,7 +32,7 @@ const titles: Record<string, string> = {
  * named as they come.
  */
 export function textOf({ type, data }: Pick<NotificationEvent, 'type' | 'data'>) {
-  const about = [data.robot_name, data.robot_type, data.host, data.reason].filter(
+  const about = [data.robot_name, data.robot_type, data.host, data.role, data.reason].filter(
     (text) => typeof text === 'string',
   )
   const sessionId = typeof data.session_id === 'string' ? data.session_id : undefined

@@ -56,6 +56,7 @@ const texts: Record<SessionEventType, (who: string, data: Data) => string> = {
   'session.cancelled': (who, data) => `${who} cancelled the session${because(data)}`,
   'session.stopped': (who, data) => `${who} pressed stop${because(data)}`,
   'session.stop_cleared': (who) => `${who} cleared the stop`,
+  'session.stop_clear_requested': (who, data) => `${who} asked to clear the stop${because(data)}`,
   'session.rated': (who, { rating }) => `${who} gave ${rating} of 5 stars`,
   'extension.requested': (who, data) => `${who} asked for ${minutes(data.additional_minutes)} more`,
   'extension.approved': (who, data) => `${who} granted ${minutes(data.additional_minutes)} more`,

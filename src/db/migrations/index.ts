@@ -16,6 +16,8 @@ import { Migration0015InvoiceCollections } from './0015-invoice-collections.ts'
 import { Migration0016StopPresses } from './0016-stop-presses.ts'
 import { Migration0017AuditFilters } from './0017-audit-filters.ts'
 import { Migration0018OutboundEvents } from './0018-outbound-events.ts'
+import { Migration0022StopAuthority } from './0022-stop-authority.ts'
+import { Migration0023RobotLists } from './0023-robot-lists.ts'
 
 /** Every migration in the order in which it is applied. Append; never edit one that has been released. */
 export const migrations = [
@@ -37,4 +39,6 @@ export const migrations = [
   { name: '0016_stop_presses', class: Migration0016StopPresses },
   { name: '0017_audit_filters', class: Migration0017AuditFilters },
   { name: '0018_outbound_events', class: Migration0018OutboundEvents },
+  { name: '0022_stop_authority', class: Migration0022StopAuthority },
+  { name: '0023_robot_lists', class: Migration0023RobotLists },
 ]
