@@ -587,22 +587,25 @@ describe('over the hub', () => {
     }
   })
 
-  test('clients follow their own robots, operators those of types they are certified for', async () => {
+  test('clients follow their own robots, operators those that require no certification or one they have', async () => {
+    const strict = await world.robot(client, { require_certification: true })
     const followed = async (person: Person) => {
       const socket = await person.hub()
       const { robots } = await socket.send('robots:watch')
       socket.close()
       return robots.map((one: { robot_id: string }) => one.robot_id)
     }
-    expect(await followed(client)).toContain(robot.id)
+    expect(await followed(client)).toEqual(expect.arrayContaining([robot.id, strict.id]))
     for (const person of [operator, admin, ...Object.values(people)]) {
-      expect(await followed(person)).not.toContain(robot.id)
+      const isOperator = person === operator || person === people['other operator']
+      expect((await followed(person)).includes(robot.id)).toBe(isOperator)
+      expect(await followed(person)).not.toContain(strict.id)
     }
     const certified = await world.operator()
     const { id } = (await certified.post('/api/operator/certifications', { robot_type: 'testbot' })).body
-    expect(await followed(certified)).not.toContain(robot.id)
+    expect(await followed(certified)).not.toContain(strict.id)
     await admin.post(`/api/admin/certifications/${id}/approve`)
-    expect(await followed(certified)).toContain(robot.id)
+    expect(await followed(certified)).toContain(strict.id)
   })
 
   test('a handshake without a good credential is refused with 401', async () => {

@@ -185,6 +185,7 @@ test('a stop of the owner is not the operator’s to clear: one key asks for it,
   const { notifications } = (await owner.get('/api/notifications?limit=1')).body
   expect(notifications).toMatchObject([{ type: 'session.stop_clear_requested' }])
 
+  await owner.patch('/api/client/profile', { contact_email: 'owner@test.local' })
   const owners = await browser.enter(owner, `/dashboard/sessions/${sessionId}`)
   await owners.page.getByText('The operator asks you to clear the stop').waitFor()
   await clearStop(owners.page)

@@ -7,7 +7,7 @@ import { notify } from '../notifications/notify.ts'
 /** The roles that users take and drop; admins are named by configuration. */
 export type OwnRole = 'client' | 'operator'
 
-/** Locks a user against sessions and robots that are just being made for them. @throws 404 unknown. */
+/** Locks a user against sessions and robots that are just being made for them. @throws 404 for an unknown user. */
 async function lockUser(tx: Tx, userId: string) {
   const user = await tx.db
     .selectFrom('users')
@@ -15,11 +15,8 @@ async function lockUser(tx: Tx, userId: string) {
     .where('id', '=', userId)
     .forUpdate()
     .executeTakeFirst()
-  return user ?? absent()
-}
-
-function absent(): never {
-  throw notFound('User')
+  if (!user) throw notFound('Role') // to who asks for a role of theirs, an unknown user has none
+  return user
 }
 
 async function setRole(tx: Tx, userId: string, role: OwnRole, held: boolean): Promise<void> {
@@ -134,7 +131,7 @@ export function createRoles(parts: { transact: Transact; now: () => Date }) {
     restore: (adminId: string, userId: string, role: OwnRole): Promise<void> =>
       transact(async (tx) => {
         const user = await lockUser(tx, userId)
-        if (!user.removed_roles.includes(role)) throw notFound('Removed role')
+        if (!user.removed_roles.includes(role)) throw notFound('Role')
         await tx.db
           .updateTable('users')
           .set({ removed_roles: sql<string[]>`array_remove(removed_roles, ${role})`, [`is_${role}`]: true })
