@@ -75,6 +75,7 @@ describe.concurrent('in a terminal and for programs:', () => {
     expect(await json(user, 'robots remove', 'Lift', '-y')).toEqual({ id: made.id, removed: true })
     expect(await sure(user, 'robots remove', 'Arm')).toContain('Arm is removed')
     expect(await json(user, 'robots list', '--status', 'IN_SESSION')).toEqual([])
+    expect(await json(user, 'robots list', '--search', 'nothing like it', '--limit', '1')).toEqual([])
   })
 
   test('certifications, and the robots that they open', async () => {
@@ -92,8 +93,16 @@ describe.concurrent('in a terminal and for programs:', () => {
     const [first, second, third, fourth] = ids as [string, string, string, string]
     expect(await json(admin, 'admin certifications approve', first)).toMatchObject({ status: 'APPROVED' })
     expect(await shown(admin, 'admin certifications approve', second)).toContain('is certified for so-101')
-    expect(await json(admin, 'admin certifications reject', third)).toMatchObject({ status: 'REJECTED' })
-    expect(await shown(admin, 'admin certifications reject', fourth)).toContain('is not certified for spot')
+    const why = ['--reason', 'Not yet'] as const
+    expect(await json(admin, 'admin certifications reject', third, ...why)).toMatchObject({
+      ...{ status: 'REJECTED', reason: 'Not yet' },
+    })
+    expect(await shown(admin, 'admin certifications reject', fourth, ...why)).toContain(
+      'is not certified for spot',
+    )
+    expect(await shown(admin, 'admin certifications revoke', second.slice(0, 8), ...why)).toContain(
+      'no longer certified for so-101',
+    )
     expect(idsOf(await json(asOperator, 'robots available'))).toContain(robot.id)
     expect(await shown(asOperator, 'robots available')).toContain(robot.id)
     expect(await json(admin, 'admin audit', '--subject', first)).toMatchObject([
@@ -290,6 +299,9 @@ describe.concurrent('in a terminal and for programs:', () => {
     expect(await shown(admin, 'admin contact-messages')).toContain('A word')
     expect(await json(admin, 'admin plan', owner.id)).toEqual({ client_id: owner.id, plan: null })
     expect(await shown(admin, 'admin plan', owner.id)).toContain('is on the default plan')
+    const operator = await world.operator()
+    expect(await shown(admin, 'admin remove-role', operator.id, 'operator')).toContain('no operator any more')
+    expect(await shown(admin, 'admin restore-role', operator.id, 'operator')).toContain('an operator again')
   })
 
   test('events', async () => {
