@@ -20,6 +20,7 @@ export function RobotsPage() {
   return (
     <Page title="Robots" description="Yours, and how they are" actions={register}>
       {(filtered || query.data?.total !== 0) && <RobotFilters search={search} onChange={go} />}
+      {query.data && <StalenessNote asOfMs={query.dataUpdatedAt} />}
       <QueryView
         query={query}
         isEmpty={({ total }) => total === 0}
@@ -35,7 +36,6 @@ export function RobotsPage() {
       >
         {({ robots, total }) => (
           <>
-            <StalenessNote asOfMs={query.dataUpdatedAt} />
             <RobotTable robots={robots} />
             <Pages search={search} total={total} busy={query.isPlaceholderData} onChange={go} />
           </>
