@@ -2,7 +2,7 @@ import type { Driving } from '../src/control/driving.service.ts'
 import type { Log } from '../src/log.ts'
 import type { Drive, PressedStop } from './drive.ts'
 import type { Drives } from './drives.ts'
-import { joinStops } from './stops.ts'
+import { joinStops } from './stop-joining.ts'
 
 /** How often what was driven is added to the session's summary: not all sessions' at the same moment. */
 const LATENCY_EVERY_MS = 10_000

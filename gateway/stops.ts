@@ -3,19 +3,10 @@ import { reasonOfStop } from '../src/sessions/session.stop.ts'
 import type { Drive, PressedStop } from './drive.ts'
 import type { Drives } from './drives.ts'
 import type { Records } from './records.ts'
+import { joinStops } from './stop-joining.ts'
 
 /** However often somebody presses, the database is asked no more often. */
 const AGAIN_MS = 250
-
-/**
- * Joins stops that wait to be recorded into one. Of any number no more has to be kept than a reason, the operator and
- * one owner or admin: so much decides who may clear them.
- */
-export function joinStops(drive: Drive, stop: PressedStop, other: PressedStop | null): PressedStop {
-  const ownerOf = (one: PressedStop) => (drive.roleOf(one.userId) === 'operator' ? one.ownerId : one.userId)
-  const ownerId = ownerOf(stop) ?? (other ? ownerOf(other) : undefined)
-  return ownerId === undefined || ownerId === stop.userId ? stop : { ...stop, ownerId }
-}
 
 /** The latched stop, whoever presses it and wherever: first the robot hears of it, then everything else. */
 export function createStops(parts: { drives: Drives; records: Records; clockMs: () => number }) {
