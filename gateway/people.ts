@@ -1,4 +1,7 @@
+import { within } from '../src/async.ts'
+import type { Driving } from '../src/control/driving.service.ts'
 import type { Log } from '../src/log.ts'
+import type { BatteryFeed } from './battery-feed.ts'
 import type { Drive } from './drive.ts'
 import type { DriverFrames } from './driver-frames.ts'
 import type { Drives } from './drives.ts'
@@ -8,21 +11,25 @@ import type { PersonLink } from './person-link.ts'
 const MAX_WATCHERS = 100
 /** Of a person whose session is being looked up, in which `stop` alone is kept. */
 const LOOK_UP_LIMIT_MS = 5_000
+/** How long the first operator of a session waits for the database at the most. */
+const RECORD_LIMIT_MS = 1_000
 
 /** Operators and watchers connected to this gateway, from the open socket to its end. */
 export function createPeople(parts: {
   drives: Drives
   frames: DriverFrames
+  battery: BatteryFeed
   /** Somebody pressed the stop. */
   press: (link: PersonLink, reason: string | undefined) => void
   /** Looks up the robots that changed lately. Throws when the database is away. */
   lookAround: () => Promise<void>
+  driving: Pick<Driving, 'recordJoin'>
   log: Log
   clockMs: () => number
   /** From the last sign of life on, a pong of the peer's library included. */
   silenceLimitMs: number
 }) {
-  const { drives, frames, press, lookAround, log, clockMs, silenceLimitMs } = parts
+  const { drives, frames, battery, press, lookAround, driving, log, clockMs, silenceLimitMs } = parts
   const links = new Set<PersonLink>()
   let count = 0
 
@@ -34,9 +41,36 @@ export function createPeople(parts: {
     return drives.of(sessionId)
   }
 
+  /**
+   * Records the first operator of a session before the first frame may pass: the database decides whether the session
+   * was paused for the want of one, and this gateway knows it when the operator joins. While the database is away, the
+   * operator joins all the same; the session writer records it later.
+   */
+  async function recordFirstJoin(drive: Drive): Promise<Drive | undefined> {
+    const { id } = drive.session
+    const record = async () => {
+      const eventSeq = await driving.recordJoin(id)
+      if (eventSeq === undefined || eventSeq > drive.session.eventSeq) await lookAround()
+      drive.session = { ...drive.session, driven: true }
+    }
+    await within(RECORD_LIMIT_MS, 'the database does not answer', record()).catch((cause) =>
+      log.warn({ err: cause, sessionId: id }, 'first operator not recorded yet'),
+    )
+    drive.driven = true
+    drives.attendance(drive) // also when the operator is gone by now
+    return drives.of(id)
+  }
+
+  async function findToJoin(link: PersonLink): Promise<Drive | undefined> {
+    const drive = await find(link.admission.sessionId)
+    const isOperator = link.isOperator && link.admission.userId === drive?.session.operatorId
+    if (!drive || !isOperator || drive.driven || drive.session.driven) return drive
+    return await recordFirstJoin(drive)
+  }
+
   async function letIn(link: PersonLink): Promise<void> {
     const { sessionId } = link.admission
-    const drive = await find(sessionId).catch((cause) => {
+    const drive = await findToJoin(link).catch((cause) => {
       log.warn({ err: cause, sessionId }, 'session of a ticket not looked up')
       return undefined
     })
@@ -52,7 +86,6 @@ export function createPeople(parts: {
       const before = drive.operator
       if (before && before.number > link.number) return link.close('replaced') // it took longer to be let in
       drive.newOperator(link)
-      drive.driven = true
       if (before) {
         before.drive = null
         before.close('replaced')
@@ -67,6 +100,7 @@ export function createPeople(parts: {
     }
     link.drive = drive
     link.send(drive.stateFrame(), nowMs)
+    battery.show(link, nowMs)
     const { earlyStop } = link
     link.earlyStop = null
     if (earlyStop) press(link, earlyStop.reason)
@@ -92,20 +126,20 @@ export function createPeople(parts: {
       frames.read(link, data, isBinary)
     },
 
-    /** An operator who is gone stops the robot at once. */
+    /** An operator who is gone stops the robot at once: first of all, whatever fails afterwards. */
     closed(link: PersonLink): void {
       link.detach()
       links.delete(link)
       const { drive } = link
-      link.drive = null
       if (!drive) return
-      drive.watchers.delete(link)
       if (drive.operator === link) {
-        drive.newOperator(null)
         drive.standIfMoving('operator_lost', clockMs())
+        drive.newOperator(null)
         drives.attendance(drive)
         drive.tellState(clockMs())
       }
+      link.drive = null
+      drive.watchers.delete(link)
       drives.deserted(drive)
     },
 

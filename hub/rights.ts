@@ -4,6 +4,7 @@ import type { ApiKeys } from '../src/accounts/api-key.service.ts'
 import type { Users } from '../src/accounts/user.service.ts'
 import { alone } from '../src/async.ts'
 import type { Bus } from '../src/events/bus.ts'
+import type { Guard } from '../src/guard.ts'
 import type { Caller } from '../src/http/endpoint.ts'
 import type { Log } from '../src/log.ts'
 
@@ -19,11 +20,11 @@ const OVERLAP_MS = 30_000
  */
 export function watchRights(
   io: Server,
-  parts: { apiKeys: ApiKeys; users: Users; bus: Bus; log: Log; monotonicMs?: () => number },
+  parts: { apiKeys: ApiKeys; users: Users; bus: Bus; guard: Guard; log: Log; monotonicMs?: () => number },
 ): { close(): void } {
-  const { apiKeys, users, bus, log, monotonicMs = () => performance.now() } = parts
+  const { apiKeys, users, bus, guard, log, monotonicMs = () => performance.now() } = parts
   const revoke = (apiKeyId: string) => io.local.in(rooms.apiKey(apiKeyId)).disconnectSockets(true)
-  const unsubscribe = bus.subscribe('credential.revoked', ({ apiKeyId }) => revoke(apiKeyId))
+  const unsubscribe = guard.subscribe(bus, 'credential.revoked', ({ apiKeyId }) => revoke(apiKeyId))
 
   let lastMs = monotonicMs()
   let failing = false
@@ -44,7 +45,7 @@ export function watchRights(
       failing = true
     }
   })
-  const timer = setInterval(poll, POLL_MS)
+  const timer = guard.every('timer:permissions', POLL_MS, poll)
   return {
     close() {
       clearInterval(timer)

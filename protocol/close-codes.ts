@@ -8,6 +8,8 @@ export const closeCodes = {
   credentialRevoked: { code: 4401, reason: 'credential revoked', reconnect: false },
   notAllowed: { code: 4403, reason: 'not allowed', reconnect: false },
   sessionOver: { code: 4410, reason: 'session over', reconnect: false },
+  /** A handler of the gateway failed; the connection ends, the gateway goes on. */
+  internalError: { code: 4500, reason: 'internal error, reconnect', reconnect: true },
   draining: { code: 4503, reason: 'draining, reconnect', reconnect: true },
 } as const
 

@@ -532,6 +532,26 @@ export interface paths {
         patch: operations["patchClientRobot"];
         trace?: never;
     };
+    "/api/client/robots/{id}/logs": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Lists what one of your robots has logged, newest first
+         * @description This needs the client role, and a session token or an API key.
+         */
+        get: operations["getClientRobotLogs"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/client/robots/{id}/token": {
         parameters: {
             query?: never;
@@ -1798,8 +1818,10 @@ export interface components {
          *       "client_id": "7c9a2d54-3e61-4b0f-8d27-5a1c6f9e0b34",
          *       "rate_cents_per_minute": 50,
          *       "billable_seconds": 1420,
+         *       "outage_seconds": 0,
          *       "scheduled_for": "2026-11-20T09:30:00.000Z",
-         *       "planned_minutes": null,
+         *       "planned_minutes": 30,
+         *       "planned_end": "2026-11-20T10:00:00.000Z",
          *       "paused_seconds": 40,
          *       "pause_reason": null,
          *       "rating_comment": "Careful with the vase, as asked.",
@@ -1807,6 +1829,7 @@ export interface components {
          *       "stream_url": null,
          *       "control": {
          *         "connected": true,
+         *         "operator_joined": true,
          *         "stop": null
          *       },
          *       "latency": {
@@ -1866,10 +1889,14 @@ export interface components {
             rate_cents_per_minute: number | null;
             /** @description ACTIVE time so far without outages of the robot, begun seconds counted whole; its begun minutes are charged. */
             billable_seconds: number;
+            /** @description ACTIVE time in which the robot was away, begun seconds counted whole: neither billed nor earned. */
+            outage_seconds: number;
             /** @description Null when it was started at once. */
             scheduled_for: string | null;
-            /** @description Null until an extension is approved. */
+            /** @description The length that was planned, extensions included; null when no end is planned. */
             planned_minutes: number | null;
+            /** @description So long after its scheduled time, or after its start when it started early or at once. It does not end by itself then. */
+            planned_end: string | null;
             /** @description Of all pauses, the present one included. */
             paused_seconds: number;
             /** @description Null unless it is PAUSED. */
@@ -1883,6 +1910,8 @@ export interface components {
             control: {
                 /** @description Whether the robot is connected. */
                 connected: boolean;
+                /** @description Whether the operator's control connection has been there once. An ACTIVE session that the operator has joined and lost is PAUSED with operator_lost after a grace. */
+                operator_joined: boolean;
                 /** @description The remote stop in force; null when there is none. It complements the machine's own emergency stop device and never replaces it. */
                 stop: {
                     reason: string;
@@ -2127,7 +2156,7 @@ export interface components {
              */
             seq?: number;
             /**
-             * @description What happened; more kinds may come. session.scheduled, session.started, session.paused, session.resumed, session.ended, session.cancelled, session.stopped, session.stop_cleared, session.stop_clear_requested, session.rated, extension.requested, extension.approved, extension.declined, robot.lost, robot.back, chat.message, robot.status, notification.session.scheduled, notification.session.started, notification.session.paused, notification.session.resumed, notification.session.ended, notification.session.cancelled, notification.session.stopped, notification.session.stop_cleared, notification.session.stop_clear_requested, notification.session.rated, notification.extension.requested, notification.extension.approved, notification.extension.declined, notification.robot.lost, notification.robot.back, notification.certification.approved, notification.certification.rejected, notification.certification.revoked, notification.role.removed, notification.invoice.issued, notification.invoice.paid, notification.invoice.payment_failed, notification.invoice.voided, notification.payout.paid, notification.payout.failed, notification.payout.reversed, notification.webhook.disabled
+             * @description What happened; more kinds may come. session.scheduled, session.started, session.paused, session.resumed, session.ended, session.cancelled, session.stopped, session.stop_cleared, session.stop_clear_requested, session.pause_limit_soon, session.planned_end_soon, session.rated, extension.requested, extension.approved, extension.declined, robot.lost, robot.back, chat.message, robot.status, robot.log, robot.battery_low, notification.session.scheduled, notification.session.started, notification.session.paused, notification.session.resumed, notification.session.ended, notification.session.cancelled, notification.session.stopped, notification.session.stop_cleared, notification.session.stop_clear_requested, notification.session.pause_limit_soon, notification.session.planned_end_soon, notification.session.rated, notification.extension.requested, notification.extension.approved, notification.extension.declined, notification.robot.lost, notification.robot.back, notification.certification.approved, notification.certification.rejected, notification.certification.revoked, notification.role.removed, notification.invoice.issued, notification.invoice.paid, notification.invoice.payment_failed, notification.invoice.voided, notification.payout.paid, notification.payout.failed, notification.payout.reversed, notification.webhook.disabled, notification.robot.battery_low
              * @example session.started
              */
             type: string;
@@ -2221,7 +2250,7 @@ export interface components {
              */
             seq: number;
             /**
-             * @description What happened; more kinds may come. session.scheduled, session.started, session.paused, session.resumed, session.ended, session.cancelled, session.stopped, session.stop_cleared, session.stop_clear_requested, session.rated, extension.requested, extension.approved, extension.declined, robot.lost, robot.back, chat.message, robot.status, notification.session.scheduled, notification.session.started, notification.session.paused, notification.session.resumed, notification.session.ended, notification.session.cancelled, notification.session.stopped, notification.session.stop_cleared, notification.session.stop_clear_requested, notification.session.rated, notification.extension.requested, notification.extension.approved, notification.extension.declined, notification.robot.lost, notification.robot.back, notification.certification.approved, notification.certification.rejected, notification.certification.revoked, notification.role.removed, notification.invoice.issued, notification.invoice.paid, notification.invoice.payment_failed, notification.invoice.voided, notification.payout.paid, notification.payout.failed, notification.payout.reversed, notification.webhook.disabled
+             * @description What happened; more kinds may come. session.scheduled, session.started, session.paused, session.resumed, session.ended, session.cancelled, session.stopped, session.stop_cleared, session.stop_clear_requested, session.pause_limit_soon, session.planned_end_soon, session.rated, extension.requested, extension.approved, extension.declined, robot.lost, robot.back, chat.message, robot.status, robot.log, robot.battery_low, notification.session.scheduled, notification.session.started, notification.session.paused, notification.session.resumed, notification.session.ended, notification.session.cancelled, notification.session.stopped, notification.session.stop_cleared, notification.session.stop_clear_requested, notification.session.pause_limit_soon, notification.session.planned_end_soon, notification.session.rated, notification.extension.requested, notification.extension.approved, notification.extension.declined, notification.robot.lost, notification.robot.back, notification.certification.approved, notification.certification.rejected, notification.certification.revoked, notification.role.removed, notification.invoice.issued, notification.invoice.paid, notification.invoice.payment_failed, notification.invoice.voided, notification.payout.paid, notification.payout.failed, notification.payout.reversed, notification.webhook.disabled, notification.robot.battery_low
              * @example session.started
              */
             type: string;
@@ -2302,6 +2331,21 @@ export interface components {
             /** @constant */
             currency: "EUR";
             /**
+             * @description Your company, or your name, when it was made; it does not change. Null in a DRAFT.
+             * @example Fjord Logistics AS
+             */
+            billing_name: string | null;
+            /**
+             * @description Of your profile when it was made.
+             * @example NO
+             */
+            billing_country: string | null;
+            /**
+             * @description Of your profile when it was made.
+             * @example NO923609016MVA
+             */
+            billing_vat_id: string | null;
+            /**
              * @description In cents.
              * @example 14200
              */
@@ -2330,9 +2374,17 @@ export interface components {
              * @example c4e71a92-58d0-4f3b-a6e9-1d8b7c205f63
              */
             session_id: string;
-            /** @example Warehouse arm */
+            /**
+             * @description As it was called when the session ended.
+             * @example Warehouse arm
+             */
             robot_name: string;
-            /** @example Ola Nordmann */
+            /** @example so-101 */
+            robot_type: string;
+            /**
+             * @description Their name when the session ended.
+             * @example Ola Nordmann
+             */
             operator_name: string;
             /**
              * Format: date-time
@@ -2371,7 +2423,7 @@ export interface components {
          */
         InvoiceStatus: "DRAFT" | "OPEN" | "PAID" | "FAILED" | "VOID";
         /**
-         * @description Which robot to take, and when.
+         * @description Which robot to take, when, and for how long.
          * @example {
          *       "robotId": "0b8f4c1e-6a57-4f0e-9a3d-2c5e7d9b1f42"
          *     }
@@ -2394,6 +2446,11 @@ export interface components {
              * @example 2026-11-20T09:30:00Z
              */
             scheduledFor?: string;
+            /**
+             * @description How long the session is planned for. A scheduled session is planned for 60 minutes unless this says otherwise; one that starts now has no planned end without it.
+             * @example 45
+             */
+            plannedMinutes?: number;
         };
         /** @description Something you should know. */
         Notification: {
@@ -2403,7 +2460,7 @@ export interface components {
              */
             id: string;
             /**
-             * @description What happened; more kinds may come. session.scheduled, session.started, session.paused, session.resumed, session.ended, session.cancelled, session.stopped, session.stop_cleared, session.stop_clear_requested, session.rated, extension.requested, extension.approved, extension.declined, robot.lost, robot.back, certification.approved, certification.rejected, certification.revoked, role.removed, invoice.issued, invoice.paid, invoice.payment_failed, invoice.voided, payout.paid, payout.failed, payout.reversed, webhook.disabled
+             * @description What happened; more kinds may come. session.scheduled, session.started, session.paused, session.resumed, session.ended, session.cancelled, session.stopped, session.stop_cleared, session.stop_clear_requested, session.pause_limit_soon, session.planned_end_soon, session.rated, extension.requested, extension.approved, extension.declined, robot.lost, robot.back, certification.approved, certification.rejected, certification.revoked, role.removed, invoice.issued, invoice.paid, invoice.payment_failed, invoice.voided, payout.paid, payout.failed, payout.reversed, webhook.disabled, robot.battery_low
              * @example session.started
              */
             type: string;
@@ -2556,8 +2613,10 @@ export interface components {
          *       "client_id": "7c9a2d54-3e61-4b0f-8d27-5a1c6f9e0b34",
          *       "rate_cents_per_minute": 50,
          *       "billable_seconds": 1420,
+         *       "outage_seconds": 0,
          *       "scheduled_for": "2026-11-20T09:30:00.000Z",
-         *       "planned_minutes": null,
+         *       "planned_minutes": 30,
+         *       "planned_end": "2026-11-20T10:00:00.000Z",
          *       "paused_seconds": 40,
          *       "pause_reason": null,
          *       "rating_comment": "Careful with the vase, as asked.",
@@ -2565,6 +2624,7 @@ export interface components {
          *       "stream_url": null,
          *       "control": {
          *         "connected": true,
+         *         "operator_joined": true,
          *         "stop": null
          *       },
          *       "latency": {
@@ -2573,7 +2633,8 @@ export interface components {
          *         "max_ms": 84.2,
          *         "frames": 43180,
          *         "dropped": 12
-         *       }
+         *       },
+         *       "earnings_pending_until": "2027-01-04T09:54:20.000Z"
          *     }
          */
         OperatorSessionDetail: {
@@ -2624,10 +2685,14 @@ export interface components {
             rate_cents_per_minute: number | null;
             /** @description ACTIVE time so far without outages of the robot, begun seconds counted whole; its begun minutes are charged. */
             billable_seconds: number;
+            /** @description ACTIVE time in which the robot was away, begun seconds counted whole: neither billed nor earned. */
+            outage_seconds: number;
             /** @description Null when it was started at once. */
             scheduled_for: string | null;
-            /** @description Null until an extension is approved. */
+            /** @description The length that was planned, extensions included; null when no end is planned. */
             planned_minutes: number | null;
+            /** @description So long after its scheduled time, or after its start when it started early or at once. It does not end by itself then. */
+            planned_end: string | null;
             /** @description Of all pauses, the present one included. */
             paused_seconds: number;
             /** @description Null unless it is PAUSED. */
@@ -2641,6 +2706,8 @@ export interface components {
             control: {
                 /** @description Whether the robot is connected. */
                 connected: boolean;
+                /** @description Whether the operator's control connection has been there once. An ACTIVE session that the operator has joined and lost is PAUSED with operator_lost after a grace. */
+                operator_joined: boolean;
                 /** @description The remote stop in force; null when there is none. It complements the machine's own emergency stop device and never replaces it. */
                 stop: {
                     reason: string;
@@ -2674,6 +2741,8 @@ export interface components {
                 /** @description Commands that did not. */
                 dropped: number;
             } | null;
+            /** @description Until when at the latest the earnings are not available for a payout; null until COMPLETED, and once they are available. */
+            earnings_pending_until: string | null;
         };
         /** @description Numbers for the dashboard of an operator. */
         OperatorStats: {
@@ -2709,10 +2778,20 @@ export interface components {
              */
             earnings_total_cents: number;
             /**
-             * @description In cents; earned and not yet asked to be paid out.
-             * @example 57435
+             * @description In cents; earned, not pending, and not yet asked to be paid out.
+             * @example 55335
              */
             available_for_payout_cents: number;
+            /**
+             * @description In cents; earned, and available once the clients’ invoices are paid, or after the hold of the platform.
+             * @example 2100
+             */
+            pending_earnings_cents: number;
+            /**
+             * @description Of sessions that ended in this month of UTC: ACTIVE time in which robots were away, which earns nothing.
+             * @example 95
+             */
+            outage_seconds_this_month: number;
             /**
              * @description Of the ratings you were given, to a hundredth; null without any.
              * @example 4.72
@@ -2921,10 +3000,20 @@ export interface components {
         /** @description What you can be paid, and what you were. */
         PayoutOverview: {
             /**
-             * @description Earned, and not asked for yet.
+             * @description What a payout can be of: earned, not pending, and not asked for yet.
              * @example 1730
              */
             availableCents: number;
+            /**
+             * @description Earned, and available once the clients’ invoices are paid, or after the hold of the platform.
+             * @example 2100
+             */
+            pendingEarningsCents: number;
+            /**
+             * @description By when at the latest the first of the pending earnings are available; null without any.
+             * @example 2027-01-04T09:54:20.000Z
+             */
+            nextAvailableAt: string | null;
             /**
              * @description In payouts that are PENDING.
              * @example 4250
@@ -3067,7 +3156,7 @@ export interface components {
              */
             control_url: string;
             /**
-             * @description Where the video is; empty when there is none.
+             * @description Address of the video of the robot, for its owner and for the operator of an open session: http, https, rtsp, rtsps, ws or wss. Empty when there is none.
              * @example https://cam.example.com/1
              */
             stream_url: string;
@@ -3105,12 +3194,30 @@ export interface components {
              */
             require_certification: boolean;
             /**
-             * @description Above which delay, in milliseconds, the robot should not be driven; takes effect with driving.
+             * @description The gateway drops commands that take longer than this, in milliseconds, and stops the robot.
              * @example 400
              */
             latency_limit_ms: number;
             /** @description Who may clear a remote stop that the owner or an admin requested: the owner or an admin (owner), or the operator of the session too (anyone). */
             stop_clear: components["schemas"]["StopClear"];
+            /**
+             * @description Charge as last reported, 0 to 1; null until a heartbeat carries one.
+             * @example 0.83
+             */
+            battery: number | null;
+            /** @description When it was reported. */
+            battery_at: string | null;
+            /**
+             * @description Below which charge, 0 to 1, you and the operator in session are notified, once for each discharge; 0: never.
+             * @example 0.2
+             */
+            low_battery_threshold: number;
+            /**
+             * @description From which level on lines of its log become an event: `robot.log`.
+             * @example error
+             * @enum {string}
+             */
+            log_event_level: "off" | "warn" | "error";
             /**
              * @description What the robot connects with.
              * @example 0b8f4c1e-6a57-4f0e-9a3d-2c5e7d9b1f42.1.4f9d…
@@ -3144,7 +3251,7 @@ export interface components {
              */
             control_url: string;
             /**
-             * @description Where the video is; empty when there is none.
+             * @description Address of the video of the robot, for its owner and for the operator of an open session: http, https, rtsp, rtsps, ws or wss. Empty when there is none.
              * @example https://cam.example.com/1
              */
             stream_url: string;
@@ -3200,7 +3307,7 @@ export interface components {
              */
             control_url: string;
             /**
-             * @description Where the video is; empty when there is none.
+             * @description Address of the video of the robot, for its owner and for the operator of an open session: http, https, rtsp, rtsps, ws or wss. Empty when there is none.
              * @example https://cam.example.com/1
              */
             stream_url: string;
@@ -3238,12 +3345,58 @@ export interface components {
              */
             require_certification: boolean;
             /**
-             * @description Above which delay, in milliseconds, the robot should not be driven; takes effect with driving.
+             * @description The gateway drops commands that take longer than this, in milliseconds, and stops the robot.
              * @example 400
              */
             latency_limit_ms: number;
             /** @description Who may clear a remote stop that the owner or an admin requested: the owner or an admin (owner), or the operator of the session too (anyone). */
             stop_clear: components["schemas"]["StopClear"];
+            /**
+             * @description Charge as last reported, 0 to 1; null until a heartbeat carries one.
+             * @example 0.83
+             */
+            battery: number | null;
+            /** @description When it was reported. */
+            battery_at: string | null;
+            /**
+             * @description Below which charge, 0 to 1, you and the operator in session are notified, once for each discharge; 0: never.
+             * @example 0.2
+             */
+            low_battery_threshold: number;
+            /**
+             * @description From which level on lines of its log become an event: `robot.log`.
+             * @example error
+             * @enum {string}
+             */
+            log_event_level: "off" | "warn" | "error";
+        };
+        /**
+         * @description Severity of a log line.
+         * @example warn
+         * @enum {string}
+         */
+        RobotLogLevel: "debug" | "info" | "warn" | "error";
+        /** @description A line of the log of a robot. */
+        RobotLogLine: {
+            /**
+             * @description Counts from 1 without gaps, for each robot.
+             * @example 118
+             */
+            seq: number;
+            level: components["schemas"]["RobotLogLevel"];
+            /** @example Wheel 2 slips */
+            message: string;
+            /**
+             * @description How many lines are missing here. Above 0 the platform wrote this line in their place: the robot logged faster than the platform records, or the database was away for long.
+             * @example 0
+             */
+            dropped: number;
+            /**
+             * Format: date-time
+             * @description When the gateway received it.
+             * @example 2026-11-20T09:30:00.000Z
+             */
+            at: string;
         };
         /** @description A robot model that is supported. */
         RobotModel: {
@@ -3365,7 +3518,7 @@ export interface components {
              */
             seq: number;
             /**
-             * @description What happened; more kinds may come. session.scheduled, session.started, session.paused, session.resumed, session.ended, session.cancelled, session.stopped, session.stop_cleared, session.stop_clear_requested, session.rated, extension.requested, extension.approved, extension.declined, robot.lost, robot.back, chat.message
+             * @description What happened; more kinds may come. session.scheduled, session.started, session.paused, session.resumed, session.ended, session.cancelled, session.stopped, session.stop_cleared, session.stop_clear_requested, session.pause_limit_soon, session.planned_end_soon, session.rated, extension.requested, extension.approved, extension.declined, robot.lost, robot.back, chat.message
              * @example session.started
              */
             type: string;
@@ -4021,7 +4174,7 @@ export interface operations {
                 content: {
                     /**
                      * @example {
-                     *       "error": "This needs the client role"
+                     *       "error": "This needs the admin role"
                      *     }
                      */
                     "application/json": components["schemas"]["Error"];
@@ -4088,7 +4241,7 @@ export interface operations {
                 content: {
                     /**
                      * @example {
-                     *       "error": "This needs the client role"
+                     *       "error": "This needs the admin role"
                      *     }
                      */
                     "application/json": components["schemas"]["Error"];
@@ -4156,7 +4309,7 @@ export interface operations {
                 content: {
                     /**
                      * @example {
-                     *       "error": "This needs the client role"
+                     *       "error": "This needs the admin role"
                      *     }
                      */
                     "application/json": components["schemas"]["Error"];
@@ -4254,7 +4407,7 @@ export interface operations {
                 content: {
                     /**
                      * @example {
-                     *       "error": "This needs the client role"
+                     *       "error": "This needs the admin role"
                      *     }
                      */
                     "application/json": components["schemas"]["Error"];
@@ -4352,7 +4505,7 @@ export interface operations {
                 content: {
                     /**
                      * @example {
-                     *       "error": "This needs the client role"
+                     *       "error": "This needs the admin role"
                      *     }
                      */
                     "application/json": components["schemas"]["Error"];
@@ -4457,7 +4610,7 @@ export interface operations {
                 content: {
                     /**
                      * @example {
-                     *       "error": "This needs the client role"
+                     *       "error": "This needs the admin role"
                      *     }
                      */
                     "application/json": components["schemas"]["Error"];
@@ -4552,7 +4705,7 @@ export interface operations {
                 content: {
                     /**
                      * @example {
-                     *       "error": "This needs the client role"
+                     *       "error": "This needs the admin role"
                      *     }
                      */
                     "application/json": components["schemas"]["Error"];
@@ -4636,7 +4789,7 @@ export interface operations {
                 content: {
                     /**
                      * @example {
-                     *       "error": "This needs the client role"
+                     *       "error": "This needs the admin role"
                      *     }
                      */
                     "application/json": components["schemas"]["Error"];
@@ -4702,7 +4855,7 @@ export interface operations {
                 content: {
                     /**
                      * @example {
-                     *       "error": "This needs the client role"
+                     *       "error": "This needs the admin role"
                      *     }
                      */
                     "application/json": components["schemas"]["Error"];
@@ -4760,7 +4913,7 @@ export interface operations {
                 content: {
                     /**
                      * @example {
-                     *       "error": "This needs the client role"
+                     *       "error": "This needs the admin role"
                      *     }
                      */
                     "application/json": components["schemas"]["Error"];
@@ -4832,7 +4985,7 @@ export interface operations {
                 content: {
                     /**
                      * @example {
-                     *       "error": "This needs the client role"
+                     *       "error": "This needs the admin role"
                      *     }
                      */
                     "application/json": components["schemas"]["Error"];
@@ -4911,7 +5064,7 @@ export interface operations {
                 content: {
                     /**
                      * @example {
-                     *       "error": "This needs the client role"
+                     *       "error": "This needs a session token; API keys are not accepted here"
                      *     }
                      */
                     "application/json": components["schemas"]["Error"];
@@ -4990,7 +5143,7 @@ export interface operations {
                 content: {
                     /**
                      * @example {
-                     *       "error": "This needs the client role"
+                     *       "error": "This needs a session token; API keys are not accepted here"
                      *     }
                      */
                     "application/json": components["schemas"]["Error"];
@@ -5056,7 +5209,7 @@ export interface operations {
                 content: {
                     /**
                      * @example {
-                     *       "error": "This needs the client role"
+                     *       "error": "This needs a session token; API keys are not accepted here"
                      *     }
                      */
                     "application/json": components["schemas"]["Error"];
@@ -5138,7 +5291,7 @@ export interface operations {
                 content: {
                     /**
                      * @example {
-                     *       "error": "This needs the client role"
+                     *       "error": "This needs a session token; API keys are not accepted here"
                      *     }
                      */
                     "application/json": components["schemas"]["Error"];
@@ -5242,7 +5395,7 @@ export interface operations {
                 content: {
                     /**
                      * @example {
-                     *       "error": "This needs the client role"
+                     *       "error": "This needs a session token; API keys are not accepted here"
                      *     }
                      */
                     "application/json": components["schemas"]["Error"];
@@ -5436,7 +5589,7 @@ export interface operations {
                 content: {
                     /**
                      * @example {
-                     *       "error": "This needs the client role"
+                     *       "error": "A request with the session cookie must come from an allowed origin"
                      *     }
                      */
                     "application/json": components["schemas"]["Error"];
@@ -5486,7 +5639,7 @@ export interface operations {
                 content: {
                     /**
                      * @example {
-                     *       "error": "This needs the client role"
+                     *       "error": "A request with the session cookie must come from an allowed origin"
                      *     }
                      */
                     "application/json": components["schemas"]["Error"];
@@ -5589,7 +5742,7 @@ export interface operations {
                 content: {
                     /**
                      * @example {
-                     *       "error": "This needs the client role"
+                     *       "error": "This needs a session token; API keys are not accepted here"
                      *     }
                      */
                     "application/json": components["schemas"]["Error"];
@@ -5797,6 +5950,9 @@ export interface operations {
                      *           "month": "2026-10",
                      *           "status": "OPEN",
                      *           "currency": "EUR",
+                     *           "billing_name": "Fjord Logistics AS",
+                     *           "billing_country": "NO",
+                     *           "billing_vat_id": "NO923609016MVA",
                      *           "total_cents": 14200,
                      *           "session_count": 11,
                      *           "minutes": 284,
@@ -5867,6 +6023,9 @@ export interface operations {
                      *       "month": "2026-10",
                      *       "status": "OPEN",
                      *       "currency": "EUR",
+                     *       "billing_name": "Fjord Logistics AS",
+                     *       "billing_country": "NO",
+                     *       "billing_vat_id": "NO923609016MVA",
                      *       "total_cents": 14200,
                      *       "session_count": 11,
                      *       "minutes": 284,
@@ -5877,6 +6036,7 @@ export interface operations {
                      *         {
                      *           "session_id": "c4e71a92-58d0-4f3b-a6e9-1d8b7c205f63",
                      *           "robot_name": "Warehouse arm",
+                     *           "robot_type": "so-101",
                      *           "operator_name": "Ola Nordmann",
                      *           "started_at": "2026-11-20T09:30:00.000Z",
                      *           "ended_at": "2026-11-20T09:30:00.000Z",
@@ -5903,6 +6063,21 @@ export interface operations {
                         status: components["schemas"]["InvoiceStatus"];
                         /** @constant */
                         currency: "EUR";
+                        /**
+                         * @description Your company, or your name, when it was made; it does not change. Null in a DRAFT.
+                         * @example Fjord Logistics AS
+                         */
+                        billing_name: string | null;
+                        /**
+                         * @description Of your profile when it was made.
+                         * @example NO
+                         */
+                        billing_country: string | null;
+                        /**
+                         * @description Of your profile when it was made.
+                         * @example NO923609016MVA
+                         */
+                        billing_vat_id: string | null;
                         /**
                          * @description In cents.
                          * @example 14200
@@ -6228,7 +6403,7 @@ export interface operations {
                      */
                     hardware_id: string;
                     /**
-                     * @description Where the video is; empty when there is none.
+                     * @description Address of the video of the robot, for its owner and for the operator of an open session: http, https, rtsp, rtsps, ws or wss. Empty when there is none.
                      * @default
                      * @example https://cam.example.com/1
                      */
@@ -6286,6 +6461,10 @@ export interface operations {
                      *       "require_certification": false,
                      *       "latency_limit_ms": 400,
                      *       "stop_clear": "owner",
+                     *       "battery": 0.83,
+                     *       "battery_at": "2026-11-20T09:30:00.000Z",
+                     *       "low_battery_threshold": 0.2,
+                     *       "log_event_level": "error",
                      *       "robot_token": "0b8f4c1e-6a57-4f0e-9a3d-2c5e7d9b1f42.1.4f9d…"
                      *     }
                      */
@@ -6377,7 +6556,11 @@ export interface operations {
                      *       "created_at": "2026-10-05T08:30:00.000Z",
                      *       "require_certification": false,
                      *       "latency_limit_ms": 400,
-                     *       "stop_clear": "owner"
+                     *       "stop_clear": "owner",
+                     *       "battery": 0.83,
+                     *       "battery_at": "2026-11-20T09:30:00.000Z",
+                     *       "low_battery_threshold": 0.2,
+                     *       "log_event_level": "error"
                      *     }
                      */
                     "application/json": components["schemas"]["RobotDetail"];
@@ -6495,14 +6678,16 @@ export interface operations {
                  *       "notes": "The gripper is new",
                  *       "require_certification": false,
                  *       "latency_limit_ms": 400,
-                 *       "stop_clear": "owner"
+                 *       "stop_clear": "owner",
+                 *       "low_battery_threshold": 0.2,
+                 *       "log_event_level": "error"
                  *     }
                  */
                 "application/json": {
                     /** @example Warehouse arm */
                     name?: string;
                     /**
-                     * @description Where the video is; empty when there is none.
+                     * @description Address of the video of the robot, for its owner and for the operator of an open session: http, https, rtsp, rtsps, ws or wss. Empty when there is none.
                      * @example https://cam.example.com/1
                      */
                     stream_url?: "" | string;
@@ -6521,12 +6706,23 @@ export interface operations {
                      */
                     require_certification?: boolean;
                     /**
-                     * @description Above which delay, in milliseconds, the robot should not be driven; takes effect with driving.
+                     * @description The gateway drops commands that take longer than this, in milliseconds, and stops the robot.
                      * @example 400
                      */
                     latency_limit_ms?: number;
                     /** @description Who may clear a remote stop that the owner or an admin requested: the owner or an admin (owner), or the operator of the session too (anyone). */
                     stop_clear?: components["schemas"]["StopClear"];
+                    /**
+                     * @description Below which charge, 0 to 1, you and the operator in session are notified, once for each discharge; 0: never.
+                     * @example 0.2
+                     */
+                    low_battery_threshold?: number;
+                    /**
+                     * @description From which level on lines of its log become an event: `robot.log`.
+                     * @example error
+                     * @enum {string}
+                     */
+                    log_event_level?: "off" | "warn" | "error";
                 };
             };
         };
@@ -6560,7 +6756,11 @@ export interface operations {
                      *       "created_at": "2026-10-05T08:30:00.000Z",
                      *       "require_certification": false,
                      *       "latency_limit_ms": 400,
-                     *       "stop_clear": "owner"
+                     *       "stop_clear": "owner",
+                     *       "battery": 0.83,
+                     *       "battery_at": "2026-11-20T09:30:00.000Z",
+                     *       "low_battery_threshold": 0.2,
+                     *       "log_event_level": "error"
                      *     }
                      */
                     "application/json": components["schemas"]["RobotDetail"];
@@ -6588,6 +6788,88 @@ export interface operations {
             404: components["responses"]["NotFound"];
             413: components["responses"]["PayloadTooLarge"];
             415: components["responses"]["UnsupportedMediaType"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalServerError"];
+            503: components["responses"]["ServiceUnavailable"];
+        };
+    };
+    getClientRobotLogs: {
+        parameters: {
+            query?: {
+                /**
+                 * @description Only lines of this level or above.
+                 * @example warn
+                 */
+                level?: components["schemas"]["RobotLogLevel"];
+                /**
+                 * @description Only lines older than this seq.
+                 * @example 0
+                 */
+                before?: number;
+                /**
+                 * @description Only lines newer than this seq; they come oldest first, so that you can go on.
+                 * @example 0
+                 */
+                after?: number;
+                /** @example 50 */
+                limit?: number;
+            };
+            header?: never;
+            path: {
+                /** @example 0b8f4c1e-6a57-4f0e-9a3d-2c5e7d9b1f42 */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "logs": [
+                     *         {
+                     *           "seq": 118,
+                     *           "level": "warn",
+                     *           "message": "Wheel 2 slips",
+                     *           "dropped": 0,
+                     *           "at": "2026-11-20T09:30:00.000Z"
+                     *         }
+                     *       ]
+                     *     }
+                     */
+                    "application/json": {
+                        logs: components["schemas"]["RobotLogLine"][];
+                    };
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            /** @description When you do not have the client role */
+            403: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": "This needs the client role"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            404: components["responses"]["NotFound"];
             429: components["responses"]["TooManyRequests"];
             500: components["responses"]["InternalServerError"];
             503: components["responses"]["ServiceUnavailable"];
@@ -7050,7 +7332,7 @@ export interface operations {
                 content: {
                     /**
                      * @example {
-                     *       "error": "This needs the client role"
+                     *       "error": "A request with the session cookie must come from an allowed origin"
                      *     }
                      */
                     "application/json": components["schemas"]["Error"];
@@ -7122,7 +7404,7 @@ export interface operations {
                 content: {
                     /**
                      * @example {
-                     *       "error": "This needs the client role"
+                     *       "error": "A request with the session cookie must come from an allowed origin"
                      *     }
                      */
                     "application/json": components["schemas"]["Error"];
@@ -7216,7 +7498,7 @@ export interface operations {
                 content: {
                     /**
                      * @example {
-                     *       "error": "This needs the client role"
+                     *       "error": "This needs the operator role"
                      *     }
                      */
                     "application/json": components["schemas"]["Error"];
@@ -7279,7 +7561,7 @@ export interface operations {
                 content: {
                     /**
                      * @example {
-                     *       "error": "This needs the client role"
+                     *       "error": "This needs the operator role"
                      *     }
                      */
                     "application/json": components["schemas"]["Error"];
@@ -7340,7 +7622,7 @@ export interface operations {
                 content: {
                     /**
                      * @example {
-                     *       "error": "This needs the client role"
+                     *       "error": "This needs the operator role"
                      *     }
                      */
                     "application/json": components["schemas"]["Error"];
@@ -7418,7 +7700,7 @@ export interface operations {
                 content: {
                     /**
                      * @example {
-                     *       "error": "This needs the client role"
+                     *       "error": "This needs the operator role"
                      *     }
                      */
                     "application/json": components["schemas"]["Error"];
@@ -7497,7 +7779,7 @@ export interface operations {
                 content: {
                     /**
                      * @example {
-                     *       "error": "This needs the client role"
+                     *       "error": "This needs the operator role"
                      *     }
                      */
                     "application/json": components["schemas"]["Error"];
@@ -7590,7 +7872,7 @@ export interface operations {
                 content: {
                     /**
                      * @example {
-                     *       "error": "This needs the client role"
+                     *       "error": "This needs the operator role"
                      *     }
                      */
                     "application/json": components["schemas"]["Error"];
@@ -7650,7 +7932,7 @@ export interface operations {
                 content: {
                     /**
                      * @example {
-                     *       "error": "This needs the client role"
+                     *       "error": "This needs the operator role"
                      *     }
                      */
                     "application/json": components["schemas"]["Error"];
@@ -7760,7 +8042,7 @@ export interface operations {
                 content: {
                     /**
                      * @example {
-                     *       "error": "This needs the client role"
+                     *       "error": "This needs the operator role"
                      *     }
                      */
                     "application/json": components["schemas"]["Error"];
@@ -7805,7 +8087,9 @@ export interface operations {
                      *       "hours": 27.35,
                      *       "earnings_this_month_cents": 18480,
                      *       "earnings_total_cents": 57435,
-                     *       "available_for_payout_cents": 57435,
+                     *       "available_for_payout_cents": 55335,
+                     *       "pending_earnings_cents": 2100,
+                     *       "outage_seconds_this_month": 95,
                      *       "rating_average": 4.72,
                      *       "rating_count": 47
                      *     }
@@ -7825,7 +8109,7 @@ export interface operations {
                 content: {
                     /**
                      * @example {
-                     *       "error": "This needs the client role"
+                     *       "error": "This needs the operator role"
                      *     }
                      */
                     "application/json": components["schemas"]["Error"];
@@ -7877,7 +8161,7 @@ export interface operations {
                 content: {
                     /**
                      * @example {
-                     *       "error": "This needs the client role"
+                     *       "error": "This needs the operator role"
                      *     }
                      */
                     "application/json": components["schemas"]["Error"];
@@ -7968,7 +8252,7 @@ export interface operations {
                 content: {
                     /**
                      * @example {
-                     *       "error": "This needs the client role"
+                     *       "error": "This needs the operator role"
                      *     }
                      */
                     "application/json": components["schemas"]["Error"];
@@ -8149,6 +8433,8 @@ export interface operations {
                     /**
                      * @example {
                      *       "availableCents": 1730,
+                     *       "pendingEarningsCents": 2100,
+                     *       "nextAvailableAt": "2027-01-04T09:54:20.000Z",
                      *       "pendingCents": 4250,
                      *       "minimumCents": 1000,
                      *       "currency": "EUR",
@@ -8180,7 +8466,7 @@ export interface operations {
                 content: {
                     /**
                      * @example {
-                     *       "error": "This needs the client role"
+                     *       "error": "This needs the operator role"
                      *     }
                      */
                     "application/json": components["schemas"]["Error"];
@@ -8275,7 +8561,7 @@ export interface operations {
                 content: {
                     /**
                      * @example {
-                     *       "error": "This needs the client role"
+                     *       "error": "This needs the operator role"
                      *     }
                      */
                     "application/json": components["schemas"]["Error"];
@@ -8934,7 +9220,7 @@ export interface operations {
                 content: {
                     /**
                      * @example {
-                     *       "error": "This needs the client role"
+                     *       "error": "A request with the session cookie must come from an allowed origin"
                      *     }
                      */
                     "application/json": components["schemas"]["Error"];
@@ -8957,7 +9243,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description When the robot is not AVAILABLE or the operator already has an open session, or when a request with the same Idempotency-Key is still running, or its answer was not kept */
+            /** @description When the robot is not AVAILABLE, the operator already has an open session, or another session of either is planned for a part of that time, or when a request with the same Idempotency-Key is still running, or its answer was not kept */
             409: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -9052,7 +9338,7 @@ export interface operations {
                 content: {
                     /**
                      * @example {
-                     *       "error": "This needs the client role"
+                     *       "error": "A request with the session cookie must come from an allowed origin"
                      *     }
                      */
                     "application/json": components["schemas"]["Error"];
@@ -9106,8 +9392,10 @@ export interface operations {
                      *       "client_id": "7c9a2d54-3e61-4b0f-8d27-5a1c6f9e0b34",
                      *       "rate_cents_per_minute": 50,
                      *       "billable_seconds": 1420,
+                     *       "outage_seconds": 0,
                      *       "scheduled_for": "2026-11-20T09:30:00.000Z",
-                     *       "planned_minutes": null,
+                     *       "planned_minutes": 30,
+                     *       "planned_end": "2026-11-20T10:00:00.000Z",
                      *       "paused_seconds": 40,
                      *       "pause_reason": null,
                      *       "rating_comment": "Careful with the vase, as asked.",
@@ -9115,6 +9403,7 @@ export interface operations {
                      *       "stream_url": null,
                      *       "control": {
                      *         "connected": true,
+                     *         "operator_joined": true,
                      *         "stop": null
                      *       },
                      *       "latency": {
@@ -9192,8 +9481,10 @@ export interface operations {
                      *       "client_id": "7c9a2d54-3e61-4b0f-8d27-5a1c6f9e0b34",
                      *       "rate_cents_per_minute": 50,
                      *       "billable_seconds": 1420,
+                     *       "outage_seconds": 0,
                      *       "scheduled_for": "2026-11-20T09:30:00.000Z",
-                     *       "planned_minutes": null,
+                     *       "planned_minutes": 30,
+                     *       "planned_end": "2026-11-20T10:00:00.000Z",
                      *       "paused_seconds": 40,
                      *       "pause_reason": null,
                      *       "rating_comment": "Careful with the vase, as asked.",
@@ -9201,6 +9492,7 @@ export interface operations {
                      *       "stream_url": null,
                      *       "control": {
                      *         "connected": true,
+                     *         "operator_joined": true,
                      *         "stop": null
                      *       },
                      *       "latency": {
@@ -9228,14 +9520,14 @@ export interface operations {
                 content: {
                     /**
                      * @example {
-                     *       "error": "This needs the client role"
+                     *       "error": "A request with the session cookie must come from an allowed origin"
                      *     }
                      */
                     "application/json": components["schemas"]["Error"];
                 };
             };
             404: components["responses"]["NotFound"];
-            /** @description When the status of the session, the robot or the operator does not allow the action */
+            /** @description When the status of the session, the robot or the operator does not allow the action, or another session is planned for a part of the time that an extension or an early start would take */
             409: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -9375,14 +9667,14 @@ export interface operations {
                 content: {
                     /**
                      * @example {
-                     *       "error": "This needs the client role"
+                     *       "error": "A request with the session cookie must come from an allowed origin"
                      *     }
                      */
                     "application/json": components["schemas"]["Error"];
                 };
             };
             404: components["responses"]["NotFound"];
-            /** @description When the session is not ACTIVE, or a request is already waiting, or when a request with the same Idempotency-Key is still running, or its answer was not kept */
+            /** @description When the session is not ACTIVE, a request is already waiting, or another session on the robot or of the operator is planned for a part of those minutes, or when a request with the same Idempotency-Key is still running, or its answer was not kept */
             409: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -9539,7 +9831,7 @@ export interface operations {
                 content: {
                     /**
                      * @example {
-                     *       "error": "This needs the client role"
+                     *       "error": "A request with the session cookie must come from an allowed origin"
                      *     }
                      */
                     "application/json": components["schemas"]["Error"];
@@ -9629,8 +9921,10 @@ export interface operations {
                      *       "client_id": "7c9a2d54-3e61-4b0f-8d27-5a1c6f9e0b34",
                      *       "rate_cents_per_minute": 50,
                      *       "billable_seconds": 1420,
+                     *       "outage_seconds": 0,
                      *       "scheduled_for": "2026-11-20T09:30:00.000Z",
-                     *       "planned_minutes": null,
+                     *       "planned_minutes": 30,
+                     *       "planned_end": "2026-11-20T10:00:00.000Z",
                      *       "paused_seconds": 40,
                      *       "pause_reason": null,
                      *       "rating_comment": "Careful with the vase, as asked.",
@@ -9638,6 +9932,7 @@ export interface operations {
                      *       "stream_url": null,
                      *       "control": {
                      *         "connected": true,
+                     *         "operator_joined": true,
                      *         "stop": null
                      *       },
                      *       "latency": {
@@ -9654,7 +9949,7 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
-            /** @description When you are not the client of the session, or when you do not have the client role, or when the request comes with the session cookie from another site */
+            /** @description When you are not the client of the session, or drove it yourself, or when you do not have the client role, or when the request comes with the session cookie from another site */
             403: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -9763,7 +10058,7 @@ export interface operations {
                 content: {
                     /**
                      * @example {
-                     *       "error": "This needs the client role"
+                     *       "error": "A request with the session cookie must come from an allowed origin"
                      *     }
                      */
                     "application/json": components["schemas"]["Error"];
@@ -9957,7 +10252,7 @@ export interface operations {
                 content: {
                     /**
                      * @example {
-                     *       "error": "This needs the client role"
+                     *       "error": "A request with the session cookie must come from an allowed origin"
                      *     }
                      */
                     "application/json": components["schemas"]["Error"];
@@ -10073,7 +10368,7 @@ export interface operations {
                 content: {
                     /**
                      * @example {
-                     *       "error": "This needs the client role"
+                     *       "error": "A request with the session cookie must come from an allowed origin"
                      *     }
                      */
                     "application/json": components["schemas"]["Error"];
@@ -10151,7 +10446,7 @@ export interface operations {
                 content: {
                     /**
                      * @example {
-                     *       "error": "This needs the client role"
+                     *       "error": "A request with the session cookie must come from an allowed origin"
                      *     }
                      */
                     "application/json": components["schemas"]["Error"];
@@ -10363,7 +10658,7 @@ export interface operations {
                 content: {
                     /**
                      * @example {
-                     *       "error": "This needs the client role"
+                     *       "error": "A request with the session cookie must come from an allowed origin"
                      *     }
                      */
                     "application/json": components["schemas"]["Error"];
@@ -10465,7 +10760,7 @@ export interface operations {
                 content: {
                     /**
                      * @example {
-                     *       "error": "This needs the client role"
+                     *       "error": "A request with the session cookie must come from an allowed origin"
                      *     }
                      */
                     "application/json": components["schemas"]["Error"];
@@ -10575,7 +10870,7 @@ export interface operations {
                 content: {
                     /**
                      * @example {
-                     *       "error": "This needs the client role"
+                     *       "error": "A request with the session cookie must come from an allowed origin"
                      *     }
                      */
                     "application/json": components["schemas"]["Error"];
@@ -10653,7 +10948,7 @@ export interface operations {
                 content: {
                     /**
                      * @example {
-                     *       "error": "This needs the client role"
+                     *       "error": "A request with the session cookie must come from an allowed origin"
                      *     }
                      */
                     "application/json": components["schemas"]["Error"];

@@ -1,4 +1,4 @@
-import { answerOf } from '@wheelhouse/sdk'
+import { answerOf, type Schemas } from '@wheelhouse/sdk'
 import type { Context } from '../context.ts'
 import { Failure } from '../failure.ts'
 import { robotId } from '../ids.ts'
@@ -12,11 +12,13 @@ interface Options {
   readonly requireCertification?: boolean
   readonly latencyLimit?: number
   readonly stopClear?: 'owner' | 'anyone'
+  readonly lowBattery?: number
+  readonly logEvents?: Schemas['RobotDetail']['log_event_level']
 }
 
 /** Changes what is named, and nothing else. */
 export async function run(cli: Context, given: string, options: Options): Promise<void> {
-  const { name, streamUrl, tag, notes, requireCertification, latencyLimit, stopClear } = options
+  const { name, streamUrl, tag, notes, requireCertification, latencyLimit, lowBattery, logEvents, stopClear } = options
   const body = {
     ...(name !== undefined && { name }),
     ...(streamUrl !== undefined && { stream_url: streamUrl }),
@@ -25,6 +27,8 @@ export async function run(cli: Context, given: string, options: Options): Promis
     ...(requireCertification !== undefined && { require_certification: requireCertification }),
     ...(latencyLimit !== undefined && { latency_limit_ms: latencyLimit }),
     ...(stopClear !== undefined && { stop_clear: stopClear }),
+    ...(lowBattery !== undefined && { low_battery_threshold: lowBattery / 100 }),
+    ...(logEvents !== undefined && { log_event_level: logEvents }),
   }
   if (Object.keys(body).length === 0) {
     throw new Failure('usage', 'Say what to change. See: wheelhouse robots update --help')

@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto'
 import type { IncomingMessage } from 'node:http'
 import { bodyParser } from '@koa/bodyparser'
 import cors from '@koa/cors'
+import { isNestedTooDeep, MAX_FRAME_DEPTH } from '@wheelhouse/protocol'
 import Koa, { type Middleware } from 'koa'
 import helmet from 'koa-helmet'
 import type { Log } from '../log.ts'
@@ -43,6 +44,7 @@ export function createApp(parts: AppParts): Koa {
   app.use(readableRequest)
   for (const middleware of parts.before) app.use(middleware)
   app.use(bodyParser({ enableTypes: ['json'], jsonLimit: REQUEST_BODY_LIMIT, encoding: 'utf-8' }))
+  app.use(shallowBody)
   const router = mount(parts.endpoints, {
     authenticate: parts.authenticate,
     ...(parts.around && { around: parts.around }),
@@ -93,6 +95,15 @@ const readableRequest: Middleware = async (ctx, next) => {
   }
   if (ctx.request.is('json') && !/^(|utf-?8|us-ascii)$/i.test(ctx.request.charset)) {
     throw new AppError(415, 'JSON must be sent in UTF-8')
+  }
+  await next()
+}
+
+/** Refuses JSON that is nested so deep that walking it could end the process. Stands behind a body parser. */
+export const shallowBody: Middleware = async (ctx, next) => {
+  const { rawBody } = ctx.request
+  if (typeof rawBody === 'string' && isNestedTooDeep(rawBody)) {
+    throw badRequest(`The request body is nested deeper than ${MAX_FRAME_DEPTH} levels`)
   }
   await next()
 }
@@ -150,7 +161,7 @@ function routeOf(ctx: Koa.Context): string {
   const matched: unknown = Reflect.get(ctx, '_matchedRoute') // set by the router
   if (typeof matched === 'string') return matched.replace(/:(\w+)/g, '{$1}')
   if (FIXED_ROUTES.has(ctx.path)) return ctx.path
-  const folder = /^\/(auth|idp|dashboard|demo)(?=\/|$)/.exec(ctx.path)?.[0]
+  const folder = /^\/(auth|idp|dashboard|demo|downloads)(?=\/|$)/.exec(ctx.path)?.[0]
   return folder ? `${folder}/*` : 'other'
 }
 

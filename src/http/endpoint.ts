@@ -60,6 +60,8 @@ export interface Endpoint {
   readonly answer: readonly [status: number, body?: z.ZodType]
   /** Headers of its own that its answer carries. */
   readonly headers?: readonly AnswerHeader[]
+  /** Fields of the example of the answer that differ from those of its schema. */
+  readonly example?: Readonly<Record<string, unknown>>
   /** Media types of an answer that is no JSON, e.g. a download; `run` then sets `http.body` itself. */
   readonly media?: readonly string[]
   /** What an `application/json` among them holds. */
@@ -96,6 +98,7 @@ export function endpoint<
   upload?: Upload
   answer: R
   headers?: readonly AnswerHeader[]
+  example?: Partial<R[1] extends z.ZodType ? z.input<R[1]> : never>
   media?: readonly string[]
   download?: z.ZodType
   refusals?: Refusals

@@ -5,7 +5,7 @@ import { createMcpHandler } from '@modelcontextprotocol/server'
 import type { Context, Middleware } from 'koa'
 import type { Auth } from '../accounts/auth.ts'
 import { countingFailures, credentialOf, policyFor } from '../http/admission.ts'
-import { REQUEST_BODY_LIMIT } from '../http/app.ts'
+import { REQUEST_BODY_LIMIT, shallowBody } from '../http/app.ts'
 import { AppError, notAllowed, toAppError, unauthorized } from '../http/errors.ts'
 import type { RateLimits } from '../http/rate-limits.ts'
 import type { Log } from '../log.ts'
@@ -110,7 +110,7 @@ const readBody = bodyParser({ enableTypes: ['json'], jsonLimit: REQUEST_BODY_LIM
 async function readMessage(http: Context): Promise<unknown> {
   if (!http.request.is('json')) throw new AppError(415, 'Content-Type must be application/json')
   try {
-    await readBody(http, async () => {})
+    await readBody(http, () => shallowBody(http, async () => {}))
     return http.request.body
   } catch (cause) {
     if (toAppError(cause).status === 400) return undefined
