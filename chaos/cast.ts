@@ -36,8 +36,8 @@ export async function seedCast(
     return { id, owner, token: tokens.issue({ robotId: id, tokenVersion: 1 }) }
   })
   await db.query(
-    `insert into robots (id, owner_id, name, robot_type, hardware_id, latency_limit_ms)
-     select id, owner_id, 'Robot ' || n, 'chaos', id::text, 2000
+    `insert into robots (id, owner_id, name, robot_type, hardware_id, latency_limit_ms, stop_clear)
+     select id, owner_id, 'Robot ' || n, 'chaos', id::text, 2000, 'anyone'
      from unnest($1::uuid[], $2::uuid[]) with ordinality as r (id, owner_id, n)`,
     [robots.map(({ id }) => id), robots.map(({ owner }) => owner.id)],
   )

@@ -1,6 +1,7 @@
 import { answerOf, type Schemas } from '@wheelhouse/sdk'
 import type { Context } from './context.ts'
 import { Failure } from './failure.ts'
+import { ownRobots } from './robots/own-robots.ts'
 
 const WHOLE = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i
 /** Fewer signs of an id are too easily another one's. */
@@ -37,7 +38,7 @@ export function theOne<T extends Named>(things: readonly T[], given: string, wha
 /** The id of one of the caller's robots, given by its id, the beginning of that, or its name. */
 export async function robotId(cli: Context, given: string): Promise<string> {
   if (isWhole(given)) return given.toLowerCase()
-  return theOne(await answerOf(cli.rest.GET('/api/client/robots')), given, 'robot', 'robots list').id
+  return theOne(await ownRobots(cli), given, 'robot', 'robots list').id
 }
 
 /** The same for a robot that an operator may take. */

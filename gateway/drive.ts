@@ -1,5 +1,13 @@
-import type { CloseReason, DriveStop, RobotSession, SessionStatus, StopReason } from '@wheelhouse/protocol'
+import type {
+  CloseReason,
+  DriveStop,
+  RobotSession,
+  Role,
+  SessionStatus,
+  StopReason,
+} from '@wheelhouse/protocol'
 import type { OpenSession } from '../src/presence/presence.store.ts'
+import { clearableBy, requesterRole } from '../src/sessions/stop-authority.ts'
 import type { Gate } from './gate.ts'
 import { createLatencyTally, type LatencyTally } from './latency.ts'
 import type { Link } from './link.ts'
@@ -36,6 +44,8 @@ export interface HeldControl {
 export interface PressedStop {
   readonly userId: string
   readonly reason: string | undefined
+  /** The owner or an admin who requested it as well, after the operator did: it is theirs to clear then. */
+  readonly ownerId?: string | undefined
 }
 
 /**
@@ -129,13 +139,32 @@ export class Drive implements Gate {
     this.tally.forgetOperator()
   }
 
+  /** Returns in which part a user requests a stop of this session. */
+  roleOf(userId: string): Role {
+    return requesterRole(this.session, userId)
+  }
+
+  /** Who requested the latched stop, here or as the database says, and who may therefore clear it. */
+  private get stopAuthority(): Pick<DriveStop, 'by_role' | 'clearable_by'> {
+    const { stopReason, stopByRole, stopByOwner, stopClear } = this.session
+    const pending = [this.pressed, this.pressedAgain].filter((one) => one !== null)
+    const [first] = pending
+    const byOwner = pending.some((one) => one.ownerId !== undefined || this.roleOf(one.userId) !== 'operator')
+    const firstHere = stopReason === null && first ? this.roleOf(first.userId) : null
+    return {
+      by_role: firstHere ?? stopByRole,
+      clearable_by: clearableBy(stopByOwner || byOwner, stopClear),
+    }
+  }
+
   /**
    * The stop as people are told of it. One that was pressed again counts as recorded only when the last press is: the
    * stop that stood may be cleared by now, for all we know.
    */
   private get shownStop(): DriveStop | null {
-    if (!this.stopLatched || this.pressed === null) return this.stop
-    return { ...(this.stop as DriveStop), recorded: false }
+    if (this.stop === null || !this.stopLatched) return this.stop
+    const recorded = this.stop.recorded && this.pressed === null
+    return { ...this.stop, recorded, ...this.stopAuthority }
   }
 
   stateFrame(): string {

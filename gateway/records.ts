@@ -2,6 +2,7 @@ import type { Driving } from '../src/control/driving.service.ts'
 import type { Log } from '../src/log.ts'
 import type { Drive, PressedStop } from './drive.ts'
 import type { Drives } from './drives.ts'
+import { joinStops } from './stop-joining.ts'
 
 /** How often what was driven is added to the session's summary: not all sessions' at the same moment. */
 const LATENCY_EVERY_MS = 10_000
@@ -36,12 +37,15 @@ export function createRecords(parts: {
   let failing = false
 
   /** Has the database know of a stop that was pressed here. */
-  async function record(drive: Drive, { userId, reason }: PressedStop): Promise<number | 'over'> {
+  async function record(drive: Drive, pressed: PressedStop): Promise<number | 'over'> {
+    const { reason, ...by } = pressed
     drive.recording = true
     try {
-      return await driving.recordStop({ sessionId: drive.session.id, userId }, reason)
+      return await driving.recordStop({ sessionId: drive.session.id, ...by }, reason)
     } catch (cause) {
-      drive.pressedAgain = null // it is tried again, and then comes after all that was pressed by now
+      // It is tried again, and then comes after all that was pressed by now.
+      drive.pressed = joinStops(drive, pressed, drive.pressedAgain)
+      drive.pressedAgain = null
       throw cause
     } finally {
       drive.recording = false
@@ -55,10 +59,11 @@ export function createRecords(parts: {
     // once; of those who go on pressing, the next turn of the clock takes care.
     try {
       for (let round = 0; round < 2 && drive.pressed; round++) {
-        const eventSeq = await record(drive, drive.pressed)
+        const { pressed } = drive
+        const eventSeq = await record(drive, pressed)
         drive.pressed = drive.pressedAgain
         drive.pressedAgain = null
-        recorded(drive, eventSeq)
+        recorded(drive, pressed, eventSeq)
       }
     } finally {
       if (drive.stateFrame() !== wasShown) drive.tellState(clockMs())
@@ -67,12 +72,18 @@ export function createRecords(parts: {
     drives.deserted(drive)
   }
 
-  function recorded(drive: Drive, eventSeq: number | 'over'): void {
+  function recorded(drive: Drive, { userId, ownerId }: PressedStop, eventSeq: number | 'over'): void {
     if (eventSeq !== 'over') {
       if (drive.stop) drive.stop = { ...drive.stop, recorded: true }
-      const stopReason = drive.stop?.reason ?? null
-      const newest = Math.max(eventSeq, drive.session.eventSeq)
-      drive.session = { ...drive.session, eventSeq: newest, stopReason }
+      const { session } = drive
+      const role = drive.roleOf(userId)
+      drive.session = {
+        ...session,
+        eventSeq: Math.max(eventSeq, session.eventSeq),
+        stopReason: drive.stop?.reason ?? null,
+        stopByRole: session.stopReason === null ? role : session.stopByRole,
+        stopByOwner: session.stopByOwner || role !== 'operator' || ownerId !== undefined,
+      }
       return
     }
     // Nothing to latch: the session is over, which is about to be found, or the stop was not theirs to press. That

@@ -3,6 +3,7 @@ import { reasonOfStop } from '../src/sessions/session.stop.ts'
 import type { Drive, PressedStop } from './drive.ts'
 import type { Drives } from './drives.ts'
 import type { Records } from './records.ts'
+import { joinStops } from './stop-joining.ts'
 
 /** However often somebody presses, the database is asked no more often. */
 const AGAIN_MS = 250
@@ -17,10 +18,11 @@ export function createStops(parts: { drives: Drives; records: Records; clockMs: 
     if (drive.stopLatched) {
       // It stands already and the first reason stays. But somebody may just have cleared that stop, and we are yet to
       // hear of it: the database decides whether this one stands upon another.
-      if (drive.pressed === null) {
-        drive.pressed = by
-        drive.tellState(nowMs)
-      } else if (drive.recording) drive.pressedAgain = by
+      const wasShown = drive.stateFrame()
+      if (drive.pressed === null) drive.pressed = by
+      else if (drive.recording) drive.pressedAgain = joinStops(drive, by, drive.pressedAgain)
+      else drive.pressed = joinStops(drive, drive.pressed, by)
+      if (drive.stateFrame() !== wasShown) drive.tellState(nowMs)
       if (nowMs - drive.pressedMs < AGAIN_MS) return // the next turn of the clock writes it
     } else {
       counts.stops++
@@ -40,7 +42,7 @@ export function createStops(parts: { drives: Drives; records: Records; clockMs: 
     press,
 
     /** Another process tells of a stop ahead of the database, or instead of one that is away. */
-    heard({ sessionId, reason, eventSeq, userId }: RobotStop): void {
+    heard({ sessionId, reason, eventSeq, userId, byRole, byOwner }: RobotStop): void {
       const drive = drives.of(sessionId)
       if (!drive) return
       if (eventSeq === null) {
@@ -48,7 +50,8 @@ export function createStops(parts: { drives: Drives; records: Records; clockMs: 
         return
       }
       if (eventSeq <= drive.session.eventSeq) return // looked up already, and perhaps cleared since
-      drive.session = { ...drive.session, eventSeq, stopReason: reason }
+      const authority = { stopByRole: byRole, stopByOwner: byOwner }
+      drive.session = { ...drive.session, eventSeq, stopReason: reason, ...authority }
       if (!drive.stopLatched) counts.stops++
       drive.latch(reason, true, clockMs())
       drive.tellState(clockMs())

@@ -71,7 +71,7 @@ function createHandlers(parts: CommandParts): Handlers {
       watchedRobots(socket).set(session_id, robot_id)
       const events = await queries.events(session_id, after ?? 0, EVENTS_PER_PAGE)
       const row = await queries.get(caller, session_id)
-      return { session: sessionDetail(row, caller.userId, now()), events, head: row.event_seq }
+      return { session: sessionDetail(row, caller, now()), events, head: row.event_seq }
     },
     async 'session:unwatch'(_caller, { session_id }, socket) {
       watchedRobots(socket).delete(session_id)
@@ -92,13 +92,14 @@ function createHandlers(parts: CommandParts): Handlers {
     },
     async 'session:action'(caller, { session_id, action, reason }) {
       const row = await lifecycle.act(caller, session_id, action, reason)
-      return { session: sessionDetail(row, caller.userId, now()) }
+      return { session: sessionDetail(row, caller, now()) }
     },
     'notifications:since': (caller, { after }) => notifications.since(caller.userId, Number(after ?? 0)),
     async 'robots:watch'(caller, _input, socket) {
       const scope = await robotWatch.scope(caller)
       await socket.join([
         ...(scope.ownerId ? [rooms.ownRobots(scope.ownerId)] : []),
+        ...(scope.isOperator ? [rooms.openRobots] : []),
         ...scope.robotTypes.map(rooms.robotType),
       ])
       return { robots: await robotWatch.robots(scope) }

@@ -46,6 +46,8 @@ export function createDirectStop(bus: Bus) {
       reason: reasonOfStop(reason),
       eventSeq: null,
       userId: caller.userId,
+      byRole: null, // the gateway knows both sides of the session
+      byOwner: false,
     })
     throw unavailable(
       'The stop was sent to the robot. It is not recorded yet, because the database does not answer.',

@@ -18,8 +18,9 @@ const tell: Tell = {
     io.to(rooms.user(user_id)).emit('notification:read', read)
   },
   'robots.status': (io, { robots }) => {
-    for (const { robot_id, status, last_heartbeat, owner_id, robot_type } of robots) {
-      io.to([rooms.ownRobots(owner_id), rooms.robotType(robot_type)]).emit('robot:status', {
+    for (const { robot_id, status, last_heartbeat, owner_id, robot_type, require_certification } of robots) {
+      const open = require_certification === false ? [rooms.openRobots] : []
+      io.to([rooms.ownRobots(owner_id), rooms.robotType(robot_type), ...open]).emit('robot:status', {
         robot_id,
         status,
         last_heartbeat,

@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { RobotLogLevel } from './robot-log.ts'
-import { SessionStatus } from './status.ts'
+import { Role, SessionStatus, StopClear } from './status.ts'
 
 const sequence = z.number().int().min(0).max(Number.MAX_SAFE_INTEGER)
 /** The sender's clock. It must not jump: what counts is how much later than usual a frame arrives by it. */
@@ -65,6 +65,10 @@ export const DriveStop = z.object({
   latched: z.boolean(),
   /** It is in the database, so that it outlives this gateway. False only while the database is away. */
   recorded: z.boolean(),
+  /** In which part its first requester did so; of latched stops only, null when the platform did. */
+  by_role: Role.nullable().optional(),
+  /** Who may clear it: `owner` is the owner or an admin, `anyone` the operator too. Of latched stops only. */
+  clearable_by: StopClear.optional(),
 })
 export type DriveStop = z.infer<typeof DriveStop>
 

@@ -8,6 +8,8 @@ export const rooms = {
   ownRobots: (ownerId: string) => `robots:owner:${ownerId}`,
   /** Operators' sockets that asked for robots, by the types they are certified for. */
   robotType: (robotType: string) => `robots:type:${robotType}`,
+  /** Operators' sockets that asked for robots: those that require no certification. */
+  openRobots: 'robots:open',
   /** Sockets opened with an API key; closed when it is revoked. */
   apiKey: (apiKeyId: string) => `key:${apiKeyId}`,
 } as const

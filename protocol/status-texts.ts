@@ -36,6 +36,7 @@ export const certificationStatusTexts = {
   PENDING: 'Waiting',
   APPROVED: 'Approved',
   REJECTED: 'Declined',
+  REVOKED: 'Revoked',
 } as const
 
 export const invoiceStatusTexts = {

@@ -26,11 +26,20 @@ export const SessionAction = z
     'cancel',
     'emergency_stop',
     'clear_stop',
+    'request_clear_stop',
     'approve_extension',
     'decline_extension',
   ])
   .meta({ id: 'SessionAction', examples: ['pause'] })
 export type SessionAction = z.infer<typeof SessionAction>
+
+/** Who may clear a remote stop that the owner or an admin requested: a setting of each robot. */
+export const StopClear = z.enum(['owner', 'anyone']).meta({
+  id: 'StopClear',
+  description: 'owner: the owner or an admin. anyone: the operator of the session too.',
+  examples: ['owner'],
+})
+export type StopClear = z.infer<typeof StopClear>
 
 /** Roles an account can hold. `admin` comes from configuration, never from the account's own choice. */
 export const Role = z

@@ -129,6 +129,8 @@ const Env = z.object({
     .default(0),
   RATE_LIMIT_PER_MINUTE: rate.default(1_200),
   RATE_LIMIT_PUBLIC_PER_MINUTE: rate.default(300),
+  /** Whether robots that are registered without a word about it ask for certified operators. */
+  ROBOTS_REQUIRE_CERTIFICATION: flag.default(false),
   ROBOT_CONNECTS_PER_MINUTE: rate.default(30),
   METRICS_TOKEN: z.string().min(16, 'must be at least 16 characters').optional(),
   LOG_LEVEL: z.enum(['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent']).default('info'),
@@ -263,6 +265,7 @@ export function loadConfig(source: Record<string, string | undefined> = environm
     corsOrigins: env.CORS_ORIGINS,
     trustedProxies: env.TRUST_PROXY,
     rateLimits: { perMinute: env.RATE_LIMIT_PER_MINUTE, publicPerMinute: env.RATE_LIMIT_PUBLIC_PER_MINUTE },
+    robotsRequireCertification: env.ROBOTS_REQUIRE_CERTIFICATION,
     robotConnectsPerMinute: env.ROBOT_CONNECTS_PER_MINUTE,
     metricsToken: env.METRICS_TOKEN,
     logLevel: env.LOG_LEVEL,

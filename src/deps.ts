@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { createApiKeys } from './accounts/api-key.service.ts'
 import { createAuth } from './accounts/auth.ts'
+import { createRoles } from './accounts/role.service.ts'
 import { createUsers } from './accounts/user.service.ts'
 import { createUserPresence } from './accounts/user-presence.ts'
 import { createEarningsRelease } from './billing/earnings.service.ts'
@@ -168,6 +169,7 @@ async function createAccounts(base: Base) {
   const auth = createAuth({ users, apiKeys, verifyToken, baseUrl, corsOrigins: config.corsOrigins })
   return {
     ...{ ...identity, users, apiKeys, auth },
+    roles: createRoles(base),
     userPresence: createUserPresence(base),
     avatars: createAvatars(base),
     notifications: createNotifications(base),
@@ -206,7 +208,11 @@ const createOperators = (base: Base) => ({
 
 /** Robots and what they bring home. */
 const createFleet = (base: Base, lifecycle: SessionLifecycle, certifications: Certifications) => ({
-  robots: createRobots({ ...base, cancelScheduled: lifecycle.cancelScheduled }),
+  robots: createRobots({
+    ...base,
+    cancelScheduled: lifecycle.cancelScheduled,
+    requireCertification: base.config.robotsRequireCertification,
+  }),
   robotTokens: createRobotTokens(base.secrets),
   robotWatch: createRobotWatch({ ...base, certifications }),
   robotLogs: createRobotLogs(base),

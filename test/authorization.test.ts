@@ -92,7 +92,7 @@ beforeAll(async () => {
   robot = await world.robot(client)
   await storeEpisode((await world.connect(robot)).beat())
   sessionId = await scheduled() // notifies the client
-  await decided('approve') // notifies the operator
+  await certified() // notifies the operator
   avatarPath = await uploadedAvatar()
 })
 afterAll(async () => {
@@ -114,9 +114,10 @@ async function requested(): Promise<string> {
   expect(reply.status).toBe(201)
   return reply.body.id
 }
-async function decided(verb: 'approve' | 'reject'): Promise<void> {
-  const reply = await admin.post(`/api/admin/certifications/${await requested()}/${verb}`)
+async function certified(): Promise<string> {
+  const reply = await admin.post(`/api/admin/certifications/${await requested()}/approve`)
   expect(reply.status).toBe(200)
+  return reply.body.id
 }
 /** A form with the smallest picture, a black dot. */
 function pictureForm(): FormData {
@@ -236,7 +237,33 @@ const rules: Record<string, Rule> = {
   },
   'POST /api/admin/certifications/{id}/reject': {
     expected: admins(200),
-    attempt: async () => ({ path: `/api/admin/certifications/${await requested()}/reject` }),
+    attempt: async () => ({
+      path: `/api/admin/certifications/${await requested()}/reject`,
+      body: { reason: 'Not yet' },
+    }),
+  },
+  'POST /api/admin/certifications/{id}/revoke': {
+    expected: admins(200),
+    attempt: async () => ({
+      path: `/api/admin/certifications/${await certified()}/revoke`,
+      body: { reason: 'No longer' },
+    }),
+  },
+  'DELETE /api/auth/roles/{role}': {
+    // Clients have robots here.
+    expected: { ...everybody(404), client: 409, 'client key': 409, 'other client': 409 },
+    attempt: async () => {
+      await world.robot(people['other client'])
+      return { path: '/api/auth/roles/client' }
+    },
+  },
+  'DELETE /api/admin/users/{id}/roles/{role}': {
+    expected: admins(204),
+    attempt: async () => ({ path: `/api/admin/users/${(await world.operator()).id}/roles/operator` }),
+  },
+  'POST /api/admin/users/{id}/roles/{role}': {
+    expected: admins(404), // nothing was removed from them
+    attempt: () => ({ path: `/api/admin/users/${client.id}/roles/client` }),
   },
 
   'POST /api/auth/avatar': { expected: sessionOnly(200), attempt: () => ({ body: pictureForm() }) },
@@ -566,22 +593,25 @@ describe('over the hub', () => {
     }
   })
 
-  test('clients follow their own robots, operators those of types they are certified for', async () => {
+  test('clients follow their own robots, operators those that require no certification or one they have', async () => {
+    const strict = await world.robot(client, { require_certification: true })
     const followed = async (person: Person) => {
       const socket = await person.hub()
       const { robots } = await socket.send('robots:watch')
       socket.close()
       return robots.map((one: { robot_id: string }) => one.robot_id)
     }
-    expect(await followed(client)).toContain(robot.id)
+    expect(await followed(client)).toEqual(expect.arrayContaining([robot.id, strict.id]))
     for (const person of [operator, admin, ...Object.values(people)]) {
-      expect(await followed(person)).not.toContain(robot.id)
+      const isOperator = person === operator || person === people['other operator']
+      expect((await followed(person)).includes(robot.id)).toBe(isOperator)
+      expect(await followed(person)).not.toContain(strict.id)
     }
     const certified = await world.operator()
     const { id } = (await certified.post('/api/operator/certifications', { robot_type: 'testbot' })).body
-    expect(await followed(certified)).not.toContain(robot.id)
+    expect(await followed(certified)).not.toContain(strict.id)
     await admin.post(`/api/admin/certifications/${id}/approve`)
-    expect(await followed(certified)).toContain(robot.id)
+    expect(await followed(certified)).toContain(strict.id)
   })
 
   test('a handshake without a good credential is refused with 401', async () => {

@@ -6,7 +6,7 @@ import { createWorld, type World } from './support/world.ts'
 const CERTIFICATIONS = '/api/operator/certifications'
 const ADMIN_LIST = '/api/admin/certifications'
 const AVAILABLE = '/api/operator/available-robots'
-const FIELDS = ['id', 'robot_type', 'status', 'note', 'requested_at', 'decided_at'].sort()
+const FIELDS = ['id', 'robot_type', 'status', 'note', 'reason', 'requested_at', 'decided_at'].sort()
 
 let world: World
 let admin: Person
@@ -27,7 +27,7 @@ const ask = async (operator: Person, robotType: string, note?: string) => {
   return reply.body.id as string
 }
 const decide = (id: string, verb: 'approve' | 'reject', person = admin) =>
-  person.post(`${ADMIN_LIST}/${id}/${verb}`)
+  person.post(`${ADMIN_LIST}/${id}/${verb}`, verb === 'reject' ? { reason: 'Not yet' } : undefined)
 
 describe('requesting', () => {
   test('answers 201 with a PENDING request, which the list then shows', async () => {
@@ -41,6 +41,7 @@ describe('requesting', () => {
     expect(status).toBe(201)
     expect(body).toEqual({
       ...{ id: body.id, robot_type: robotType, status: 'PENDING', note: 'I drove one\nfor years' },
+      reason: null,
       ...{ requested_at: expect.stringMatching(/Z$/), decided_at: null },
     })
     expect((await operator.get(CERTIFICATIONS)).body).toEqual({ certifications: [body] })
@@ -112,6 +113,7 @@ describe('deciding', () => {
       ...{ id, robot_type: robotType, status, note: 'please' },
       ...{ requested_at: expect.any(String), decided_at: expect.stringMatching(/Z$/) },
       ...{ operator_id: operator.id, operator_name: operator.name },
+      reason: verb === 'reject' ? 'Not yet' : null,
     })
     const [own] = (await operator.get(CERTIFICATIONS)).body.certifications
     expect(Object.keys(own).sort()).toEqual(FIELDS)
@@ -207,11 +209,14 @@ describe('available robots', () => {
 
     const made: Record<string, { id: string; token: string }> = {}
     for (const [name, robotType] of Object.entries(types)) {
-      made[name] = await world.robot(owner, { robot_type: robotType, notes: 'key under the mat' })
+      made[name] = await world.robot(owner, {
+        ...{ robot_type: robotType, notes: 'key under the mat', require_certification: true },
+      })
       ;(await world.connect(made[name])).beat()
     }
-    await world.robot(owner, { robot_type: types.approved }) // never connected
-    const newest = await world.robot(owner, { robot_type: types.approved, tags: ['lab'] })
+    const certified = { robot_type: types.approved, require_certification: true }
+    await world.robot(owner, certified) // never connected
+    const newest = await world.robot(owner, { ...certified, tags: ['lab'] })
     const link = (await world.connect(newest)).beat()
 
     const reply = await operator.get(AVAILABLE)
@@ -231,6 +236,7 @@ describe('available robots', () => {
     const listed = async () => (await operator.get(AVAILABLE)).body.robots.map((r: { id: string }) => r.id)
     await expect.poll(listed, { timeout: 10_000 }).toEqual([made.approved?.id])
     const driver = await world.operator()
+    await decide(await ask(driver, types.approved), 'approve')
     const { sessionId } = (await driver.post('/api/sessions', { robotId: made.approved?.id })).body
     expect(await listed()).toEqual([])
     await driver.patch(`/api/sessions/${sessionId}`, { action: 'end' })
@@ -243,7 +249,8 @@ describe('available robots', () => {
     const [owner, certified, other] = [await world.client(), await world.operator(), await world.operator()]
     const robotType = newType()
     await decide(await ask(certified, robotType), 'approve')
-    ;(await world.connect(await world.robot(owner, { robot_type: robotType }))).beat()
+    const robot = await world.robot(owner, { robot_type: robotType, require_certification: true })
+    ;(await world.connect(robot)).beat()
 
     expect((await certified.get(AVAILABLE)).body.robots).toHaveLength(1)
     expect((await other.get(AVAILABLE)).body).toEqual({ robots: [] })

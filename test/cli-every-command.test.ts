@@ -94,6 +94,7 @@ describe.concurrent('in a terminal and for programs:', () => {
     expect(await json(user, 'robots remove', 'Lift', '-y')).toEqual({ id: made.id, removed: true })
     expect(await sure(user, 'robots remove', 'Arm')).toContain('Arm is removed')
     expect(await json(user, 'robots list', '--status', 'IN_SESSION')).toEqual([])
+    expect(await json(user, 'robots list', '--search', 'nothing like it', '--limit', '1')).toEqual([])
   })
 
   test('certifications, and the robots that they open', async () => {
@@ -111,8 +112,16 @@ describe.concurrent('in a terminal and for programs:', () => {
     const [first, second, third, fourth] = ids as [string, string, string, string]
     expect(await json(admin, 'admin certifications approve', first)).toMatchObject({ status: 'APPROVED' })
     expect(await shown(admin, 'admin certifications approve', second)).toContain('is certified for so-101')
-    expect(await json(admin, 'admin certifications reject', third)).toMatchObject({ status: 'REJECTED' })
-    expect(await shown(admin, 'admin certifications reject', fourth)).toContain('is not certified for spot')
+    const why = ['--reason', 'Not yet'] as const
+    expect(await json(admin, 'admin certifications reject', third, ...why)).toMatchObject({
+      ...{ status: 'REJECTED', reason: 'Not yet' },
+    })
+    expect(await shown(admin, 'admin certifications reject', fourth, ...why)).toContain(
+      'is not certified for spot',
+    )
+    expect(await shown(admin, 'admin certifications revoke', second.slice(0, 8), ...why)).toContain(
+      'no longer certified for so-101',
+    )
     expect(idsOf(await json(asOperator, 'robots available'))).toContain(robot.id)
     expect(await shown(asOperator, 'robots available')).toContain(robot.id)
     expect(await json(admin, 'admin audit', '--subject', first)).toMatchObject([
@@ -188,7 +197,8 @@ describe.concurrent('in a terminal and for programs:', () => {
       { id, control: { stop: { reason: 'A cat' } } },
     ])
     expect(await shown(asOwner, 'sessions stop', id.slice(0, 8))).toContain('Stopped Ronja')
-    expect(await shown(asOperator, 'sessions clear-stop', id)).toMatch(/Status +PAUSED/)
+    expect(await shown(asOperator, 'sessions request-clear', id)).toMatch(/Clearing +asked for/)
+    expect(await shown(asOwner, 'sessions clear-stop', id)).toMatch(/Status +PAUSED/)
     await operator.patch(`/api/sessions/${id}`, { action: 'emergency_stop' })
     expect(await json(asOperator, 'sessions clear-stop', id)).toMatchObject({ control: { stop: null } })
     await operator.patch(`/api/sessions/${id}`, { action: 'end' })
@@ -308,6 +318,9 @@ describe.concurrent('in a terminal and for programs:', () => {
     expect(await shown(admin, 'admin contact-messages')).toContain('A word')
     expect(await json(admin, 'admin plan', owner.id)).toEqual({ client_id: owner.id, plan: null })
     expect(await shown(admin, 'admin plan', owner.id)).toContain('is on the default plan')
+    const operator = await world.operator()
+    expect(await shown(admin, 'admin remove-role', operator.id, 'operator')).toContain('no operator any more')
+    expect(await shown(admin, 'admin restore-role', operator.id, 'operator')).toContain('an operator again')
   })
 
   test('events', async () => {

@@ -122,15 +122,29 @@ test(
     expect(started.status, JSON.stringify(started.body)).toBe(201)
 
     await page.getByRole('button', { name: `Reject ${other.name} for crane` }).click()
+    expect(await dialog.getByRole('button', { name: 'Reject' }).isDisabled()).toBe(true)
+    expect(await seriousIssues(page), 'the dialog of a reason').toEqual([])
+    await dialog.getByLabel('Reason').fill('Please repeat the course')
     await dialog.getByRole('button', { name: 'Reject' }).click()
     await waiting.getByText('Nobody is waiting').waitFor()
     await decided.getByText('Rejected').click()
     await decided.getByRole('row', { name: other.name }).waitFor()
     expect(await decided.getByRole('row', { name: operator.name }).count()).toBe(0)
     expect((await other.get('/api/operator/certifications')).body.certifications).toMatchObject([
-      { status: 'REJECTED' },
+      { status: 'REJECTED', reason: 'Please repeat the course' },
     ])
-    await operator.patch(`/api/sessions/${started.body.sessionId}`, { action: 'end' })
+
+    // Revoked: the session that runs goes on, and no other one starts.
+    await decided.getByText('Approved', { exact: true }).click()
+    await page.getByRole('button', { name: `Revoke ${operator.name} for crane` }).click()
+    await dialog.getByLabel('Reason').fill('Too fast')
+    await dialog.getByRole('button', { name: 'Revoke' }).click()
+    await decided.getByText('Revoked', { exact: true }).click()
+    await decided.getByRole('row', { name: /Too fast/ }).waitFor()
+    const path = `/api/sessions/${started.body.sessionId}`
+    expect((await operator.get(path)).body.status).toBe('ACTIVE')
+    await operator.patch(path, { action: 'end' })
+    expect((await attempt()).status).toBe(403)
   },
 )
 

@@ -232,7 +232,7 @@ test('robots are found by what they are called, and by whether they are there', 
   await page.getByLabel('Search').fill('ARM osl')
   await vi.waitFor(async () => expect(await names()).toEqual(['Arm two']), 10_000)
   await page.getByLabel('Search').fill('')
-  await page.getByText('Connected', { exact: true }).click()
+  await page.getByLabel('Status').selectOption('AVAILABLE')
   await vi.waitFor(async () => expect(await names()).toEqual(['Arm one']), 10_000)
   await page.getByLabel('Search').fill('nothing like it')
   await page.getByText('No robot is like that').waitFor()
@@ -241,6 +241,66 @@ test('robots are found by what they are called, and by whether they are there', 
   await page.getByText('No live connection: robots are shown as they were').waitFor()
   await context.setOffline(false)
   await page.getByText('No live connection').waitFor({ state: 'hidden' })
+})
+
+test('every robot is found, also beyond the first page', async () => {
+  const owner = await newOwner()
+  for (let index = 1; index <= 27; index++)
+    await world.robot(owner, { name: `Unit ${index}`, tags: index === 17 ? ['attic'] : [] })
+  const { page } = await browser.enter(owner, '/dashboard/robots')
+  await page.getByText('1 to 25 of 27').waitFor()
+  await page.getByRole('button', { name: 'Older' }).click()
+  await page.getByText('26 to 27 of 27').waitFor()
+  const names = async () => (await page.getByRole('table').getByRole('link').allTextContents()).toSorted()
+  await vi.waitFor(async () => expect(await names()).toEqual(['Unit 1', 'Unit 2']), 10_000)
+  await looksWell(page, 'the second page')
+  await page.getByLabel('Search').fill('UNIT attic')
+  await page.getByText('1 to 1 of 1').waitFor()
+  expect(new URL(page.url()).searchParams.get('search')).toBe('UNIT attic')
+  await page.reload()
+  await page.getByText('1 to 1 of 1').waitFor()
+  expect(await names()).toEqual(['Unit 17'])
+})
+
+test('the registration form asks for certified operators unless the owner says otherwise', async () => {
+  const owner = await newOwner()
+  const { page } = await browser.enter(owner, '/dashboard/robots/new')
+  await page.getByLabel('Name').fill('Careful arm')
+  await page.getByRole('textbox', { name: 'Type' }).fill('so-101')
+  await page.getByLabel('Hardware id').fill('careful-1')
+  expect(await page.getByLabel('Certified operators only').isChecked()).toBe(true)
+  await page.getByRole('button', { name: 'Register' }).click()
+  await heading(page, 'Connect Careful arm')
+  const [robot] = (await owner.get('/api/client/robots')).body
+  expect((await owner.get(`/api/client/robots/${robot.id}`)).body).toMatchObject({
+    ...{ require_certification: true, stop_clear: 'owner' },
+  })
+
+  await page.goto(`${world.baseUrl}/dashboard/robots/${robot.id}`)
+  const settings = page.getByRole('region', { name: 'Settings' })
+  await settings.getByLabel('The operator too').click()
+  await settings.getByRole('button', { name: 'Save' }).click()
+  await vi.waitFor(async () => {
+    expect((await owner.get(`/api/client/robots/${robot.id}`)).body).toMatchObject({ stop_clear: 'anyone' })
+  }, 10_000)
+})
+
+test('an owner drops the role, once nothing is left in it', async () => {
+  const owner = await newOwner()
+  const robot = await world.robot(owner)
+  await owner.post('/api/auth/profile', { role: 'operator' })
+  await owner.post('/api/operator/profile', { headline: 'Both', timezone: 'UTC' })
+  const { page } = await browser.enter(owner, '/dashboard/settings')
+  const roles = page.getByRole('region', { name: 'Roles' })
+  await roles.getByRole('button', { name: 'Drop the role: Owner of robots' }).click()
+  const dialog = page.getByRole('dialog')
+  await dialog.getByRole('button', { name: 'Drop the role' }).click()
+  await dialog.getByText('You have robots. Remove them first.').waitFor()
+  await owner.delete(`/api/client/robots/${robot.id}`)
+  await dialog.getByRole('button', { name: 'Drop the role' }).click()
+  await roles.getByRole('button', { name: 'Take the role: Owner of robots' }).click()
+  await roles.getByRole('button', { name: 'Drop the role: Owner of robots' }).waitFor()
+  expect((await owner.get('/api/auth/profile')).body.roles).toEqual(['client', 'operator'])
 })
 
 test('datasets: how much there is, its episodes page by page, links where a browser may go', async () => {

@@ -174,6 +174,26 @@ test('the stop of the owner is shown as theirs', async () => {
   await stopBar(page).getByText('Stopped: cat on the floor, by the owner.').waitFor()
 })
 
+test('a stop of the owner is not the operator’s to clear: one key asks for it, and the owner clears it', async () => {
+  await using stage = await openCockpit(world, browser)
+  const { page, owner, sessionId } = stage
+  await owner.patch(`/api/sessions/${sessionId}`, { action: 'emergency_stop', reason: 'cat on the floor' })
+  await page.getByRole('button', { name: 'Ask to clear' }).waitFor()
+  expect(await page.getByRole('button', { name: 'Clear the stop' }).count()).toBe(0)
+  await page.keyboard.press('c')
+  await page.getByText('You asked for it').waitFor()
+  const { notifications } = (await owner.get('/api/notifications?limit=1')).body
+  expect(notifications).toMatchObject([{ type: 'session.stop_clear_requested' }])
+
+  await owner.patch('/api/client/profile', { contact_email: 'owner@test.local' })
+  const owners = await browser.enter(owner, `/dashboard/sessions/${sessionId}`)
+  await owners.page.getByText('The operator asks you to clear the stop').waitFor()
+  await clearStop(owners.page)
+  await owners.context.close()
+  await page.getByRole('button', { name: 'Resume' }).click()
+  await isActive(page)
+})
+
 test('pause, resume, and end after a question', async () => {
   await using stage = await openCockpit(world, browser)
   const { page } = stage

@@ -60,7 +60,7 @@ async function operatorAt(path: string, types: string[] = [], options: PageOptio
 
 /** A registered robot and the means to switch it on. */
 async function newRobot(name: string, robot_type: string) {
-  const { id, token } = await world.robot(owner, { name, robot_type })
+  const { id, token } = await world.robot(owner, { name, robot_type, require_certification: true })
   return {
     id,
     async connect() {

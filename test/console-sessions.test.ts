@@ -279,7 +279,7 @@ test(
       .waitFor()
 
     // It was delivered once: cleared, it does not come back.
-    await operator.patch(`/api/sessions/${sessionId}`, { action: 'clear_stop' })
+    await owner.patch(`/api/sessions/${sessionId}`, { action: 'clear_stop' })
     await operator.patch(`/api/sessions/${sessionId}`, { action: 'resume' })
     await says(page, 'Event log', /resumed the session/)
     await isMoving(robot)

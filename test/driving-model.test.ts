@@ -69,7 +69,10 @@ async function createPlay(
   const id = await start(operator, robot.id)
   const watcher = await world.drive(owner, id, 'watch')
   let console = await world.drive(operator, id)
-  const model = { status: 'ACTIVE', stopped: false, log: ['session.started'], seq: 10, lastPassed: -1 }
+  const model = {
+    ...{ status: 'ACTIVE', stopped: false, stoppedByOwner: false },
+    ...{ log: ['session.started'], seq: 10, lastPassed: -1 },
+  }
   const shown = () =>
     console.state(({ status, stop }) => status === model.status && (stop?.latched ?? false) === model.stopped)
   await shown()
@@ -117,8 +120,14 @@ async function createPlay(
     const reason = `${by} ${model.log.length}`
     if (by === 'owner') await act(owner, id, 'emergency_stop', reason)
     else (by === 'console' ? console : watcher).send({ type: 'stop', reason })
-    if (!first) return
+    if (!first) {
+      // The owner's upon the operator's takes its clearing over, which is an entry of its own.
+      if (!model.stoppedByOwner) model.log.push('session.stopped')
+      model.stoppedByOwner = true
+      return
+    }
     model.stopped = true
+    model.stoppedByOwner = by !== 'console'
     model.status = 'PAUSED'
     model.log.push('session.stopped')
     await vi.waitFor(() => {
@@ -126,7 +135,7 @@ async function createPlay(
     }, patience)
     link.send({ type: 'stopped', reason })
     const state = await console.state(({ stop, status }) => stop?.recorded && status === 'PAUSED')
-    expect(state.stop).toEqual({ reason, latched: true, recorded: true })
+    expect(state.stop).toMatchObject({ reason, latched: true, recorded: true })
   }
 
   const moves: Record<string, () => boolean> = {
@@ -136,11 +145,12 @@ async function createPlay(
   }
   async function change(action: string): Promise<void> {
     const possible = moves[action]?.() ?? false
-    const person = action === 'pause' ? owner : operator
+    const byOwner = action === 'pause' || (action === 'clear_stop' && model.stoppedByOwner)
+    const person = byOwner ? owner : operator
     const reply = await person.patch(`/api/sessions/${id}`, { action })
     expect(reply.status, `${action}: ${JSON.stringify(reply.body)}`).toBe(possible ? 200 : 409)
     if (!possible) return
-    if (action === 'clear_stop') model.stopped = false
+    if (action === 'clear_stop') Object.assign(model, { stopped: false, stoppedByOwner: false })
     else model.status = action === 'pause' ? 'PAUSED' : 'ACTIVE'
     model.log.push(
       { pause: 'session.paused', resume: 'session.resumed', clear_stop: 'session.stop_cleared' }[

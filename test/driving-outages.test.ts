@@ -74,7 +74,8 @@ describe.concurrent('PostgreSQL', { timeout: 60_000 }, () => {
       expect(await link.next('stop')).toEqual({ type: 'stop', reason: 'water', latched: true })
       for (const person of [console, watcher]) {
         const { stop } = await person.state(({ stop }) => stop?.latched)
-        expect(stop).toEqual({ reason: 'water', latched: true, recorded: false })
+        const byOwner = { by_role: 'client', clearable_by: 'owner' }
+        expect(stop).toEqual({ reason: 'water', latched: true, recorded: false, ...byOwner })
       }
       const seq = console.control()
       expect(await console.next('dropped')).toEqual({ type: 'dropped', seq, why: 'stopped' })
@@ -87,7 +88,7 @@ describe.concurrent('PostgreSQL', { timeout: 60_000 }, () => {
 
       proxy.heal()
       const paused = await watcher.state(({ status, stop }) => stop?.recorded && status === 'PAUSED')
-      expect(paused.stop).toEqual({ reason: 'water', latched: true, recorded: true })
+      expect(paused.stop).toMatchObject({ reason: 'water', latched: true, recorded: true })
       link.send({ type: 'stopped', reason: 'water' })
       const stops = await stopsIn(client, id)
       expect(stops).toMatchObject([{ data: { reason: 'water', actor_id: client.id } }])
@@ -97,7 +98,7 @@ describe.concurrent('PostgreSQL', { timeout: 60_000 }, () => {
         async () => expect((await operator.get(`/api/sessions/${id}`)).status).toBe(200),
         patience,
       )
-      await act(operator, id, 'clear_stop')
+      await act(client, id, 'clear_stop')
       await act(operator, id, 'resume')
       await console.state(({ status, stop }) => status === 'ACTIVE' && stop === null)
       console.control()

@@ -154,7 +154,11 @@ describe('a stop', () => {
       link.send({ type: 'stopped', reason: 'a child on the floor' })
       for (const person of [console, watcher]) {
         const recorded = await person.state(({ stop }) => stop?.recorded)
-        expect(recorded.stop).toEqual({ reason: 'a child on the floor', latched: true, recorded: true })
+        expect(recorded.stop).toEqual({
+          ...{ reason: 'a child on the floor', latched: true, recorded: true },
+          by_role: who === 'operator' ? 'operator' : 'client',
+          clearable_by: who === 'operator' ? 'anyone' : 'owner',
+        })
       }
       expect(await console.state(({ status }) => status === 'PAUSED')).toBeTruthy()
       const seq = console.control()

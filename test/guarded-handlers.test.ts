@@ -200,7 +200,15 @@ const atGateway: Record<string, () => Promise<unknown>> = {
   'bus:robots.changed': async () => world.platform.bus.publish('robots.changed', { robotIds: [] }),
   'bus:robot.stop': async () =>
     world.platform.bus.publish('robot.stop', {
-      ...{ robotId: scene.robotId, sessionId: scene.client.id, reason: 'x', eventSeq: 1, userId: null },
+      ...{
+        robotId: scene.robotId,
+        sessionId: scene.client.id,
+        reason: 'x',
+        eventSeq: 1,
+        userId: null,
+        byRole: null,
+        byOwner: false,
+      },
     }),
   'bus:credential.revoked': async () => world.platform.bus.publish('credential.revoked', { apiKeyId: 'x' }),
   ...runByThemselves(

@@ -53,7 +53,10 @@ describe('an emergency stop at the hub while the database is away', () => {
         expect(await stop(hub, scene, `reason ${index}`)).toEqual(notRecorded)
       }
       expect(await stop(hubs[0] as TestHubSocket, scene)).toEqual(notRecorded)
-      const expected = { robotId: scene.robot.id, sessionId: scene.id, eventSeq: null }
+      const expected = {
+        ...{ robotId: scene.robot.id, sessionId: scene.id, eventSeq: null },
+        ...{ byRole: null, byOwner: false },
+      }
       expect(direct()).toEqual([
         ...people.map(({ id }, index) => ({ ...expected, userId: id, reason: `reason ${index}` })),
         { ...expected, userId: scene.client.id, reason: 'emergency_stop' },

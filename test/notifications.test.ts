@@ -140,7 +140,7 @@ test('over the hub, what was missed comes oldest first, and what happens comes l
   expect(missed).toMatchObject({ ok: true, head: '3', notifications: [{ id: '2' }, { id: '3' }] })
 
   const { body } = await operator.post('/api/operator/certifications', { robot_type: 'live' })
-  await admin.post(`/api/admin/certifications/${body.id}/reject`)
+  await admin.post(`/api/admin/certifications/${body.id}/reject`, { reason: 'Not yet' })
   const live = await socket.saw('notification', { id: '4', type: 'certification.rejected' })
   const [listed] = await list(operator, '?limit=1')
   expect({ ...live, read_at: null }).toEqual(listed)
@@ -215,7 +215,7 @@ describe('read state', () => {
     const operator = await notified(30)
     const decide = async (index: number) => {
       const { body } = await operator.post('/api/operator/certifications', { robot_type: `more-${index}` })
-      await admin.post(`/api/admin/certifications/${body.id}/reject`)
+      await admin.post(`/api/admin/certifications/${body.id}/reject`, { reason: 'Not yet' })
     }
     await Promise.all([
       ...Array.from({ length: 10 }, (_, index) => decide(index)),
@@ -256,7 +256,7 @@ describe('read state', () => {
       await Promise.all([hub.watchUnread((update) => seen.push(update)), hub.connect()])
       expect(seen).toEqual([{ unread: 2 }])
       const { body } = await operator.post('/api/operator/certifications', { robot_type: 'counted' })
-      await admin.post(`/api/admin/certifications/${body.id}/reject`)
+      await admin.post(`/api/admin/certifications/${body.id}/reject`, { reason: 'Not yet' })
       await vi.waitFor(() => expect(seen.at(-1)).toEqual({ unread: 3 }), 10_000)
       await operator.post(`${NOTIFICATIONS}/2/read`)
       await vi.waitFor(() => expect(seen.at(-1)).toMatchObject({ unread: 2, read: { id: '2' } }), 10_000)
@@ -275,7 +275,9 @@ describe('push: false', () => {
   /** A refusal: an approval changes the person's rights, and with them their sockets are made anew. */
   const decide = async (person: Person, type: string) => {
     const { body } = await person.post('/api/operator/certifications', { robot_type: type })
-    expect((await admin.post(`/api/admin/certifications/${body.id}/reject`)).status).toBe(200)
+    expect(
+      (await admin.post(`/api/admin/certifications/${body.id}/reject`, { reason: 'Not yet' })).status,
+    ).toBe(200)
   }
 
   test('nothing is pushed; it is kept, listed, counted and found with notifications:since', async () => {

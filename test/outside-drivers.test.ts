@@ -132,7 +132,7 @@ describe.each(Object.entries(exampleRobots))('%s', (_name, startRobot) => {
     await watcher.connect()
     await watcher.stop('smoke')
     await soon(() => stands(heard.sample))
-    expect(heard.state?.stop).toEqual({ reason: 'smoke', latched: true, recorded: true })
+    expect(heard.state?.stop).toMatchObject({ reason: 'smoke', latched: true, recorded: true })
     await soon(() => expect(heard.dropped).toContain('stopped'))
 
     await act(owner, id, 'clear_stop')
@@ -307,7 +307,9 @@ describe('examples/rosbridge', () => {
     wheel.on = true
     await soon(() => expect(robot.state.leftMps).toBeGreaterThan(0.3))
     topic('/stop', 'std_msgs/String').publish({ data: 'smoke' })
-    await soon(() => expect(heard.state.stop).toEqual({ reason: 'smoke', latched: true, recorded: true }))
+    await soon(() =>
+      expect(heard.state.stop).toMatchObject({ reason: 'smoke', latched: true, recorded: true }),
+    )
     await soon(() => expect(robot.state.leftMps).toBe(0))
   })
 

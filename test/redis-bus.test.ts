@@ -71,6 +71,7 @@ test('revoked credentials are told one by one', async () => {
 
 const stopOf = (robotId: string): RobotStop => ({
   ...{ robotId, sessionId: 'session', reason: 'smoke', eventSeq: null, userId: 'user' },
+  ...{ byRole: null, byOwner: false },
 })
 
 test('stops are told one by one and in full, however many other hints wait', async () => {

@@ -86,7 +86,7 @@ describe.each([
     const stage = await twoNodes(redisAway)
     const { world, urls, sql } = stage
     const [owner, operator] = [await world.client(), await world.operator()]
-    const robot = await world.robot(owner)
+    const robot = await world.robot(owner, { require_certification: true })
     await certify(world, operator, 'testbot')
     const open = (person: Person) => Promise.all(urls.map((url) => openBoard(url, person)))
     const [owners, boards] = [await open(owner), await open(operator)]
@@ -200,7 +200,7 @@ async function watch(world: World, person: Person, sessionId: string, key: strin
 test('a right that is given counts without signing in again', async () => {
   await using world = await createWorld()
   const [owner, operator] = [await world.client(), await world.operator()]
-  const robot = await world.robot(owner)
+  const robot = await world.robot(owner, { require_certification: true })
   const listed: string[] = []
   await using hub = Object.assign(new HubClient({ url: world.hubUrl, token: operator.token }), {
     [Symbol.asyncDispose]: async () => hub.close(),

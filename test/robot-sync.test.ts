@@ -17,6 +17,7 @@ const id = '00000000-0000-4000-8000-000000000001'
 const active = (activeSinceMs: number, sessionId = id): OpenSession => ({
   ...{ id: sessionId, status: 'ACTIVE', operatorId: id, operatorName: 'Grace', stopReason: null },
   ...{ eventSeq: 1, driven: false, latencyLimitMs: 400, activeSinceMs },
+  ...{ clientId: id, stopByRole: null, stopByOwner: false, stopClear: 'owner' },
 })
 const paused = (stopReason: string | null = null): OpenSession => ({
   ...active(1),

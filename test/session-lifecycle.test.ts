@@ -12,7 +12,8 @@ const nowhere = { PENDING: 409, ACTIVE: 409, PAUSED: 409, COMPLETED: 409, CANCEL
 
 /**
  * Every action: who of the two sides may ask for it, what it answers in each state (the state it leads to, or
- * 409) and what the log then says. Admins see a session but are no party to it: 403, unless they pause, end or stop it.
+ * 409) and what the log then says. Admins see a session but are no party to it: 403, unless they pause, end or stop it,
+ * or clear a stop.
  * Strangers do not see it: 404. Here no stop is in force and no request for more time waits.
  */
 const table: Record<
@@ -49,7 +50,8 @@ const table: Record<
     from: { PENDING: 409, ACTIVE: 'PAUSED', PAUSED: 'PAUSED', COMPLETED: 409, CANCELLED: 409 },
     event: 'session.stopped',
   },
-  clear_stop: { may: ['operator', 'client'], from: nowhere, event: 'session.stop_cleared' },
+  clear_stop: { may: ['operator', 'client', 'admin'], from: nowhere, event: 'session.stop_cleared' },
+  request_clear_stop: { may: ['operator'], from: nowhere, event: 'session.stop_clear_requested' },
   approve_extension: { may: ['operator'], from: nowhere, event: 'extension.approved' },
   decline_extension: { may: ['operator'], from: nowhere, event: 'extension.declined' },
 }

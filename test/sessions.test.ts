@@ -354,7 +354,7 @@ describe('starting', () => {
     }
     const request = async (robotType: string, verb?: string) => {
       const { id } = (await operator.post('/api/operator/certifications', { robot_type: robotType })).body
-      if (verb) await admin.post(`/api/admin/certifications/${id}/${verb}`)
+      if (verb) await admin.post(`/api/admin/certifications/${id}/${verb}`, { reason: 'Not yet' })
       return id
     }
     await refused()

@@ -16,7 +16,8 @@ async function stoppedStretches(db: Ground['db']): Promise<Map<string, Stopped[]
   const since = new Map<string, number>()
   for (const { session_id: sessionId, type, at } of rows) {
     const fromMs = since.get(sessionId)
-    if (type === 'session.stopped') since.set(sessionId, at.getTime())
+    // The owner's stop upon the operator's has an entry of its own.
+    if (type === 'session.stopped') since.set(sessionId, fromMs ?? at.getTime())
     else if (fromMs !== undefined) {
       add(stretches, sessionId, { fromMs, toMs: at.getTime() })
       since.delete(sessionId)

@@ -18,6 +18,7 @@ export async function run(
       { title: 'STATUS', value: (row) => statusPiece(row.status) },
       { title: 'REQUESTED', value: ({ requested_at }) => when(requested_at) },
       { title: 'NOTE', value: ({ note }) => note },
+      { title: 'REASON', value: ({ reason }) => reason },
     ],
     'No such requests.',
   )

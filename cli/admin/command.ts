@@ -1,9 +1,11 @@
-import { type Command, Option } from 'commander'
+import { Argument, type Command, Option } from 'commander'
 import type { Running } from '../commands.ts'
 import { integer, moment } from '../values.ts'
 
 const REQUEST = 'the id of the request, or the beginning of that'
-const STATUSES = ['PENDING', 'APPROVED', 'REJECTED']
+const STATUSES = ['PENDING', 'APPROVED', 'REJECTED', 'REVOKED']
+const REASON = 'why; the operator reads it'
+const ROLES = ['client', 'operator']
 
 /** `wheelhouse admin …`: for admins of the platform. */
 export function addAdmin(program: Command, running: Running): void {
@@ -40,6 +42,18 @@ export function addAdmin(program: Command, running: Running): void {
     .argument('<client>', 'the id of the client')
     .argument('[plan]', 'the id of the plan; without one, the default plan')
     .action(running(() => import('./plan.ts')))
+  admin
+    .command('remove-role')
+    .description('remove a role of a user, who cannot take it again; open sessions go on')
+    .argument('<user>', 'the id of the user')
+    .addArgument(new Argument('<role>').choices(ROLES))
+    .action(running(() => import('./remove-role.ts')))
+  admin
+    .command('restore-role')
+    .description('give a role back that an admin has removed')
+    .argument('<user>', 'the id of the user')
+    .addArgument(new Argument('<role>').choices(ROLES))
+    .action(running(() => import('./restore-role.ts')))
 }
 
 function addCertifications(admin: Command, running: Running): void {
@@ -58,5 +72,12 @@ function addCertifications(admin: Command, running: Running): void {
     .command('reject')
     .description('refuse a request')
     .argument('<certification>', REQUEST)
+    .requiredOption('--reason <text>', REASON)
     .action(running(() => import('./certifications-reject.ts')))
+  certifications
+    .command('revoke')
+    .description('take a certification away; open sessions go on, no new one starts')
+    .argument('<certification>', REQUEST)
+    .requiredOption('--reason <text>', REASON)
+    .action(running(() => import('./certifications-revoke.ts')))
 }

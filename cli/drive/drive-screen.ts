@@ -40,7 +40,7 @@ export function screen(view: DriveView, sessionId: string, nowMs: number): strin
     `latency    you ${ms(latency?.operator_ms)}, robot ${ms(latency?.robot_ms)} (round trips)`,
     `commands   ${view.sent} sent, ${view.obeyed} obeyed, ${view.dropped} dropped${view.lastDrop && ` (${view.lastDrop})`}`,
     view.note,
-    'arrows or WASD drive (held, or pressed again and again) · space stands · x STOP · c clear · r resume · q quit',
+    'arrows or WASD drive (held, or pressed again and again) · space stands · x STOP · c clear, or ask to clear · r resume · q quit',
   ]
 }
 
@@ -54,7 +54,8 @@ function robotText({ telemetry, telemetryAtMs }: DriveView, nowMs: number): stri
 
 function stopText(state: DriveState | null): string {
   if (!state?.stop) return 'none'
-  const { reason, latched, recorded } = state.stop
+  const { reason, latched, recorded, clearable_by: by } = state.stop
   if (!latched) return `${reason} (until you drive)`
-  return `LATCHED: ${reasonText(reason)}${recorded ? '' : ' (not recorded yet)'}`
+  const owners = by === 'owner' ? ' (only the owner or an admin clears it: c asks them)' : ''
+  return `LATCHED: ${reasonText(reason)}${recorded ? '' : ' (not recorded yet)'}${owners}`
 }

@@ -1,11 +1,12 @@
 import { dropTexts } from '@wheelhouse/protocol'
-import { OperatorLink, ticketsOf } from '@wheelhouse/sdk'
+import { ApiError, OperatorLink, ticketsOf } from '@wheelhouse/sdk'
 import type { Context } from '../context.ts'
 import type { Desk } from './drive-desk.ts'
 import { type DriveAct, DriveKeys } from './drive-keys.ts'
 import { type DriveView, emptyDriveView } from './drive-screen.ts'
 
 const COMMANDS_PER_SECOND = 20
+const messageOf = (cause: unknown) => (cause instanceof Error ? cause.message : String(cause))
 
 /** An operator at the keys: what they type goes to the robot, what comes back is to be seen. */
 export class DriverSeat {
@@ -29,7 +30,7 @@ export class DriverSeat {
       onTelemetry: (telemetry) => this.#change({ telemetry, telemetryAtMs: performance.now() }),
       onAck: () => this.#change({ obeyed: this.#view.obeyed + 1 }),
       onDropped: (_seq, why) => this.#change({ dropped: this.#view.dropped + 1, lastDrop: dropTexts[why] }),
-      onError: (cause) => this.#note(cause instanceof Error ? cause.message : String(cause)),
+      onError: (cause) => this.#note(messageOf(cause)),
       onClosed: ({ reason }) => this.leave(reason),
     })
   }
@@ -62,9 +63,20 @@ export class DriverSeat {
 
   #do(act: DriveAct): void {
     if (act === 'stop') this.#tell(this.#link.stop('stopped at the keyboard'), 'the stop is recorded')
-    else if (act === 'clear') this.#tell(this.#desk.act('clear_stop'), 'the stop is cleared')
+    else if (act === 'clear') this.#clear()
     else if (act === 'resume') this.#tell(this.#desk.act('resume'), 'resumed')
     else if (act === 'quit') this.leave('you quit')
+  }
+
+  /** Clears the stop, or asks for it where it is the owner's to clear. */
+  #clear(): void {
+    this.#desk.act('clear_stop').then(
+      () => this.#note('the stop is cleared'),
+      (cause: unknown) => {
+        if (!(cause instanceof ApiError) || cause.status !== 403) return this.#note(messageOf(cause))
+        this.#tell(this.#desk.act('request_clear_stop'), 'you asked the owner to clear their stop')
+      },
+    )
   }
 
   #steer(): void {

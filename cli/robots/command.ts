@@ -9,6 +9,10 @@ export function addRobots(program: Command, running: Running): void {
     .command('list')
     .description('list your robots, newest first')
     .addOption(new Option('--status <status>', 'only these').choices(['OFFLINE', 'AVAILABLE', 'IN_SESSION']))
+    .option('--type <type>', 'only of this type')
+    .option('--search <words>', 'only with all these words in name, type, hardware id or tags')
+    .addOption(new Option('--limit <number>', 'at most so many').argParser(integer(1, 10_000)).default(50))
+    .option('--offset <number>', 'leave out so many of the newest', integer(0, 10_000_000))
     .action(running(() => import('./list.ts')))
   robots
     .command('available')
@@ -40,6 +44,7 @@ export function addRobots(program: Command, running: Running): void {
     .option('--tag <tag>', 'may be given several times', several)
     .option('--notes <text>', 'what operators should know')
     .option('--require-certification', 'only operators certified for its type may take it')
+    .option('--no-require-certification', 'every operator may; without either, the platform decides')
     .action(running(() => import('./register.ts')))
   robots
     .command('update')
@@ -52,6 +57,12 @@ export function addRobots(program: Command, running: Running): void {
     .option('--require-certification')
     .option('--no-require-certification')
     .option('--latency-limit <ms>', 'above which delay it should not be driven', integer(50, 10_000))
+    .addOption(
+      new Option('--stop-clear <who>', 'who may clear your remote stops: you and admins, or anyone').choices([
+        'owner',
+        'anyone',
+      ]),
+    )
     .option('--low-battery <percent>', 'below which charge you are notified; 0 for never', integer(0, 100))
     .addOption(
       new Option('--log-events <level>', 'from which level on its log lines become events').choices([

@@ -1,10 +1,27 @@
-import { answerOf } from '@wheelhouse/sdk'
+import type { Schemas } from '@wheelhouse/sdk'
 import type { Context } from '../context.ts'
+import { ownRobots } from './own-robots.ts'
 import { robotColumns } from './view.ts'
 
-/** The caller's robots. */
-export async function run(cli: Context, { status }: { status?: string }): Promise<void> {
-  const robots = await answerOf(cli.rest.GET('/api/client/robots'))
-  const shown = robots.filter((robot) => status === undefined || robot.status === status)
-  cli.out.list(shown, robotColumns, 'No robots. Register one with: wheelhouse robots register')
+interface Options {
+  readonly status?: Schemas['RobotStatus']
+  readonly type?: string
+  readonly search?: string
+  readonly limit: number
+  readonly offset?: number
 }
+
+/** The caller's robots, newest first. */
+export async function run(cli: Context, options: Options): Promise<void> {
+  const { limit, offset = 0, status, type, search } = options
+  const filters = {
+    ...(status && { status }),
+    ...(type !== undefined && { robot_type: type }),
+    ...(search !== undefined && { search }),
+  }
+  const robots = await ownRobots(cli, filters, { limit, offset })
+  const none = Object.keys(filters).length > 0 || offset > 0 ? 'No such robots.' : NONE
+  cli.out.list(robots, robotColumns, none)
+}
+
+const NONE = 'No robots. Register one with: wheelhouse robots register'

@@ -8,7 +8,7 @@ interface Options {
   readonly streamUrl?: string
   readonly tag?: string[]
   readonly notes?: string
-  readonly requireCertification?: true
+  readonly requireCertification?: boolean
 }
 
 /** A new robot, with the token that it connects with. */
@@ -18,7 +18,9 @@ export async function run(cli: Context, name: string, options: Options): Promise
     ...(options.streamUrl !== undefined && { stream_url: options.streamUrl }),
     ...(options.tag && { tags: options.tag }),
     ...(options.notes !== undefined && { notes: options.notes }),
-    ...(options.requireCertification && { require_certification: true }),
+    ...(options.requireCertification !== undefined && {
+      require_certification: options.requireCertification,
+    }),
   }
   const robot = await answerOf(cli.rest.POST('/api/client/robots', { body }))
   cli.out.result(robot, () => {

@@ -11,13 +11,14 @@ interface Options {
   readonly notes?: string
   readonly requireCertification?: boolean
   readonly latencyLimit?: number
+  readonly stopClear?: 'owner' | 'anyone'
   readonly lowBattery?: number
   readonly logEvents?: Schemas['RobotDetail']['log_event_level']
 }
 
 /** Changes what is named, and nothing else. */
 export async function run(cli: Context, given: string, options: Options): Promise<void> {
-  const { name, streamUrl, tag, notes, requireCertification, latencyLimit, lowBattery, logEvents } = options
+  const { name, streamUrl, tag, notes, requireCertification, latencyLimit, lowBattery, logEvents, stopClear } = options
   const body = {
     ...(name !== undefined && { name }),
     ...(streamUrl !== undefined && { stream_url: streamUrl }),
@@ -25,6 +26,7 @@ export async function run(cli: Context, given: string, options: Options): Promis
     ...(notes !== undefined && { notes: notes || null }),
     ...(requireCertification !== undefined && { require_certification: requireCertification }),
     ...(latencyLimit !== undefined && { latency_limit_ms: latencyLimit }),
+    ...(stopClear !== undefined && { stop_clear: stopClear }),
     ...(lowBattery !== undefined && { low_battery_threshold: lowBattery / 100 }),
     ...(logEvents !== undefined && { log_event_level: logEvents }),
   }

@@ -31,6 +31,10 @@ export function showRobot(out: Output, robot: Schemas['RobotDetail']): void {
     ['Certification', robot.require_certification ? 'required' : 'not required'],
     ['Latency limit', `${robot.latency_limit_ms} ms`],
     [
+      'Your stops',
+      robot.stop_clear === 'owner' ? 'you or an admin clear them' : 'the operator may clear them',
+    ],
+    [
       'Low battery',
       robot.low_battery_threshold === 0 ? 'never' : `below ${percent(robot.low_battery_threshold)}`,
     ],

@@ -69,6 +69,9 @@ function addActions(sessions: Command, running: Running): void {
   action('clear-stop', 'clear the emergency stop; the session stays paused').action(
     running(() => import('./clear-stop.ts')),
   )
+  withReason(
+    action('request-clear', 'ask the owner to clear their stop; the operator can, at most once a minute'),
+  ).action(running(() => import('./request-clear.ts')))
   action('extend', 'ask the operator for more time')
     .argument('<minutes>', 'how much more', integer(1, 480))
     .action(running(() => import('./extend.ts')))

@@ -21,6 +21,8 @@ export const sessionColumns: readonly Column<Session>[] = [
   { title: 'RATED', value: ({ rating }) => rating, right: true },
 ]
 
+const requesters = { client: 'the owner', operator: 'the operator', admin: 'an admin' } as const
+const clearers = { owner: 'the owner or an admin', anyone: 'the owner, an admin or the operator' } as const
 const pendingUntil = (session: Schemas['SessionDetail']) =>
   'earnings_pending_until' in session ? when(session.earnings_pending_until) : undefined
 
@@ -35,6 +37,12 @@ export function showSession(out: Output, session: Schemas['SessionDetail']): voi
       control.stop
         ? painted('red', `${reasonText(control.stop.reason)}, since ${when(control.stop.at)}`)
         : undefined,
+    ],
+    ['Stopped by', control.stop?.by_role ? requesters[control.stop.by_role] : undefined],
+    ['Cleared by', control.stop ? clearers[control.stop.clearable_by] : undefined],
+    [
+      'Clearing',
+      control.stop?.clear_requested_at ? `asked for ${when(control.stop.clear_requested_at)}` : undefined,
     ],
     ['Robot', `${session.robot_name} (${session.robot_type})`],
     ['Robot id', session.robot_id],

@@ -24,6 +24,7 @@ const WORDS: Readonly<Record<string, string>> = {
   'session.cancelled': 'session cancelled',
   'session.stopped': 'EMERGENCY STOP',
   'session.stop_cleared': 'stop cleared',
+  'session.stop_clear_requested': 'the operator asks to clear the stop',
   'session.pause_limit_soon': 'paused for long, the session ends soon',
   'session.planned_end_soon': 'planned end is near',
   'session.rated': 'rated',

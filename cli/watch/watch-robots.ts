@@ -1,6 +1,7 @@
 import type { RobotStatusEvent } from '@wheelhouse/protocol'
 import { answerOf, type RobotsUpdate } from '@wheelhouse/sdk'
 import type { Context } from '../context.ts'
+import { ownRobots } from '../robots/own-robots.ts'
 import { openKeys } from '../screen/keys.ts'
 import { canDraw, openLiveScreen, type ScreenSize } from '../screen/live-screen.ts'
 import { type Piece, painted } from '../text.ts'
@@ -18,10 +19,10 @@ export async function watchRobots(cli: Context, { lines }: { lines?: true }): Pr
 }
 
 /** Names of robots are not part of the live board; who owns robots or drives them has them from the lists. */
-async function namesOf({ rest }: Context): Promise<ReadonlyMap<string, string>> {
+async function namesOf(cli: Context): Promise<ReadonlyMap<string, string>> {
   const lists = await Promise.allSettled([
-    answerOf(rest.GET('/api/client/robots')),
-    answerOf(rest.GET('/api/operator/available-robots')).then(({ robots }) => robots),
+    ownRobots(cli),
+    answerOf(cli.rest.GET('/api/operator/available-robots')).then(({ robots }) => robots),
   ])
   const robots = lists.flatMap((list) => (list.status === 'fulfilled' ? list.value : []))
   return new Map(robots.map(({ id, name }) => [id, name]))

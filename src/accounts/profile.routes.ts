@@ -6,6 +6,8 @@ import { apiKeyEndpoints } from './api-key.routes.ts'
 import type { ApiKeys } from './api-key.service.ts'
 import { missingSteps } from './onboarding.ts'
 import { Onboarding, ProfileView, UpdateProfile } from './profile.schema.ts'
+import { roleEndpoints } from './role.routes.ts'
+import type { Roles } from './role.service.ts'
 import type { TokenClaims, VerifyToken } from './tokens.ts'
 import type { Account, Users } from './user.service.ts'
 import type { Userinfo } from './userinfo.ts'
@@ -15,12 +17,18 @@ interface Parts {
   readonly apiKeys: ApiKeys
   readonly verifyToken: VerifyToken
   readonly userinfo: Userinfo
+  readonly roles: Roles
   readonly baseUrl: string
 }
 
 /** Everything under /api/auth. */
 export function accountEndpoints(parts: Parts): Endpoint[] {
-  return [...profileEndpoints(parts), ...providerEndpoints(parts), ...apiKeyEndpoints(parts)]
+  return [
+    ...profileEndpoints(parts),
+    ...roleEndpoints(parts),
+    ...providerEndpoints(parts),
+    ...apiKeyEndpoints(parts),
+  ]
 }
 
 function profileEndpoints({ users, baseUrl }: Parts): Endpoint[] {
@@ -41,6 +49,7 @@ function profileEndpoints({ users, baseUrl }: Parts): Endpoint[] {
       access: {},
       body: UpdateProfile,
       answer: [200, ProfileView],
+      refusals: { 403: 'when an admin has removed the role' },
       run: async ({ caller, body }) => view(await users.updateProfile(caller.userId, body)),
     }),
   ]

@@ -31,6 +31,8 @@ export const User = defineEntity({
     avatarUrl: p.text().nullable(),
     isClient: p.boolean().default(false),
     isOperator: p.boolean().default(false),
+    /** Roles that an admin has removed: the user cannot take them again. */
+    removedRoles: p.array().defaultRaw(`'{}'`),
     notificationPreferences: p.json<Record<string, boolean>>().defaultRaw(`'{}'::jsonb`),
     /** Number of the user's newest notification; the next one takes this plus one under the row's lock. */
     notificationSeq: p.integer().default(0),

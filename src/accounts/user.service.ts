@@ -1,15 +1,15 @@
 import { randomUUID } from 'node:crypto'
 import type { Role } from '@wheelhouse/protocol'
 import { type Selectable, sql } from 'kysely'
-import { audit } from '../admin/audit.ts'
 import { columnsOf } from '../db/columns.ts'
 import { compiled } from '../db/compiled.ts'
 import { gathered } from '../db/gathered.ts'
 import type { Db, Tables } from '../db/orm.ts'
-import type { Transact, Tx } from '../events/transactor.ts'
+import type { Transact } from '../events/transactor.ts'
 import { notFound } from '../http/errors.ts'
 import type { Introduction } from './onboarding.ts'
 import type { UpdateProfile } from './profile.schema.ts'
+import { takeRole } from './role.service.ts'
 import type { TokenClaims } from './tokens.ts'
 
 export type UserRow = Selectable<Tables['users']>
@@ -82,21 +82,6 @@ export function createUsers(parts: {
     return found ?? absent()
   }
 
-  /** Gives a role to who does not hold it yet. */
-  async function takeRole(tx: Tx, userId: string, role: 'client' | 'operator') {
-    const flag = `is_${role}` as const
-    const taken = await tx.db
-      .updateTable('users')
-      .set({ [flag]: true })
-      .where('id', '=', userId)
-      .where(flag, '=', false)
-      .returning('id')
-      .executeTakeFirst()
-    if (!taken) return
-    const subject = ['user', userId] as const
-    await audit(tx, { at: now(), actorId: userId, action: 'user.role_taken', subject, data: { role } })
-  }
-
   /** Roles held now. Admin follows from a verified e-mail, so it ends when the address leaves the list. */
   function rolesOf(user: Standing): Role[] {
     const admin = user.email_verified && adminEmails.has(lowerCase(user.email ?? ''))
@@ -153,7 +138,7 @@ export function createUsers(parts: {
     /** Changes what the user may change; a chosen role is added to those already held. */
     updateProfile: (userId: string, change: UpdateProfile): Promise<Account> =>
       transact(async (tx) => {
-        if (change.role) await takeRole(tx, userId, change.role)
+        if (change.role) await takeRole(tx, now(), userId, change.role)
         const preferences = JSON.stringify(change.notification_preferences ?? {})
         await tx.db
           .updateTable('users')

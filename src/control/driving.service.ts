@@ -24,9 +24,13 @@ export interface Driving {
    * Records a stop that somebody pressed at the gateway, as if they had asked the API for it: latched, logged, both
    * sides notified, audited when it was an admin. Answers a number of the session's log at which the stop is in force;
    * `over` when the session is not open any more, or the user has no part in it. A stop upon a stop changes nothing
-   * and answers the present number.
+   * and answers the present number. An owner or admin who requested it after the user is recorded as well, as theirs it
+   * is to clear then.
    */
-  recordStop(by: { sessionId: string; userId: string }, reason: string | undefined): Promise<number | 'over'>
+  recordStop(
+    by: { sessionId: string; userId: string; ownerId?: string | undefined },
+    reason: string | undefined,
+  ): Promise<number | 'over'>
 
   /**
    * The operator's control socket has been gone for all of the grace: ACTIVE → PAUSED `operator_lost`, both sides
@@ -85,16 +89,22 @@ export function createDriving(parts: {
 
   return {
     async recordStop(by, reason) {
-      const robotId = await robotToStop(by)
-      if (robotId === undefined) return 'over'
+      const { sessionId } = by
+      const requesters: { userId: string; robotId: string }[] = []
+      for (const userId of [by.userId, by.ownerId]) {
+        const robotId = userId && (await robotToStop({ sessionId, userId }))
+        if (userId && robotId) requesters.push({ userId, robotId })
+      }
+      const [first] = requesters
+      if (!first) return 'over'
       const seq = await transact(async (tx) => {
-        const robot = await lockRobot(tx, robotId)
-        const act = {
-          at: now(),
-          actorId: by.userId,
-          ...(reason !== undefined && { reason: storable(reason) }),
+        const robot = await lockRobot(tx, first.robotId)
+        const act = { at: now(), ...(reason !== undefined && { reason: storable(reason) }) }
+        let newest: number | undefined
+        for (const { userId } of requesters) {
+          newest = await latchStop(tx, sessionId, robot, { ...act, actorId: userId })
         }
-        return await latchStop(tx, by.sessionId, robot, act)
+        return newest
       })
       return seq ?? 'over'
     },

@@ -41,7 +41,7 @@ export async function seedDemo(platform: Platform, cameras?: string): Promise<De
   await introduce(platform, owner.id, operator.id)
   if (!(await certifications.certifiedTypes(operator.id)).includes(ROBOT_TYPE)) {
     const request = await certifications.request(operator.id, { robot_type: ROBOT_TYPE })
-    await certifications.decide(admin.id, request.id, 'APPROVED')
+    await certifications.decide(admin.id, request.id, { status: 'APPROVED' })
   }
   const keys = {
     owner: await workingKey(platform, owner.id, 'owner'),

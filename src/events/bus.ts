@@ -1,3 +1,5 @@
+import type { Role } from '@wheelhouse/protocol'
+
 /**
  * What processes tell each other in passing. Every topic is a hint: the truth is in the database, and whoever
  * listens also looks there from time to time, so a lost hint costs time, never a fact.
@@ -25,8 +27,12 @@ export interface RobotStop {
   readonly reason: string
   /** Number in the session's log from which on the stop is in force; null while it is not recorded. */
   readonly eventSeq: number | null
-  /** Who pressed it; null when the platform did. */
+  /** Who requested it; null when the platform did. */
   readonly userId: string | null
+  /** In which part the first requester did so; null while it is not recorded. */
+  readonly byRole: Role | null
+  /** Whether the owner or an admin is among the requesters; false while it is not recorded. */
+  readonly byOwner: boolean
 }
 
 export type BusTopic = keyof BusTopics

@@ -9,7 +9,12 @@ import {
 import { z } from 'zod'
 
 /** A robot's new status with what the hub needs to know whom to tell. */
-export const RobotStatusFact = RobotStatusEvent.extend({ owner_id: z.uuid(), robot_type: z.string() })
+export const RobotStatusFact = RobotStatusEvent.extend({
+  owner_id: z.uuid(),
+  robot_type: z.string(),
+  /** Facts of older processes do not say. */
+  require_certification: z.boolean().optional(),
+})
 export type RobotStatusFact = z.infer<typeof RobotStatusFact>
 
 const owned = { owner_id: z.uuid() }

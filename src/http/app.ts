@@ -66,7 +66,7 @@ const crossOrigin = {
   ],
   exposeHeaders: [
     ...['X-Request-Id', 'Idempotent-Replayed', 'RateLimit', 'RateLimit-Policy', 'Retry-After'],
-    'WWW-Authenticate',
+    ...['WWW-Authenticate', 'X-Total-Count'],
   ],
   maxAge: 600,
 }

@@ -33,6 +33,9 @@ export interface Upload {
   readonly maxBytes: number
 }
 
+/** How many entries a list has in all, which a page of it does not tell. */
+export type AnswerHeader = 'X-Total-Count'
+
 export type Refusals = Readonly<
   Partial<Record<400 | 403 | 404 | 408 | 409 | 410 | 413 | 415 | 422 | 502 | 503, string>>
 >
@@ -56,6 +59,8 @@ export interface Endpoint {
   readonly upload?: Upload
   /** Success status and body; 204 has none. */
   readonly answer: readonly [status: number, body?: z.ZodType]
+  /** Headers of its own that its answer carries. */
+  readonly headers?: readonly AnswerHeader[]
   /** Fields of the example of the answer that differ from those of its schema. */
   readonly example?: Readonly<Record<string, unknown>>
   /** Media types of an answer that is no JSON, e.g. a download; `run` then sets `http.body` itself. */
@@ -93,6 +98,7 @@ export function endpoint<
   body?: B
   upload?: Upload
   answer: R
+  headers?: readonly AnswerHeader[]
   example?: Partial<R[1] extends z.ZodType ? z.input<R[1]> : never>
   media?: readonly string[]
   download?: z.ZodType

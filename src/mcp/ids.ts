@@ -8,6 +8,7 @@ export interface Known {
 
 /** As many as are offered at once. */
 const SESSIONS = '20'
+const ROBOTS = '100'
 
 /** The robots and sessions that a caller can name. */
 export function createIds(routes: RouteCalls, asking: Asking) {
@@ -15,7 +16,7 @@ export function createIds(routes: RouteCalls, asking: Asking) {
     /** The caller's own robots; none for who is no client. */
     async robots(): Promise<Known[]> {
       if (!asking.caller.roles.includes('client')) return []
-      const { body } = await routes.call('GET /api/client/robots', {}, asking)
+      const { body } = await routes.call('GET /api/client/robots', { query: { limit: ROBOTS } }, asking)
       return (body as { id: string; name: string; robot_type: string }[]).map(({ id, name, robot_type }) => ({
         ...{ id, title: `${name} (${robot_type})` },
       }))

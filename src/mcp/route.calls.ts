@@ -23,6 +23,8 @@ export interface RouteAnswer {
   readonly body: unknown
   /** It was carried out before, under the same key. */
   readonly replayed: boolean
+  /** Entries of the list in all, where the route answers with a page and says so. */
+  readonly total?: number | undefined
 }
 
 /** Calls routes of the REST API as REST would: the same access, the same checks, the same work. */
@@ -61,15 +63,18 @@ export function createRouteCalls(parts: {
   async function call(route: Route, given: RouteInput, { caller, http }: Asking): Promise<RouteAnswer> {
     admit(route, caller)
     const spec = find(route)
+    let total: number | undefined
     const input = {
       caller,
       params: spec.params?.parse(given.params, plainly),
       query: spec.query?.parse(given.query ?? {}, plainly),
       body: spec.body?.parse(given.body, plainly),
-      http: unanswered(http),
+      http: unanswered(http, (name, value) => {
+        if (name === 'X-Total-Count') total = Number(value)
+      }),
     }
     const key = keepsAnswers(spec) ? given.idempotencyKey : undefined
-    if (key === undefined) return { body: await spec.run(input), replayed: false }
+    if (key === undefined) return { body: await spec.run(input), replayed: false, total }
     const fingerprint = postFingerprint(pathOf(spec, given), given.body)
     const { body, replayed = false } = await once({ scope: caller.userId, key, fingerprint }, async () => ({
       status: spec.answer[0],
@@ -81,8 +86,9 @@ export function createRouteCalls(parts: {
   return { admit, call }
 }
 
-/** The request as a route may look at it. What the route says of its answer over REST, it does not say of ours. */
-const unanswered = (http: Context): Context => Object.create(http, { set: { value: () => {} } })
+/** The request as a route may look at it. What the route says of its answer over REST goes to `set`. */
+const unanswered = (http: Context, set: (name: string, value: unknown) => void): Context =>
+  Object.create(http, { set: { value: set } })
 
 /** The path as it would be asked for over REST. */
 const pathOf = ({ path }: Endpoint, { params = {} }: RouteInput) =>

@@ -29,8 +29,8 @@ export async function useTool(
     const places = sorted(tool, shape, given)
     if (tool.orRobot) places.path.id = await sessionOf(places, routes, asking)
     const page = tool.pages ? Page.parse(places.page, plainly) : undefined
-    const { body, replayed } = await routes.call(tool.route, inputOf(tool, places), asking)
-    const structuredContent = handOn(tool, body, page)
+    const { body, replayed, total } = await routes.call(tool.route, inputOf(tool, places), asking)
+    const structuredContent = handOn(tool, body, page, total)
     return {
       content: [{ type: 'text', text: JSON.stringify(structuredContent) }],
       structuredContent,
@@ -102,11 +102,13 @@ function handOn(
   tool: ToolSpec,
   body: unknown,
   page: z.infer<typeof Page> | undefined,
+  total: number | undefined,
 ): Record<string, unknown> {
   const fields = (value: unknown) =>
     Object.fromEntries(Object.entries(Object(value)).filter(([name]) => isHandedOn(tool, name)))
   if (!tool.pages || !page) return fields(body)
   const list: unknown[] = Array.isArray(body) ? body : Reflect.get(Object(body), tool.pages)
+  if (total !== undefined) return { [tool.pages]: list.map(fields), total }
   const { limit, offset } = page
   return { [tool.pages]: list.slice(offset, offset + limit).map(fields), total: list.length }
 }

@@ -29,7 +29,7 @@ export function shapeOf(tool: ToolSpec, spec: Endpoint, document: OpenApiDocumen
   const taken = [
     ...argumentsOf(tool, spec, document),
     ...robotArgument(tool),
-    ...pageArguments(tool),
+    ...pageArguments(tool, spec),
     ...keyArgument(spec),
   ]
   const required = taken.filter((one) => one.required).map(({ name }) => name)
@@ -82,8 +82,11 @@ function robotArgument({ orRobot }: ToolSpec): Argument[] {
   return [{ name: 'robot', place: 'robot', field: 'robot', schema, required: false }]
 }
 
-function pageArguments({ pages }: ToolSpec): Argument[] {
-  if (!pages) return []
+/** Whether a route answers a list with a page of it, and with how many entries there are. */
+const isPaged = ({ headers = [] }: Endpoint): boolean => headers.includes('X-Total-Count')
+
+function pageArguments({ pages }: ToolSpec, spec: Endpoint): Argument[] {
+  if (!pages || isPaged(spec)) return [] // such a route has arguments of its own
   const whole = (name: string, schema: object): Argument => ({
     ...{ name, place: 'page', field: name, required: false },
     schema: { type: 'integer', ...schema },

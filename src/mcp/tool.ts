@@ -27,7 +27,7 @@ export interface ToolSpec {
   readonly required?: readonly string[]
   /** How many entries come when nobody says: fewer than over REST. */
   readonly limit?: number
-  /** The name of a list that the route answers as a whole; here it comes in pages. */
+  /** The name of a list that the route answers as a whole, or in pages with a total; here it comes in pages. */
   readonly pages?: string
   /** Fields of the answer that are left out. */
   readonly hidden?: readonly string[]

@@ -4,7 +4,11 @@ const MINUTE_MS = 60_000
 const HOUR_MS = 60 * MINUTE_MS
 
 /** Told at once, also to who is at the hub: somebody may have to act now. */
-const URGENT: ReadonlySet<string> = new Set<NotificationType>(['session.stopped', 'robot.lost'])
+const URGENT: ReadonlySet<string> = new Set<NotificationType>([
+  'session.stopped',
+  'session.stop_clear_requested',
+  'robot.lost',
+])
 /** Time to read it, and for what belongs together to become one mail. */
 const PATIENCE_MS = MINUTE_MS
 /** Longest between two looks at what waits for somebody to leave the hub or for an earlier mail. */

@@ -79,6 +79,10 @@ const kinds: Readonly<Record<NotificationType, (data: Data) => Told>> = {
     subject: `Emergency stop cleared of ${robot(data)}`,
     text: `The emergency stop of ${robot(data)} was cleared. The session is paused and may be resumed.`,
   }),
+  'session.stop_clear_requested': (data) => ({
+    subject: `Please clear the stop of ${robot(data)}`,
+    text: `The operator asks you to clear the remote stop of ${robot(data)}. Clear it once nothing is in danger; only you or an admin can.`,
+  }),
   'session.pause_limit_soon': (data) => ({
     subject: `Paused session with ${robot(data)} ends soon`,
     text: `The session with ${robot(data)} has been paused for long. It ends at ${time(data.ends_at)} unless its operator resumes it before.`,
@@ -118,6 +122,14 @@ const kinds: Readonly<Record<NotificationType, (data: Data) => Told>> = {
   'certification.rejected': (data) => ({
     subject: `Certification for ${named(data.robot_type)} not approved`,
     text: `Your certification for robots of the type ${named(data.robot_type)} was not approved.`,
+  }),
+  'certification.revoked': (data) => ({
+    subject: `Certification for ${named(data.robot_type)} revoked`,
+    text: `Your certification for robots of the type ${named(data.robot_type)} was revoked. Open sessions go on; you cannot start new ones on robots that require it.`,
+  }),
+  'role.removed': (data) => ({
+    subject: `You are no ${data.role === 'operator' ? 'operator' : 'client'} any more`,
+    text: `An administrator has removed your role ${data.role === 'operator' ? '"operator"' : '"client"'}.`,
   }),
   'invoice.issued': (data) => ({
     subject: `Your invoice${month(data)}`,

@@ -31,6 +31,10 @@ const headers = {
     description: 'On rate-limited routes: how many requests there may be, and in how many seconds.',
     schema: { type: 'string', examples: ['"default";q=60;w=60'] },
   },
+  'X-Total-Count': {
+    description: 'How many entries pass the filters, on all pages together.',
+    schema: { type: 'integer', minimum: 0, examples: [120] },
+  },
   'Retry-After': {
     description: 'Seconds to wait before the next attempt.',
     schema: { type: 'integer', minimum: 0, examples: [1] },

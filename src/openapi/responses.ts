@@ -34,7 +34,11 @@ export function responsesOf(spec: Endpoint): ZodOpenApiResponsesObject {
   const [status, body] = spec.answer
   const success: ZodOpenApiResponseObject = {
     description: successes[status] ?? STATUS_CODES[status] ?? String(status),
-    headers: headerRefs(keepsAnswers(spec) ? [...everywhere, 'Idempotent-Replayed'] : everywhere),
+    headers: headerRefs([
+      ...everywhere,
+      ...(keepsAnswers(spec) ? (['Idempotent-Replayed'] as const) : []),
+      ...(spec.headers ?? []),
+    ]),
     ...contentOf(body, spec.media, spec.download),
   }
   const alternatives = Object.entries(spec.alternatives ?? {}).map(([status, [when, body]]) => [

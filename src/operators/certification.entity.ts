@@ -14,12 +14,15 @@ export const Certification = defineEntity({
     { name: 'certifications_by_operator', properties: ['operator', 'requestedAt'] },
     { name: 'certifications_by_status', properties: ['status', 'requestedAt'] },
   ],
+  checks: [{ name: 'certifications_reason', expression: `"status" <> 'REVOKED' or "reason" is not null` }],
   properties: {
     id: p.uuid().primary(),
     operator: () => p.manyToOne(User).mapToPk(),
     robotType: p.text(),
     status: p.enum(CertificationStatus.options).default('PENDING'),
     note: p.text().nullable(),
+    /** Why it was rejected or revoked. */
+    reason: p.text().nullable(),
     requestedAt: p.datetime(3).defaultRaw('now()'),
     decidedAt: p.datetime(3).nullable(),
     decidedBy: () => p.manyToOne(User).mapToPk().nullable(),

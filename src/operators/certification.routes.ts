@@ -8,6 +8,7 @@ import {
   CertificationRequest,
   CertificationStatus,
   CertificationView,
+  GiveReason,
   RequestCertification,
 } from './certification.schema.ts'
 import type { Certifications } from './certification.service.ts'
@@ -19,6 +20,7 @@ const view = (row: Row): z.infer<typeof CertificationView> => ({
   robot_type: row.robot_type,
   status: row.status,
   note: row.note,
+  reason: row.reason,
   requested_at: iso(row.requested_at),
   decided_at: iso(row.decided_at),
 })
@@ -60,7 +62,7 @@ function operatorEndpoints(certifications: Certifications): Endpoint[] {
     endpoint({
       method: 'get',
       path: '/api/operator/available-robots',
-      summary: 'Lists available robots of the types you are certified for',
+      summary: 'Lists the robots that you could start a session on now',
       access,
       answer: [200, z.object({ robots: z.array(AvailableRobot) })],
       run: async ({ caller }) => ({
@@ -75,19 +77,7 @@ function operatorEndpoints(certifications: Certifications): Endpoint[] {
 
 function adminEndpoints(certifications: Certifications): Endpoint[] {
   const access = { role: 'admin' } as const
-  const decision = (verb: 'approve' | 'reject', status: 'APPROVED' | 'REJECTED') =>
-    endpoint({
-      method: 'post',
-      path: `/api/admin/certifications/{id}/${verb}`,
-      summary: `${verb === 'approve' ? 'Approves' : 'Rejects'} a certification request`,
-      access,
-      params: idParams('certification'),
-      answer: [200, CertificationRequest],
-      example: { status, decided_at: '2026-09-16T09:10:00.000Z' },
-      refusals: { 409: 'when the request is already decided' },
-      run: async ({ caller, params }) =>
-        requestView(await certifications.decide(caller.userId, params.id, status)),
-    })
+  const params = idParams('certification')
   return [
     endpoint({
       method: 'get',
@@ -101,7 +91,42 @@ function adminEndpoints(certifications: Certifications): Endpoint[] {
         certifications: (await certifications.listAll(query.status)).map(requestView),
       }),
     }),
-    decision('approve', 'APPROVED'),
-    decision('reject', 'REJECTED'),
+    endpoint({
+      method: 'post',
+      path: '/api/admin/certifications/{id}/approve',
+      summary: 'Approves a certification request',
+      access,
+      params,
+      answer: [200, CertificationRequest],
+      refusals: { 409: 'when the request is already decided' },
+      run: async ({ caller, params }) =>
+        requestView(await certifications.decide(caller.userId, params.id, { status: 'APPROVED' })),
+    }),
+    endpoint({
+      method: 'post',
+      path: '/api/admin/certifications/{id}/reject',
+      summary: 'Rejects a certification request, with a reason that the operator reads',
+      access,
+      params,
+      body: GiveReason,
+      answer: [200, CertificationRequest],
+      refusals: { 409: 'when the request is already decided' },
+      run: async ({ caller, params, body }) =>
+        requestView(
+          await certifications.decide(caller.userId, params.id, { status: 'REJECTED', reason: body.reason }),
+        ),
+    }),
+    endpoint({
+      method: 'post',
+      path: '/api/admin/certifications/{id}/revoke',
+      summary: 'Revokes a certification, with a reason that the operator reads; open sessions go on',
+      access,
+      params,
+      body: GiveReason,
+      answer: [200, CertificationRequest],
+      refusals: { 409: 'when the certification is not approved' },
+      run: async ({ caller, params, body }) =>
+        requestView(await certifications.revoke(caller.userId, params.id, body.reason)),
+    }),
   ]
 }

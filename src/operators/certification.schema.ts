@@ -2,9 +2,10 @@ import { idOf } from '@wheelhouse/protocol'
 import { z } from 'zod'
 import { line, prose, timestamp } from '../http/fields.ts'
 
-export const CertificationStatus = z
-  .enum(['PENDING', 'APPROVED', 'REJECTED'])
-  .meta({ id: 'CertificationStatus', description: 'PENDING until an admin decides.' })
+export const CertificationStatus = z.enum(['PENDING', 'APPROVED', 'REJECTED', 'REVOKED']).meta({
+  id: 'CertificationStatus',
+  description: 'PENDING until an admin decides. REVOKED after it was APPROVED.',
+})
 export type CertificationStatus = z.infer<typeof CertificationStatus>
 
 /** Body of POST /api/operator/certifications. */
@@ -16,6 +17,13 @@ export const RequestCertification = z.strictObject({
 })
 export type RequestCertification = z.infer<typeof RequestCertification>
 
+const reason = { examples: ['Please repeat the safety course first'] }
+
+/** Body of POST /api/admin/certifications/{id}/reject and …/revoke: the operator reads the reason. */
+export const GiveReason = z
+  .strictObject({ reason: prose(2_000).trim().min(1, 'must not be empty').meta(reason) })
+  .meta({ id: 'CertificationReason', description: 'Why a certification is rejected or revoked.' })
+
 export const CertificationView = z
   .object({
     id: idOf('certification'),
@@ -25,6 +33,10 @@ export const CertificationView = z
       .string()
       .nullable()
       .meta({ description: 'What the operator wrote.', examples: ['Two years with this arm'] }),
+    reason: z
+      .string()
+      .nullable()
+      .meta({ description: 'Why an admin has rejected or revoked it.', examples: [null] }),
     requested_at: timestamp.meta({ examples: ['2026-09-15T07:45:00.000Z'] }),
     decided_at: timestamp.nullable().meta({ examples: [null] }),
   })

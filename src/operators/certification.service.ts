@@ -1,17 +1,66 @@
 import { randomUUID } from 'node:crypto'
 import { audit } from '../admin/audit.ts'
 import type { Db } from '../db/orm.ts'
-import type { Transact } from '../events/transactor.ts'
+import type { Transact, Tx } from '../events/transactor.ts'
 import { conflict, notFound, uniqueViolation } from '../http/errors.ts'
 import { notify } from '../notifications/notify.ts'
+import { ownedByClient } from '../robots/owned-by-client.ts'
 import type { CertificationStatus, RequestCertification } from './certification.schema.ts'
 
 /** Most rows one list answers with. */
 const LIST_LIMIT = 200
 
+/** What an admin makes of a certification. */
+type Decision =
+  | { readonly status: 'APPROVED' }
+  | { readonly status: 'REJECTED' | 'REVOKED'; readonly reason: string }
+
+const actions = {
+  APPROVED: 'certification.approved',
+  REJECTED: 'certification.rejected',
+  REVOKED: 'certification.revoked',
+} as const
+
 /** Which robot types an operator is trusted with, and the robots that follow from it. */
 export function createCertifications(parts: { db: Db; transact: Transact; now: () => Date }) {
   const { db, transact, now } = parts
+
+  /** Changes a certification that is in status `from`, audits it and notifies the operator. */
+  async function settle(tx: Tx, adminId: string, id: string, from: 'PENDING' | 'APPROVED', to: Decision) {
+    const at = now()
+    const reason = to.status === 'APPROVED' ? null : to.reason
+    const settled = await tx.db
+      .updateTable('certifications')
+      .set({ status: to.status, reason, decided_at: at, decided_by_id: adminId })
+      .where('id', '=', id)
+      .where('status', '=', from)
+      .returningAll()
+      .executeTakeFirst()
+    if (!settled) {
+      const known = await tx.db.selectFrom('certifications').select('id').where('id', '=', id).execute()
+      if (known.length === 0) throw notFound('Certification')
+      throw conflict(
+        from === 'PENDING'
+          ? 'This certification is already decided'
+          : 'Only an approved certification can be revoked',
+      )
+    }
+    const { operator_id, robot_type } = settled
+    const operator = await tx.db
+      .selectFrom('users')
+      .select('display_name')
+      .where('id', '=', operator_id)
+      .executeTakeFirstOrThrow()
+    const action = actions[to.status]
+    const why = reason === null ? {} : { reason }
+    await audit(tx, {
+      ...{ at, actorId: adminId, action, subject: ['certification', id] },
+      data: { operator_id, robot_type, ...why },
+    })
+    const data = { certification_id: id, robot_type, ...why }
+    await notify(tx, at, [{ userId: operator_id, type: action, data }])
+    return { ...settled, operator_name: operator.display_name }
+  }
 
   return {
     /** @throws 409 while a request for the type is pending or approved. */
@@ -63,46 +112,19 @@ export function createCertifications(parts: { db: Db; transact: Transact; now: (
         .execute(),
 
     /**
-     * An admin's decision; the operator is notified.
+     * Approves or rejects a request; the operator is notified, of a rejection with its reason.
      * @throws 404 unknown, 409 already decided.
      */
-    decide: (adminId: string, id: string, status: 'APPROVED' | 'REJECTED') =>
-      transact(async (tx) => {
-        const decided = await tx.db
-          .updateTable('certifications')
-          .set({ status, decided_at: now(), decided_by_id: adminId })
-          .where('id', '=', id)
-          .where('status', '=', 'PENDING')
-          .returningAll()
-          .executeTakeFirst()
-        if (!decided) {
-          const known = await tx.db.selectFrom('certifications').select('id').where('id', '=', id).execute()
-          throw known.length > 0
-            ? conflict('This certification is already decided. Reload the list.')
-            : notFound('Certification')
-        }
-        const operator = await tx.db
-          .selectFrom('users')
-          .select('display_name')
-          .where('id', '=', decided.operator_id)
-          .executeTakeFirstOrThrow()
-        const action = status === 'APPROVED' ? 'certification.approved' : 'certification.rejected'
-        await audit(tx, {
-          at: now(),
-          actorId: adminId,
-          action,
-          subject: ['certification', id],
-          data: { operator_id: decided.operator_id, robot_type: decided.robot_type },
-        })
-        await notify(tx, now(), [
-          {
-            userId: decided.operator_id,
-            type: action,
-            data: { certification_id: id, robot_type: decided.robot_type },
-          },
-        ])
-        return { ...decided, operator_name: operator.display_name }
-      }),
+    decide: (adminId: string, id: string, decision: Decision) =>
+      transact((tx) => settle(tx, adminId, id, 'PENDING', decision)),
+
+    /**
+     * Takes a certification away. The operator is notified with the reason and starts no further session on robots
+     * that require it; an open session goes on.
+     * @throws 404 unknown, 409 not approved.
+     */
+    revoke: (adminId: string, id: string, reason: string) =>
+      transact((tx) => settle(tx, adminId, id, 'APPROVED', { status: 'REVOKED', reason })),
 
     /** Types the operator holds an approved certification for. */
     async certifiedTypes(operatorId: string): Promise<string[]> {
@@ -115,18 +137,30 @@ export function createCertifications(parts: { db: Db; transact: Transact; now: (
       return rows.map((row) => row.robot_type)
     },
 
-    /** AVAILABLE robots of the types the operator is certified for. */
+    /** The robots that the operator could start a session on now: the conditions of `claimRobot` and its certification. */
     availableRobots: (operatorId: string) =>
       db
         .selectFrom('robots')
         .innerJoin('robot_presence', 'robot_presence.robot_id', 'robots.id')
-        .innerJoin('certifications', 'certifications.robot_type', 'robots.robot_type')
         .select(['robots.id', 'robots.name', 'robots.robot_type', 'robots.status', 'robots.tags'])
         .select('robot_presence.last_heartbeat')
-        .where('certifications.operator_id', '=', operatorId)
-        .where('certifications.status', '=', 'APPROVED')
         .where('robots.status', '=', 'AVAILABLE')
         .where('robots.deleted_at', 'is', null)
+        .where(ownedByClient)
+        .where((eb) =>
+          eb.or([
+            eb('robots.require_certification', '=', false),
+            eb(
+              'robots.robot_type',
+              'in',
+              eb
+                .selectFrom('certifications')
+                .select('certifications.robot_type')
+                .where('certifications.operator_id', '=', operatorId)
+                .where('certifications.status', '=', 'APPROVED'),
+            ),
+          ]),
+        )
         .orderBy('robots.created_at', 'desc')
         .orderBy('robots.id', 'desc')
         .limit(LIST_LIMIT)

@@ -1,4 +1,4 @@
-import type { RobotStatus, SessionStatus } from '@wheelhouse/protocol'
+import type { RobotStatus, Role, SessionStatus, StopClear } from '@wheelhouse/protocol'
 import { Pool } from 'pg'
 import { batterySql } from './battery-columns.ts'
 
@@ -8,6 +8,8 @@ export interface OpenSession {
   readonly status: SessionStatus
   readonly operatorId: string
   readonly operatorName: string
+  /** The robot's owner when the session was made. */
+  readonly clientId: string
   /** Number of the newest entry of its log: of two looks at it, the one with the higher number is the newer. */
   readonly eventSeq: number
   /** An operator's control socket was connected once: from then on the session needs one. */
@@ -16,6 +18,12 @@ export interface OpenSession {
   readonly latencyLimitMs: number
   /** Why the robot must stand until the stop is cleared; null while no stop is in force. */
   readonly stopReason: string | null
+  /** In which part the first requester of that stop did so; null when the platform did, or without a stop. */
+  readonly stopByRole: Role | null
+  /** Whether the owner or an admin is among the requesters of that stop. */
+  readonly stopByOwner: boolean
+  /** Who may clear such a stop. */
+  readonly stopClear: StopClear
   /** When its newest stretch of ACTIVE time began: what tells one from the next. Unix milliseconds. */
   readonly activeSinceMs: number
 }
@@ -255,7 +263,11 @@ function openSession(row: {
   event_seq: number
   driven: boolean
   latency_limit_ms: number
+  client_id: string
   stop_reason: string | null
+  stop_by_role: Role | null
+  stop_by_owner: boolean
+  stop_clear: StopClear
   active_since: Date | null
 }): OpenSession | null {
   if (row.session_id === null) return null
@@ -264,10 +276,14 @@ function openSession(row: {
     status: row.session_status,
     operatorId: row.operator_id,
     operatorName: row.operator_name,
+    clientId: row.client_id,
     eventSeq: row.event_seq,
     driven: row.driven,
     latencyLimitMs: row.latency_limit_ms,
     stopReason: row.stop_reason,
+    stopByRole: row.stop_by_role,
+    stopByOwner: row.stop_by_owner,
+    stopClear: row.stop_clear,
     activeSinceMs: row.active_since?.getTime() ?? 0,
   }
 }
@@ -277,12 +293,13 @@ const toldSql = (changed: string) => `
   insert into outbox (name, payload)
   select 'robots.status', jsonb_build_object('robots', jsonb_agg(jsonb_build_object(
     'robot_id', id, 'owner_id', owner_id, 'robot_type', robot_type, 'status', status,
+    'require_certification', require_certification,
     'last_heartbeat', to_char(last_heartbeat at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"'))))
   from ${changed} having count(*) > 0`
 
-/** What `openSession` reads, of `sessions s` and its operator `users u`; the robot's latency limit comes beside it. */
+/** What `openSession` reads, of `sessions s` and its operator `users u`; the robot's own settings come beside it. */
 const openSessionColumns = `s.id as session_id, s.status as session_status, s.stop_reason, s.active_since,
-  s.event_seq, s.driven, s.operator_id, u.display_name as operator_name`
+  s.event_seq, s.driven, s.operator_id, u.display_name as operator_name, s.client_id, s.stop_by_role, s.stop_by_owner`
 
 const connectSql = `
 with input as (
@@ -301,11 +318,11 @@ with input as (
 ), status as (
   update robots r set status = case when r.status = 'OFFLINE' then 'AVAILABLE' else r.status end
   from opened o where r.id = o.robot_id and r.deleted_at is null
-  returning r.id, r.owner_id, r.robot_type, r.status, r.latency_limit_ms, o.epoch, o.last_heartbeat, o.last_sign,
+  returning r.id, r.owner_id, r.robot_type, r.require_certification, r.status, r.latency_limit_ms, r.stop_clear, o.epoch, o.last_heartbeat, o.last_sign,
     (o.was_connected and o.old_node is distinct from $1) as moved,
     exists (select from gateway_nodes n where n.id = o.old_node and n.draining) as handed_over
 ), told as (${toldSql("(select * from status where status = 'AVAILABLE') available")})
-select o.id as robot_id, o.epoch, o.status, o.moved, o.handed_over, o.last_sign, o.latency_limit_ms, ${openSessionColumns}
+select o.id as robot_id, o.epoch, o.status, o.moved, o.handed_over, o.last_sign, o.latency_limit_ms, o.stop_clear, ${openSessionColumns}
 from status o
   left join sessions s on s.robot_id = o.id and s.status in ('ACTIVE', 'PAUSED')
   left join users u on u.id = s.operator_id`
@@ -325,7 +342,7 @@ with input as (
 ), status as (
   update robots r set status = case when r.status = 'AVAILABLE' then 'OFFLINE' else r.status end
   from gone g where r.id = g.robot_id
-  returning r.id, r.owner_id, r.robot_type, r.status, r.deleted_at, g.last_heartbeat, g.last_online
+  returning r.id, r.owner_id, r.robot_type, r.require_certification, r.status, r.deleted_at, g.last_heartbeat, g.last_online
 ), told as (${toldSql("(select * from status where status = 'OFFLINE' and deleted_at is null) offline")})
 select id as robot_id, last_online from status where status = 'IN_SESSION'`
 
@@ -336,7 +353,8 @@ from unnest($1::uuid[], $2::int[], $3::float8[], $4::float8[], $5::float8[])
 where p.robot_id = i.robot_id and p.epoch = i.epoch and coalesce(p.connected, false)`
 
 const linkStatesSql = `
-select r.id, r.token_version, r.deleted_at is not null as deleted, r.latency_limit_ms, p.epoch, p.node_id, p.connected,
+select r.id, r.token_version, r.deleted_at is not null as deleted, r.latency_limit_ms, r.stop_clear, p.epoch, p.node_id,
+  p.connected,
   ${openSessionColumns}
 from robots r
   join robot_presence p on p.robot_id = r.id

@@ -1,5 +1,5 @@
 import { defineEntity, type InferEntity, p } from '@mikro-orm/core'
-import { RobotStatus } from '@wheelhouse/protocol'
+import { RobotStatus, StopClear } from '@wheelhouse/protocol'
 import { User } from '../accounts/user.entity.ts'
 import { LogEventLevel } from './robot-log.schema.ts'
 
@@ -22,6 +22,20 @@ export const Robot = defineEntity({
         'create index "robots_by_owner" on "robots" ("owner_id", "created_at" desc, "id" desc) where "deleted_at" is null',
     },
     {
+      name: 'robots_by_owner_status',
+      expression:
+        'create index "robots_by_owner_status" on "robots" ("owner_id", "status", "created_at" desc, "id" desc) where "deleted_at" is null',
+    },
+    {
+      name: 'robots_by_owner_type',
+      expression:
+        'create index "robots_by_owner_type" on "robots" ("owner_id", "robot_type", "created_at" desc, "id" desc) where "deleted_at" is null',
+    },
+    {
+      name: 'robots_available',
+      expression: `create index "robots_available" on "robots" ("created_at" desc, "id" desc) where "status" = 'AVAILABLE' and "deleted_at" is null`,
+    },
+    {
       name: 'robots_available_by_type',
       expression: `create index "robots_available_by_type" on "robots" ("robot_type", "created_at" desc, "id" desc) where "status" = 'AVAILABLE' and "deleted_at" is null`,
     },
@@ -39,6 +53,8 @@ export const Robot = defineEntity({
     status: p.enum(RobotStatus.options).default('OFFLINE'),
     requireCertification: p.boolean().default(false),
     latencyLimitMs: p.integer().default(400),
+    /** Who may clear a remote stop that the owner or an admin requested. */
+    stopClear: p.enum(StopClear.options).default('owner'),
     /** From which level on lines of its log become an event. */
     logEventLevel: p.enum(LogEventLevel.options).default('error'),
     /** Rotating the robot's token raises this; older tokens stop working. */

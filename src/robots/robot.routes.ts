@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import { type Endpoint, endpoint, idParams } from '../http/endpoint.ts'
 import {
+  ListRobots,
   RegisteredRobot,
   RegisterRobot,
   RobotDetail,
@@ -25,10 +26,16 @@ export function robotEndpoints(parts: {
     endpoint({
       method: 'get',
       path: '/api/client/robots',
-      summary: 'Lists your robots, newest first, up to 50',
+      summary: 'Lists your robots, newest first, 50 unless you say otherwise',
       access,
+      query: ListRobots,
       answer: [200, z.array(RobotView)],
-      run: async ({ caller }) => (await robots.list(caller.userId)).map(views.robot),
+      headers: ['X-Total-Count'],
+      run: async ({ caller, query, http }) => {
+        const { rows, total } = await robots.list(caller.userId, query)
+        http.set('X-Total-Count', String(total))
+        return rows.map(views.robot)
+      },
     }),
     endpoint({
       method: 'post',

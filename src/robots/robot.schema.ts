@@ -1,6 +1,6 @@
-import { exampleIds, idOf, RobotStatus } from '@wheelhouse/protocol'
+import { exampleIds, idOf, RobotStatus, StopClear } from '@wheelhouse/protocol'
 import { z } from 'zod'
-import { line, prose, timestamp } from '../http/fields.ts'
+import { line, prose, queryInteger, timestamp } from '../http/fields.ts'
 import { LogEventLevel } from './robot-log.schema.ts'
 
 const examples = {
@@ -24,6 +24,12 @@ const examples = {
       'The gateway drops commands that take longer than this, in milliseconds, and stops the robot.',
     examples: [400],
   },
+  stopClear: {
+    description:
+      'Who may clear a remote stop that the owner or an admin requested: the owner or an admin (owner), or the ' +
+      'operator of the session too (anyone).',
+    examples: ['owner'],
+  },
   lowBattery: {
     description:
       'Below which charge, 0 to 1, you and the operator in session are notified, once for each discharge; 0: never.',
@@ -46,6 +52,7 @@ const settings = {
   notes: prose(4_000).nullable().meta(examples.notes),
   require_certification: z.boolean().meta(examples.requireCertification),
   latency_limit_ms: z.number().int().min(50).max(10_000).meta(examples.latencyLimit),
+  stop_clear: StopClear.meta(examples.stopClear),
   low_battery_threshold: z.number().min(0).max(1).meta(examples.lowBattery),
   log_event_level: LogEventLevel,
 }
@@ -58,9 +65,37 @@ export const RegisterRobot = z.strictObject({
   stream_url: streamUrl.default(''),
   tags: tags.default([]),
   notes: settings.notes.default(null),
-  require_certification: z.boolean().meta(examples.requireCertification).default(false),
+  require_certification: z
+    .boolean()
+    .meta({ ...examples.requireCertification, description: 'Unless it is given, the platform decides.' })
+    .optional(),
 })
 export type RegisterRobot = z.infer<typeof RegisterRobot>
+
+/** Words of a search that are looked at. */
+const MAX_WORDS = 10
+
+/** Query of GET /api/client/robots. A limit over 100 is refused: clamping would make page loops skip rows unseen. */
+export const ListRobots = z.strictObject({
+  limit: queryInteger(1, 100).default(50),
+  offset: queryInteger(0, 10_000_000).default(0),
+  search: z
+    .string()
+    .max(200)
+    .refine((text) => text.isWellFormed() && !text.includes('\0'), 'must be well-formed text')
+    .refine((text) => wordsOf(text).length <= MAX_WORDS, `must have at most ${MAX_WORDS} words`)
+    .meta({
+      description: 'Words that all occur in name, type, hardware id or tags, whatever their case.',
+      examples: ['warehouse'],
+    })
+    .optional(),
+  status: RobotStatus.optional(),
+  robot_type: line(100).meta(examples.robotType).optional(),
+})
+export type ListRobots = z.output<typeof ListRobots>
+
+/** Returns the words of a search. */
+export const wordsOf = (search: string): string[] => search.split(/\s+/).filter((word) => word !== '')
 
 /** Body of PATCH /api/client/robots/{id}. What a robot is (type, hardware) does not change. */
 export const UpdateRobot = z
@@ -96,6 +131,7 @@ export type RobotView = z.infer<typeof RobotView>
 export const RobotDetail = RobotView.extend({
   require_certification: z.boolean().meta(examples.requireCertification),
   latency_limit_ms: z.number().int().meta(examples.latencyLimit),
+  stop_clear: StopClear.meta(examples.stopClear),
   battery: z
     .number()
     .nullable()

@@ -4,13 +4,11 @@ import { columnsOf } from '../db/columns.ts'
 import { compiled } from '../db/compiled.ts'
 import type { Db } from '../db/orm.ts'
 import type { Transact, Tx } from '../events/transactor.ts'
-import { conflict, notFound, uniqueViolation } from '../http/errors.ts'
+import { conflict, forbidden, notFound, uniqueViolation } from '../http/errors.ts'
 import { linkChanged } from './link-changed.ts'
-import type { RegisterRobot, UpdateRobot } from './robot.schema.ts'
+import type { ListRobots, RegisterRobot, UpdateRobot } from './robot.schema.ts'
 import type { RobotDetailRow, RobotRow } from './robot.view.ts'
-
-/** Most entries GET /api/client/robots returns (the specification's limit). */
-const LIST_LIMIT = 50
+import { newestFirst, passing } from './robot-filters.ts'
 
 const robotsWithPresence = (db: Db) =>
   db
@@ -20,12 +18,11 @@ const robotsWithPresence = (db: Db) =>
     .select(['robot_presence.last_online', 'robot_presence.last_heartbeat'])
     .where('robots.deleted_at', 'is', null)
 
-const newestOf = compiled<{ ownerId: string }>()((db, place) =>
-  robotsWithPresence(db)
-    .where('robots.owner_id', '=', place('ownerId'))
-    .orderBy('robots.created_at', 'desc')
-    .orderBy('robots.id', 'desc')
-    .limit(LIST_LIMIT),
+/** The usual page, newest first, straight from the index of the owner. */
+const newestOf = compiled<{ ownerId: string; limit: number; offset: number }>()((db, place) =>
+  newestFirst(robotsWithPresence(db).where('robots.owner_id', '=', place('ownerId')))
+    .limit(place('limit'))
+    .offset(place('offset')),
 )
 
 /** Owners' robots: registration, settings, tokens. Live state belongs to presence and sessions. */
@@ -35,6 +32,8 @@ export function createRobots(parts: {
   now: () => Date
   /** Cancels the sessions that were scheduled on a robot, in the same transaction. */
   cancelScheduled: (tx: Tx, robotId: string) => Promise<void>
+  /** Whether new robots require a certification when their owner does not say. */
+  requireCertification: boolean
 }) {
   const { db, transact, now, cancelScheduled } = parts
   /** @throws 404 when it does not exist or belongs to somebody else. */
@@ -56,9 +55,13 @@ export function createRobots(parts: {
       const id = randomUUID()
       try {
         return await transact(async (tx) => {
+          await requireClient(tx, ownerId)
           const row = await tx.db
             .insertInto('robots')
-            .values({ id, owner_id: ownerId, ...input, created_at: now() })
+            .values({
+              ...{ id, owner_id: ownerId, ...input, created_at: now() },
+              require_certification: input.require_certification ?? parts.requireCertification,
+            })
             .returningAll()
             .executeTakeFirstOrThrow()
           const presence = await tx.db
@@ -78,8 +81,25 @@ export function createRobots(parts: {
       }
     },
 
-    /** Newest first, at most 50. */
-    list: (ownerId: string): Promise<RobotRow[]> => newestOf(db, { ownerId }),
+    /** A page of what passes the filters, newest first, and how many there are in all. */
+    async list(ownerId: string, query: ListRobots): Promise<{ rows: RobotRow[]; total: number }> {
+      const { limit, offset, ...filters } = query
+      const filtered = Object.values(filters).some((filter) => filter !== undefined)
+      const page = filtered
+        ? newestFirst(passing(robotsWithPresence(db), ownerId, filters))
+            .limit(limit)
+            .offset(offset)
+            .execute()
+        : newestOf(db, { ownerId, limit, offset })
+      const robots = db.selectFrom('robots').where('deleted_at', 'is', null)
+      const [rows, { total }] = await Promise.all([
+        page,
+        passing(robots, ownerId, filters)
+          .select(({ fn }) => fn.countAll<number>().as('total'))
+          .executeTakeFirstOrThrow(),
+      ])
+      return { rows, total: Number(total) }
+    },
 
     async update(ownerId: string, id: string, change: UpdateRobot): Promise<RobotDetailRow> {
       const { low_battery_threshold, ...settings } = change
@@ -146,6 +166,18 @@ export function createRobots(parts: {
   }
 }
 export type Robots = ReturnType<typeof createRobots>
+
+/** The lock makes a client who drops the role wait for a robot that is just being registered. */
+async function requireClient(tx: Tx, ownerId: string): Promise<void> {
+  const client = await tx.db
+    .selectFrom('users')
+    .select('id')
+    .where('id', '=', ownerId)
+    .where('is_client', '=', true)
+    .forKeyShare()
+    .executeTakeFirst()
+  if (!client) throw forbidden('This needs the client role')
+}
 
 /** Changes from which charge on the battery is low. The presence row is locked before that of the robot, as everywhere. */
 async function setThreshold(tx: Tx, ownerId: string, id: string, threshold: number): Promise<void> {

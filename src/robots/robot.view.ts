@@ -37,6 +37,7 @@ export function createRobotViews(gatewayUrl: () => string) {
     ...robot(row),
     require_certification: row.require_certification,
     latency_limit_ms: row.latency_limit_ms,
+    stop_clear: row.stop_clear,
     battery: row.battery,
     battery_at: iso(row.battery_at),
     low_battery_threshold: row.low_battery_threshold,

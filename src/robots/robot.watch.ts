@@ -7,9 +7,11 @@ import type { Certifications } from '../operators/certification.service.ts'
 /** Robots one answer holds. */
 const LIST_LIMIT = 1_000
 
-/** Whose robots a caller may follow: their own as a client, those of certified types as an operator. */
+/** Which robots a caller may follow: their own as a client; as an operator those of certified types, and open ones. */
 export interface RobotScope {
   readonly ownerId: string | undefined
+  /** Operators may follow every robot that requires no certification. */
+  readonly isOperator: boolean
   readonly robotTypes: readonly string[]
 }
 
@@ -17,17 +19,17 @@ export function createRobotWatch(parts: { db: Db; certifications: Certifications
   const { db, certifications } = parts
   return {
     async scope(caller: Caller): Promise<RobotScope> {
+      const isOperator = caller.roles.includes('operator')
       return {
         ownerId: caller.roles.includes('client') ? caller.userId : undefined,
-        robotTypes: caller.roles.includes('operator')
-          ? await certifications.certifiedTypes(caller.userId)
-          : [],
+        isOperator,
+        robotTypes: isOperator ? await certifications.certifiedTypes(caller.userId) : [],
       }
     },
 
     /** The present status of the robots in a scope, newest robots first. */
-    async robots({ ownerId, robotTypes }: RobotScope): Promise<RobotStatusEvent[]> {
-      if (ownerId === undefined && robotTypes.length === 0) return []
+    async robots({ ownerId, isOperator, robotTypes }: RobotScope): Promise<RobotStatusEvent[]> {
+      if (ownerId === undefined && !isOperator) return []
       const rows = await db
         .selectFrom('robots')
         .innerJoin('robot_presence', 'robot_presence.robot_id', 'robots.id')
@@ -36,6 +38,7 @@ export function createRobotWatch(parts: { db: Db; certifications: Certifications
         .where((eb) =>
           eb.or([
             ...(ownerId === undefined ? [] : [eb('robots.owner_id', '=', ownerId)]),
+            ...(isOperator ? [eb('robots.require_certification', '=', false)] : []),
             ...(robotTypes.length === 0 ? [] : [eb('robots.robot_type', 'in', robotTypes)]),
           ]),
         )

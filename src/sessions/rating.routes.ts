@@ -20,7 +20,7 @@ export function ratingEndpoints(parts: { ratings: Ratings; now: () => Date }): E
         409: 'when the session is not COMPLETED, or already rated',
       },
       run: async ({ caller, params, body }) =>
-        sessionDetail(await ratings.rate(caller, params.id, body), caller.userId, now()),
+        sessionDetail(await ratings.rate(caller, params.id, body), caller, now()),
     }),
   ]
 }

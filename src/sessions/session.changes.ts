@@ -15,7 +15,11 @@ export type CountedSession = SessionRecord & { readonly outage_before_ms: number
 export type RobotRecord = Selectable<Tables['robots']>
 
 /** What somebody does to a session; without an actor the platform itself does it. */
-export type Act = { readonly at: Date } & (
+export type Act = {
+  readonly at: Date
+  /** The actor is an admin, whatever else they are in the session. */
+  readonly asAdmin?: boolean
+} & (
   | { readonly actorId: string; readonly reason?: string }
   // A reason of the platform's own is a code with a text; see protocol/reason-texts.ts.
   | { readonly actorId?: never; readonly reason?: PlatformReason }
@@ -122,6 +126,7 @@ export function tellRobotStatus(tx: Tx, robot: RobotRecord & { last_heartbeat: D
         robot_id: robot.id,
         owner_id: robot.owner_id,
         robot_type: robot.robot_type,
+        require_certification: robot.require_certification,
         status: robot.status,
         last_heartbeat: iso(robot.last_heartbeat),
       },

@@ -133,6 +133,10 @@ export const Session = defineEntity({
     },
     { name: 'sessions_stop_pauses', expression: `"stop_at" is null or "status" = 'PAUSED'` },
     { name: 'sessions_stop_reason', expression: '("stop_at" is null) = ("stop_reason" is null)' },
+    {
+      name: 'sessions_stop_authority',
+      expression: `"stop_at" is not null or (not "stop_by_owner" and "stop_by_role" is null and "stop_clear_requested_at" is null)`,
+    },
   ],
   properties: {
     id: p.uuid().primary(),
@@ -182,6 +186,12 @@ export const Session = defineEntity({
     stopReason: p.text().nullable(),
     stopAt: p.datetime(3).nullable(),
     stopBy: () => p.manyToOne(User).mapToPk().nullable(),
+    /** In which part `stopBy` requested it. */
+    stopByRole: p.enum(Role.options).nullable(),
+    /** Whether any of the stops in force came from the owner or an admin; stays true until all are cleared. */
+    stopByOwner: p.boolean().default(false),
+    /** When the operator last asked the owner to clear it. */
+    stopClearRequestedAt: p.datetime(3).nullable(),
     /** How often one was pressed, also upon another: who clears must not take away one that came after they looked. */
     stopPresses: p.integer().default(0),
     clientChargeCents: p.integer().nullable(),

@@ -28,8 +28,9 @@ import { isPauseOver, type PauseLimits, pause } from './session.pause.ts'
 import { lostSessions, recordReturn } from './session.presence.ts'
 import type { SessionQueries } from './session.queries.ts'
 import type { SessionStarts } from './session.start.ts'
-import { clearStop, emergencyStop, isStopped, withoutStop } from './session.stop.ts'
+import { emergencyStop, isStopped, withoutStop } from './session.stop.ts'
 import type { SessionDetailRow, SessionRow } from './session.view.ts'
+import { clearStop, requestClearStop } from './stop-clearing.ts'
 
 /**
  * Who may do what. Admins are no party to a session, but they may stop its robot, and pause and end what somebody has
@@ -42,7 +43,8 @@ const allowed: Record<SessionAction, readonly ('operator' | 'client' | 'admin')[
   end: ['operator', 'client', 'admin'],
   cancel: ['operator', 'client'],
   emergency_stop: ['operator', 'client', 'admin'],
-  clear_stop: ['operator', 'client'],
+  clear_stop: ['operator', 'client', 'admin'],
+  request_clear_stop: ['operator'],
   approve_extension: ['operator'],
   decline_extension: ['operator'],
 }
@@ -104,7 +106,11 @@ export function createSessionLifecycle(parts: {
       if (!sides.some((side) => allowed[action].includes(side))) {
         throw forbidden(onlyFor(action))
       }
-      await apply(session, action, { actorId: caller.userId, ...(reason !== undefined && { reason }) })
+      await apply(session, action, {
+        actorId: caller.userId,
+        ...(reason !== undefined && { reason }),
+        asAdmin: sides.includes('admin'),
+      })
       return await queries.get(caller, sessionId)
     },
 
@@ -215,6 +221,7 @@ const createMoves = (settle: Settle): Record<Exclude<SessionAction, 'start'>, Mo
 
   emergency_stop: emergencyStop,
   clear_stop: clearStop,
+  request_clear_stop: requestClearStop,
   approve_extension: approveExtension,
   decline_extension: declineExtension,
 })

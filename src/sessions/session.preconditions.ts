@@ -4,6 +4,7 @@ import { compiled } from '../db/compiled.ts'
 import type { Tx } from '../events/transactor.ts'
 import { type AppError, conflict, forbidden, notFound } from '../http/errors.ts'
 import { linkChanged } from '../robots/link-changed.ts'
+import { ownedByClient } from '../robots/owned-by-client.ts'
 import { lastHeartbeat, lockRobot, type RobotRecord, tellRobotStatus } from './session.changes.ts'
 
 // What a start asks for: an AVAILABLE robot, an operator who is free, a certification where the owner wants one.
@@ -16,6 +17,7 @@ const claim = compiled<{ robotId: string }>()((db, place) =>
     .where('id', '=', place('robotId'))
     .where('status', '=', 'AVAILABLE')
     .where('deleted_at', 'is', null)
+    .where(ownedByClient)
     .returning(columnsOf('robots'))
     .returning(lastHeartbeat),
 )
@@ -38,8 +40,17 @@ export async function availableRobot(tx: Tx, robotId: string): Promise<RobotReco
   if (!known) throw notFound('Robot')
   const robot = await lockRobot(tx, robotId)
   if (robot.deleted_at !== null || robot.status !== 'AVAILABLE') throw await whyNotAvailable(tx, robotId)
+  const owned = await tx.db
+    .selectFrom('robots')
+    .select('id')
+    .where('id', '=', robotId)
+    .where(ownedByClient)
+    .executeTakeFirst()
+  if (!owned) throw outOfService()
   return robot
 }
+
+const outOfService = () => conflict('The robot is out of service: its owner has left the platform. Choose another robot.')
 
 async function whyNotAvailable(tx: Tx, robotId: string): Promise<AppError> {
   const robot = await tx.db
@@ -48,6 +59,7 @@ async function whyNotAvailable(tx: Tx, robotId: string): Promise<AppError> {
     .where('id', '=', robotId)
     .where('deleted_at', 'is', null)
     .executeTakeFirst()
+  if (robot?.status === 'AVAILABLE') return outOfService()
   return robot ? conflict(notAvailable(robot.status)) : notFound('Robot')
 }
 
@@ -65,10 +77,29 @@ export async function requireCertification(tx: Tx, robot: RobotRecord, operatorI
     .where('operator_id', '=', operatorId)
     .where('robot_type', '=', robot.robot_type)
     .where('status', '=', 'APPROVED')
+    .forShare() // a revocation that comes now waits, and one that came before is seen
     .executeTakeFirst()
   if (!approved)
     throw forbidden(`The robot requires an approved certification for ${robot.robot_type}. Request it first.`)
 }
+
+/**
+ * An operator who drops the role, or loses it, starts nothing any more. The lock makes the change of the role wait for
+ * a session that is just being made, so that it sees that session.
+ */
+export async function requireOperator(tx: Tx, operatorId: string): Promise<void> {
+  const [operator] = await lockOperator(tx.db, { operatorId })
+  if (!operator) throw forbidden('The operator does not have the operator role')
+}
+
+const lockOperator = compiled<{ operatorId: string }>()((db, place) =>
+  db
+    .selectFrom('users')
+    .select('id')
+    .where('id', '=', place('operatorId'))
+    .where('is_operator', '=', true)
+    .forKeyShare(),
+)
 
 export async function requireNoOpenSession(tx: Tx, operatorId: string): Promise<void> {
   const open = await tx.db

@@ -1,4 +1,4 @@
-import { exampleIds, idOf, SessionStatus } from '@wheelhouse/protocol'
+import { exampleIds, idOf, Role, SessionStatus, StopClear } from '@wheelhouse/protocol'
 import { z } from 'zod'
 import { timestamp } from '../http/fields.ts'
 
@@ -127,9 +127,25 @@ const details = {
         reason: z.string(),
         at: timestamp,
         by: idOf('client').nullable().meta({ description: 'The user who stopped the robot.' }),
+        by_role: Role.nullable().meta({
+          description: 'In which part they did: as the owner (client), the operator or an admin.',
+        }),
+        clearable_by: StopClear.meta({
+          description:
+            'Who may clear it: the owner or an admin (owner), or the operator too (anyone). It is owner as soon as ' +
+            'the owner or an admin has requested one of the stops in force, unless the robot is set otherwise.',
+        }),
+        may_clear: z.boolean().meta({ description: 'Whether you may clear it.' }),
+        clear_requested_at: timestamp.nullable().meta({
+          description: 'When the operator last asked for its clearing; null while they have not.',
+        }),
       })
       .nullable()
-      .meta({ description: 'The latched stop in force; null when there is none.' }),
+      .meta({
+        description:
+          "The remote stop in force; null when there is none. It complements the machine's own emergency stop " +
+          'device and never replaces it.',
+      }),
   }),
   latency: latency.nullable().meta({
     description:

@@ -90,8 +90,7 @@ function lifecycleEndpoints(parts: SessionRouteParts): Endpoint[] {
       access: {},
       params: idParams('session'),
       answer: [200, SessionDetail],
-      run: async ({ caller, params }) =>
-        sessionDetail(await queries.get(caller, params.id), caller.userId, now()),
+      run: async ({ caller, params }) => sessionDetail(await queries.get(caller, params.id), caller, now()),
     }),
     endpoint({
       method: 'patch',
@@ -111,7 +110,7 @@ function lifecycleEndpoints(parts: SessionRouteParts): Endpoint[] {
       },
       run: async ({ caller, params, body }) => {
         const row = await lifecycle.act(caller, params.id, body.action, body.reason)
-        return sessionDetail(row, caller.userId, now())
+        return sessionDetail(row, caller, now())
       },
     }),
   ]

@@ -14,6 +14,7 @@ import {
   claimRobot,
   requireCertification,
   requireNoOpenSession,
+  requireOperator,
 } from './session.preconditions.ts'
 
 const MAX_SCHEDULE_AHEAD_MS = 90 * 24 * 3_600_000
@@ -58,6 +59,7 @@ export function createSessionStarts(parts: { db: Db; transact: Transact; now: ()
           // Not before the robot is ours: the session that had it must have ended by then, on the clock too.
           const at = now()
           await requireCertification(tx, robot, operatorId)
+          await requireOperator(tx, operatorId)
           const session = await startedSession(tx, robot, operatorId, at, wanted.plannedMinutes ?? null)
           await tell(tx, session, robot.name, {
             type: 'session.started',
@@ -93,6 +95,7 @@ export function createSessionStarts(parts: { db: Db; transact: Transact; now: ()
               throw badRequest('scheduledFor: must be within the next 90 days')
             const robot = await availableRobot(tx, wanted.robotId)
             await requireCertification(tx, robot, operatorId)
+            await requireOperator(tx, operatorId)
             await requireNoOpenSession(tx, operatorId)
             const session = await tx.db
               .insertInto('sessions')
@@ -139,6 +142,7 @@ export function createSessionStarts(parts: { db: Db; transact: Transact; now: ()
               const robot = await claimRobot(tx, session.robot_id)
               const at = now()
               await requireCertification(tx, robot, session.operator_id)
+              await requireOperator(tx, session.operator_id)
               const started = await move(tx, session.id, ['PENDING'], at, {
                 status: 'ACTIVE',
                 started_at: at,

@@ -11,12 +11,20 @@ import {
   type RobotRecord,
   type SessionRecord,
 } from './session.changes.ts'
+import { requesterColumns } from './stop-authority.ts'
 
 /**
  * The latched stop: while `stop_at` is set it is in force, the session is PAUSED and cannot resume. It belongs to
  * its session, so an end takes it away: the next session must not begin with somebody else's stop.
  */
-export const withoutStop = { stop_reason: null, stop_at: null, stop_by_id: null }
+export const withoutStop = {
+  stop_reason: null,
+  stop_at: null,
+  stop_by_id: null,
+  stop_by_role: null,
+  stop_by_owner: false,
+  stop_clear_requested_at: null,
+}
 
 const DEFAULT_REASON = 'emergency_stop' satisfies StopReason
 
@@ -28,23 +36,45 @@ export async function isStopped(tx: Tx, sessionId: string): Promise<boolean> {
   return (await stopOf(tx, sessionId)) !== undefined
 }
 
-async function stopOf(tx: Tx, sessionId: string) {
+/** Returns the stop in force; undefined when there is none. */
+export async function stopOf(tx: Tx, sessionId: string) {
   return await tx.db
     .selectFrom('sessions')
-    .select(['stop_reason', 'stop_at', 'stop_by_id', 'event_seq'])
+    .select(['stop_reason', 'stop_at', 'stop_by_id', 'stop_by_role', 'stop_by_owner', 'stop_presses'])
     .where('id', '=', sessionId)
     .where('stop_at', 'is not', null)
     .executeTakeFirst()
 }
 
-/** A stop upon a stop only counts: whoever was about to clear the first one has to look again. */
-async function pressAgain(tx: Tx, sessionId: string) {
+/**
+ * Counts a stop upon a stop: whoever was about to clear the first one has to look again. The first one of the owner or
+ * an admin upon the operator's takes the clearing away from the operator, so it gets an entry of the log.
+ */
+async function stopAgain(tx: Tx, sessionId: string, robot: RobotRecord, act: Act & { reason: string }) {
+  const { stop_by_owner: byOwner } = requesterColumns(act.actorId)
+  const raised = await tx.db
+    .updateTable('sessions')
+    .set((eb) => ({
+      stop_presses: eb('stop_presses', '+', 1),
+      event_seq: eb('event_seq', '+', 1),
+      stop_by_owner: true,
+    }))
+    .where('id', '=', sessionId)
+    .where('stop_at', 'is not', null)
+    .where('stop_by_owner', '=', false)
+    .where(byOwner)
+    .returningAll()
+    .executeTakeFirst()
+  if (raised) {
+    await tell(tx, raised, robot, act, reason)
+    return raised
+  }
   return await tx.db
     .updateTable('sessions')
     .set((eb) => ({ stop_presses: eb('stop_presses', '+', 1) }))
     .where('id', '=', sessionId)
     .where('stop_at', 'is not', null)
-    .returning(['stop_reason', 'stop_by_id', 'event_seq'])
+    .returningAll()
     .executeTakeFirst()
 }
 
@@ -72,13 +102,14 @@ export async function latchStop(
     stop_reason: reason,
     stop_at: act.at,
     stop_by_id: act.actorId ?? null,
+    ...requesterColumns(act.actorId),
     stop_presses: sql<number>`stop_presses + 1`,
     paused_at: sql<Date>`coalesce(paused_at, ${act.at}::timestamptz)`,
     pause_reason: sql<string>`coalesce(pause_reason, ${DEFAULT_REASON})`,
   } as const
   const stopped = await move(tx, sessionId, ['ACTIVE', 'PAUSED'], act.at, change, { unlessStopped: true })
   if (stopped) await tell(tx, stopped, robot, act, reason)
-  const inForce = stopped ?? (await pressAgain(tx, sessionId))
+  const inForce = stopped ?? (await stopAgain(tx, sessionId, robot, act, reason))
   if (!inForce) return undefined
   tx.stopRobot({
     robotId: robot.id,
@@ -86,6 +117,8 @@ export async function latchStop(
     reason: inForce.stop_reason ?? reason,
     eventSeq: inForce.event_seq,
     userId: inForce.stop_by_id,
+    byRole: inForce.stop_by_role,
+    byOwner: inForce.stop_by_owner,
   })
   return inForce.event_seq
 }
@@ -106,37 +139,5 @@ async function tell(tx: Tx, stopped: SessionRecord, robot: RobotRecord, act: Act
     action: 'session.stopped',
     subject: ['session', stopped.id],
     data: { reason },
-  })
-}
-
-/**
- * Takes the stop away. The session stays PAUSED: that it may move again is a second, separate act. A stop that was
- * pressed after `session` was read, while this waited for its turn, is not taken away with the one before.
- */
-export const clearStop: Move = async (tx, session, robot, act) => {
-  const before = await stopOf(tx, session.id)
-  const cleared = await tx.db
-    .updateTable('sessions')
-    .set((eb) => ({ ...withoutStop, event_seq: eb('event_seq', '+', 1) }))
-    .where('id', '=', session.id)
-    .where('stop_at', 'is not', null)
-    .where('stop_presses', '=', session.stop_presses)
-    .returningAll()
-    .executeTakeFirst()
-  if (!before) throw conflict('No stop is in force. Resume the session if it is paused.')
-  if (!cleared)
-    throw conflict('The robot was stopped again just now. Look at the robot, then clear the stop.')
-  await announce(tx, cleared, robot, {
-    ...act,
-    type: 'session.stop_cleared',
-    notifyUserIds: [cleared.client_id, cleared.operator_id],
-  })
-  const { event_seq: _, ...stop } = before
-  await audit(tx, {
-    at: act.at,
-    actorId: act.actorId,
-    action: 'session.stop_cleared',
-    subject: ['session', session.id],
-    data: { ...stop, ...(act.reason !== undefined && { reason: act.reason }) },
   })
 }

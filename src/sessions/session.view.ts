@@ -1,10 +1,12 @@
-import type { ChatMessage, SessionLogEvent } from '@wheelhouse/protocol'
+import type { ChatMessage, SessionLogEvent, StopClear } from '@wheelhouse/protocol'
 import type { Selectable } from 'kysely'
 import { percentile } from '../control/latency.histogram.ts'
 import { iso } from '../db/iso.ts'
 import type { Tables } from '../db/orm.ts'
+import type { Caller } from '../http/endpoint.ts'
 import { plannedEndOf } from './booking.service.ts'
 import type { SessionDetail, SessionView } from './session.records.ts'
+import { clearableBy } from './stop-authority.ts'
 
 const MS_PER_MINUTE = 60_000
 /** Megabytes on the wire are decimal. */
@@ -35,11 +37,14 @@ export type ListedSession = Pick<
 export type SessionDetailRow = SessionRow & {
   robot_connected: boolean
   stream_url: string
+  stop_clear: StopClear
   latency_buckets: number[] | null
   latency_max_ms: number | null
   latency_frames: number | null
   latency_dropped: number | null
 }
+
+type Viewer = Pick<Caller, 'userId' | 'roles'>
 
 /** Minutes from start to end, or to now, begun minutes counted whole. Null before the start. */
 function durationMinutes(row: Pick<SessionRow, 'started_at' | 'ended_at'>, now: Date): number | null {
@@ -74,7 +79,8 @@ export function sessionView(row: ListedSession, viewerId: string, now: Date): Se
   }
 }
 
-export function sessionDetail(row: SessionDetailRow, viewerId: string, now: Date): SessionDetail {
+export function sessionDetail(row: SessionDetailRow, viewer: Viewer, now: Date): SessionDetail {
+  const viewerId = viewer.userId
   const presentPauseMs = row.paused_at === null ? 0 : now.getTime() - row.paused_at.getTime()
   const view = sessionView(row, viewerId, now)
   const details = {
@@ -91,7 +97,11 @@ export function sessionDetail(row: SessionDetailRow, viewerId: string, now: Date
     rating_comment: row.rating_comment,
     end_reason: row.end_reason,
     stream_url: streamUrl(row, viewerId),
-    control: { connected: row.robot_connected, operator_joined: row.driven, stop: stopView(row) },
+    control: {
+      connected: row.robot_connected,
+      operator_joined: row.driven,
+      stop: stopView(row, viewer),
+    },
     latency: latencyView(row),
   }
   if (!('operator_earnings_cents' in view)) return { ...view, ...details }
@@ -128,9 +138,18 @@ function latencyView(row: SessionDetailRow): SessionDetail['latency'] {
   }
 }
 
-function stopView(row: SessionRow): SessionDetail['control']['stop'] {
+function stopView(row: SessionDetailRow, viewer: Viewer): SessionDetail['control']['stop'] {
   if (row.stop_at === null || row.stop_reason === null) return null
-  return { reason: row.stop_reason, at: iso(row.stop_at), by: row.stop_by_id }
+  const clearable = clearableBy(row.stop_by_owner, row.stop_clear)
+  return {
+    reason: row.stop_reason,
+    at: iso(row.stop_at),
+    by: row.stop_by_id,
+    by_role: row.stop_by_role,
+    clearable_by: clearable,
+    may_clear: clearable === 'anyone' || viewer.userId === row.client_id || viewer.roles.includes('admin'),
+    clear_requested_at: iso(row.stop_clear_requested_at),
+  }
 }
 
 export function messageView(row: Selectable<Tables['messages']>): ChatMessage {

@@ -70,7 +70,10 @@ describe('kill -9 of the gateway', { timeout: 60_000 }, () => {
     const back = (await world.connect(robot)).beat()
     expect((await back.next('stop')).reason).toBe('smoke') // said again, since nothing said that it stands
     const again = await world.drive(operator, id)
-    expect((await again.state()).stop).toEqual({ reason: 'smoke', latched: true, recorded: true })
+    expect((await again.state()).stop).toEqual({
+      ...{ reason: 'smoke', latched: true, recorded: true },
+      ...{ by_role: 'operator', clearable_by: 'anyone' },
+    })
     const seq = again.control()
     expect(await again.next('dropped')).toMatchObject({ seq, why: 'stopped' })
     await act(operator, id, 'clear_stop')

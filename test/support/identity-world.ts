@@ -10,6 +10,7 @@ import { createApiKeys } from '../../src/accounts/api-key.service.ts'
 import { createAuth } from '../../src/accounts/auth.ts'
 import { createDiscovery } from '../../src/accounts/discovery.ts'
 import { accountEndpoints } from '../../src/accounts/profile.routes.ts'
+import { createRoles } from '../../src/accounts/role.service.ts'
 import { createTokenVerifier, type KeySource } from '../../src/accounts/tokens.ts'
 import { createUsers } from '../../src/accounts/user.service.ts'
 import { createUserinfo } from '../../src/accounts/userinfo.ts'
@@ -65,6 +66,7 @@ export async function createIdentityWorld(options: { provider?: (baseUrl: string
   const now = () => new Date()
   const transact = createTransactor({ db, bus })
   const users = createUsers({ db, transact, now, adminEmails: [ADMIN] })
+  const roles = createRoles({ transact, now })
   const apiKeys = createApiKeys({ db, transact, bus, now, report })
   const corsOrigins = [ALLOWED_ORIGIN]
   const auth = createAuth({ users, apiKeys, verifyToken, baseUrl, corsOrigins })
@@ -73,7 +75,7 @@ export async function createIdentityWorld(options: { provider?: (baseUrl: string
   const before: Middleware[] = [login, idp.middleware]
   const app = createApp({
     ...{ corsOrigins, before, trustedProxies: 0, https: false, log: pino({ level: 'silent' }) },
-    endpoints: [...accountEndpoints({ users, apiKeys, verifyToken, userinfo, baseUrl }), ...probes],
+    endpoints: [...accountEndpoints({ users, roles, apiKeys, verifyToken, userinfo, baseUrl }), ...probes],
     authenticate: auth.authenticate,
     checkAnswers: true,
   })

@@ -95,7 +95,9 @@ export function createSessionBook(parts: {
     if (!one) return null
     const { id, status, eventSeq, driven, stopReason, activeSinceMs } = one
     const seen = { id, status, eventSeq, driven, stopReason, activeSinceMs }
-    return { ...seen, operatorId, operatorName: 'Olga', latencyLimitMs }
+    const stop = { stopByRole: stopReason === null ? null : ('operator' as const), stopByOwner: false }
+    const owner = { clientId: 'owner', stopClear: 'owner' as const }
+    return { ...seen, operatorId, operatorName: 'Olga', latencyLimitMs, ...stop, ...owner }
   }
 
   /** Notes, once it is delivered, what the gateway was told. */
@@ -120,7 +122,8 @@ export function createSessionBook(parts: {
     if (one.stopReason === null)
       note(one, 'session.stopped', { status: 'PAUSED', stopReason: reason }, reason)
     const { eventSeq } = one
-    hint('robot.stop', { robotId, sessionId: one.id, reason: one.stopReason ?? reason, eventSeq, userId })
+    const by = { userId, byRole: 'operator' as const, byOwner: false }
+    hint('robot.stop', { robotId, sessionId: one.id, reason: one.stopReason ?? reason, eventSeq, ...by })
     return eventSeq
   }
 
@@ -299,7 +302,8 @@ export function createSessionBook(parts: {
     },
     /** Somebody presses at the hub, which cannot ask the database. */
     stopUnrecorded(sessionId: string, reason: string): void {
-      hint('robot.stop', { robotId, sessionId, reason, eventSeq: null, userId: operatorId })
+      const by = { userId: operatorId, byRole: null, byOwner: false }
+      hint('robot.stop', { robotId, sessionId, reason, eventSeq: null, ...by })
     },
     clear(): boolean {
       const one = open()

@@ -17,7 +17,7 @@ const RATES = { standard: [50, 70], fleet: [40, 75] } as const
 export type Plan = keyof typeof RATES
 
 export const actions = [
-  ...(['pause', 'resume', 'end', 'emergency_stop', 'clear_stop'] as const),
+  ...(['pause', 'resume', 'end', 'emergency_stop', 'clear_stop', 'request_clear_stop'] as const),
   ...(['cancel', 'start', 'approve_extension', 'decline_extension'] as const),
 ]
 export type Action = (typeof actions)[number]
@@ -26,7 +26,8 @@ const parties: Record<Action, readonly ('operator' | 'client' | 'admin')[]> = {
   resume: ['operator'],
   end: ['operator', 'client', 'admin'],
   emergency_stop: ['operator', 'client', 'admin'],
-  clear_stop: ['operator', 'client'],
+  clear_stop: ['operator', 'client', 'admin'],
+  request_clear_stop: ['operator'],
   cancel: ['operator', 'client'],
   start: ['operator'],
   approve_extension: ['operator'],
@@ -53,6 +54,9 @@ export interface Session {
   outageMs: number
   lostAtMs: number | null
   stopped: boolean
+  /** One of the stops in force came from the owner or an admin. */
+  stoppedByOwner: boolean
+  askedToClearMs: number | null
   plannedMinutes: number | null
   startedMs: number | null
   asked: number | null
@@ -120,6 +124,7 @@ export function createModel(startMs: number) {
   function end(one: Session, atMs: number, reason: string): void {
     stopCounting(one, atMs)
     Object.assign(one, { status: 'COMPLETED', stopped: false, asked: null, endReason: reason })
+    Object.assign(one, { stoppedByOwner: false, askedToClearMs: null })
     const [rate, share] = one.price as readonly [number, number]
     one.charge = Math.ceil((one.activeMs - one.outageMs) / MINUTE_MS) * rate
     one.earnings = one.operator === one.client ? 0 : Math.floor((one.charge * share) / 100)
@@ -138,6 +143,7 @@ export function createModel(startMs: number) {
     const client = (robots[robot] as Robot).owner
     const one: Session = {
       ...{ id: '', robot, operator, client, scheduledForMs, status: 'PENDING', stretch: null, activeMs: 0 },
+      ...{ stoppedByOwner: false, askedToClearMs: null },
       ...{ outageMs: 0, lostAtMs: null, stopped: false, startedMs: null, asked: null, price: null },
       ...{ plannedMinutes: scheduledForMs === null ? null : DEFAULT_PLANNED_MINUTES },
       ...{ charge: null, earnings: null, rating: null, endReason: null, log: [] },
@@ -156,7 +162,7 @@ export function createModel(startMs: number) {
     return own.some((side) => sides.includes(side)) ? null : 403
   }
 
-  const moves: Record<Action, (one: Session, atMs: number) => boolean> = {
+  const moves: Record<Action, (one: Session, atMs: number, who: Who) => boolean | 403> = {
     pause(one, atMs) {
       if (one.status !== 'ACTIVE') return false
       pause(one, atMs, 'session.paused')
@@ -174,16 +180,27 @@ export function createModel(startMs: number) {
       end(one, atMs, 'ended')
       return true
     },
-    emergency_stop(one, atMs) {
+    emergency_stop(one, atMs, who) {
       if (!isOpen(one)) return false
+      const byOwner = who === one.client || who !== one.operator
       if (!one.stopped) pause(one, atMs, 'session.stopped')
+      else if (byOwner && !one.stoppedByOwner) one.log.push('session.stopped')
       one.stopped = true
+      one.stoppedByOwner ||= byOwner
       return true
     },
-    clear_stop(one) {
+    clear_stop(one, _atMs, who) {
       if (!one.stopped) return false
-      one.stopped = false
+      if (one.stoppedByOwner && who === one.operator && who !== one.client) return 403
+      Object.assign(one, { stopped: false, stoppedByOwner: false, askedToClearMs: null })
       one.log.push('session.stop_cleared')
+      return true
+    },
+    request_clear_stop(one, atMs, who) {
+      if (!one.stopped || !one.stoppedByOwner || who === one.client) return false
+      if (one.askedToClearMs !== null && atMs - one.askedToClearMs < MINUTE_MS) return true
+      one.askedToClearMs = atMs
+      one.log.push('session.stop_clear_requested')
       return true
     },
     cancel(one) {
@@ -231,7 +248,10 @@ export function createModel(startMs: number) {
       return 201
     },
     act(who: Who, one: Session, action: Action, atMs: number): number {
-      return refused(who, one, parties[action]) ?? (moves[action](one, atMs) ? 200 : 409)
+      const refusal = refused(who, one, parties[action])
+      if (refusal !== null) return refusal
+      const done = moves[action](one, atMs, who)
+      return typeof done === 'number' ? done : done ? 200 : 409
     },
     extend(who: Who, one: Session, minutes: number, atMs: number): number {
       const refusal = refused(who, one, ['client'])

@@ -4,6 +4,7 @@ import { answerOf } from '@wheelhouse/sdk'
 import { keys } from '../api/keys.ts'
 import { usePlatform } from '../app/platform.ts'
 import { ConfirmButton } from '../ui/confirm-button.tsx'
+import { ReasonButton } from '../ui/reason-button.tsx'
 import { Time } from '../ui/time.tsx'
 import type { CertificationRequest } from './certifications-query.ts'
 
@@ -18,8 +19,8 @@ export function CertificationCard({ request }: { request: CertificationRequest }
     await answerOf(rest.POST('/api/admin/certifications/{id}/approve', { params }))
     await decided()
   }
-  const reject = async () => {
-    await answerOf(rest.POST('/api/admin/certifications/{id}/reject', { params }))
+  const reject = async (reason: string) => {
+    await answerOf(rest.POST('/api/admin/certifications/{id}/reject', { params, body: { reason } }))
     await decided()
   }
   return (
@@ -38,7 +39,7 @@ export function CertificationCard({ request }: { request: CertificationRequest }
           <ConfirmButton
             color="teal.9"
             question={`Approve ${name} for ${type}?`}
-            consequence={`${name} may drive every available robot of this type from now on, and is told so. This cannot be undone here.`}
+            consequence={`${name} may drive every available robot of this type from now on, and is told so. It can be revoked.`}
             act="Approve"
             actColor="teal.9"
             onConfirm={approve}
@@ -46,16 +47,16 @@ export function CertificationCard({ request }: { request: CertificationRequest }
           >
             Approve
           </ConfirmButton>
-          <ConfirmButton
+          <ReasonButton
             variant="default"
             question={`Reject ${name} for ${type}?`}
-            consequence={`${name} is told so, and may ask again.`}
+            consequence={`${name} reads the reason, and may ask again.`}
             act="Reject"
             onConfirm={reject}
             aria-label={`Reject ${name} for ${type}`}
           >
             Reject
-          </ConfirmButton>
+          </ReasonButton>
         </Group>
       </Stack>
     </Card>

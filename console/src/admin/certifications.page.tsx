@@ -46,9 +46,16 @@ function Waiting() {
   )
 }
 
+type Settled = 'APPROVED' | 'REJECTED' | 'REVOKED'
+const none: Record<Settled, string> = {
+  APPROVED: 'None was approved yet',
+  REJECTED: 'None was rejected yet',
+  REVOKED: 'None was revoked yet',
+}
+
 function Decided() {
   const { rest } = usePlatform()
-  const [status, setStatus] = useState<'APPROVED' | 'REJECTED'>('APPROVED')
+  const [status, setStatus] = useState<Settled>('APPROVED')
   const query = useQuery(certificationsQuery(rest, status))
   return (
     <Stack component="section" aria-label="Decided" gap="sm">
@@ -60,13 +67,14 @@ function Decided() {
         data={[
           { value: 'APPROVED', label: 'Approved' },
           { value: 'REJECTED', label: 'Rejected' },
+          { value: 'REVOKED', label: 'Revoked' },
         ]}
         maw={320}
       />
       <QueryView
         query={query}
         isEmpty={({ certifications }) => certifications.length === 0}
-        empty={<Empty title={status === 'APPROVED' ? 'None was approved yet' : 'None was rejected yet'} />}
+        empty={<Empty title={none[status]} />}
       >
         {({ certifications }) => (
           <>

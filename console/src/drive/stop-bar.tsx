@@ -40,7 +40,7 @@ function StopText(props: { view: StopPress; inForce: StopInForce | undefined; se
   const { view, inForce, session } = props
   const by = useWho(session)
   if (inForce) {
-    const who = inForce.by === undefined ? '' : `, by ${by(inForce.by)}`
+    const who = inForce.by === undefined ? byRole(inForce.byRole) : `, by ${by(inForce.by)}`
     return (
       <Text size="sm">
         <b>Stopped:</b> {reasonText(inForce.reason)}
@@ -69,6 +69,11 @@ function StopText(props: { view: StopPress; inForce: StopInForce | undefined; se
       Stops the robot until the stop is cleared. The keys work everywhere but in text fields.
     </Text>
   )
+}
+
+function byRole(role: StopInForce['byRole']): string {
+  if (!role) return ''
+  return { client: ', by the owner', operator: ', by you', admin: ', by an admin' }[role]
 }
 
 function useWho(session: SessionDetail): (id: string | null) => string {

@@ -1,4 +1,4 @@
-import type { DriveState, SessionLogEvent } from '@wheelhouse/protocol'
+import type { DriveState, Role, SessionLogEvent } from '@wheelhouse/protocol'
 import type { LinkView } from './driver.ts'
 
 /** A latched stop: the robot stays stopped until it is cleared. */
@@ -6,6 +6,8 @@ export interface StopInForce {
   readonly reason: string
   /** Who pressed it, by id; null for the platform itself, undefined while it is not known. */
   readonly by: string | null | undefined
+  /** In which part they did, as the gateway says; undefined while it is not known. */
+  readonly byRole?: Role | null | undefined
   readonly recorded: boolean
 }
 
@@ -18,17 +20,17 @@ export function stopInForce(
   const logged = stopInLog(events)
   if (link.phase !== 'online' || !state) return logged
   if (!state.stop?.latched) return undefined
-  const { reason, recorded } = state.stop
-  return { reason, recorded, by: logged?.reason === reason ? logged.by : undefined }
+  const { reason, recorded, by_role: byRole } = state.stop
+  return { reason, recorded, byRole, by: logged?.reason === reason ? logged.by : undefined }
 }
 
 /** The latched stop in force by a session's log alone. */
 export function stopInLog(events: readonly SessionLogEvent[]): StopInForce | undefined {
-  const last = events.findLast(
-    ({ type }) => type === 'session.stopped' || type === 'session.stop_cleared' || type === 'session.ended',
-  )
-  if (last?.type !== 'session.stopped') return undefined
-  const { reason, actor_id: by } = last.data
+  const over = events.findLastIndex(({ type }) => type === 'session.stop_cleared' || type === 'session.ended')
+  // The first since then: the owner's upon the operator's has an entry of its own.
+  const stopped = events.slice(over + 1).find(({ type }) => type === 'session.stopped')
+  if (!stopped) return undefined
+  const { reason, actor_id: by } = stopped.data
   return {
     reason: typeof reason === 'string' ? reason : 'no reason given',
     by: typeof by === 'string' ? by : null,

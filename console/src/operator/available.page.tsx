@@ -10,7 +10,7 @@ export function AvailablePage() {
   return (
     <Page
       title="Available robots"
-      description="Of the types you are certified for. The list changes by itself."
+      description="Those that you may drive: of your types, and those that require no certification. The list changes by itself."
     >
       <Stack>
         <OpenSession />

@@ -8,7 +8,12 @@ import { Time } from '../ui/time.tsx'
 import { CertificationForm } from './certification.form.tsx'
 import { type Certification, useCertifications } from './queries.ts'
 
-const colors = { PENDING: 'orange.9', APPROVED: 'teal.9', REJECTED: 'gray.7' } as const
+const colors = {
+  PENDING: 'orange.9',
+  APPROVED: 'teal.9',
+  REJECTED: 'gray.7',
+  REVOKED: 'red.9',
+} as const
 
 /** What this operator is trusted with, and asking for more. */
 export function CertificationsPage() {
@@ -16,7 +21,7 @@ export function CertificationsPage() {
   return (
     <Page
       title="Certifications"
-      description="You see and drive robots of the types you are certified for. An administrator decides."
+      description="Some robots require an operator who is certified for their type. An administrator decides."
     >
       <Section title="Ask for a certification">
         <CertificationForm certifications={query.data?.certifications ?? []} />
@@ -36,9 +41,9 @@ const List = ({ certifications }: { certifications: readonly Certification[] }) 
   <DataTable
     label="Your certifications"
     minWidth={560}
-    columns={['Robot type', 'Status', 'Asked', 'Decided', 'Your note']}
+    columns={['Robot type', 'Status', 'Asked', 'Decided', 'Reason', 'Your note']}
   >
-    {certifications.map(({ id, robot_type, status, requested_at, decided_at, note }) => (
+    {certifications.map(({ id, robot_type, status, requested_at, decided_at, reason, note }) => (
       <Table.Tr key={id}>
         <Table.Td>{robot_type}</Table.Td>
         <Table.Td>
@@ -48,6 +53,7 @@ const List = ({ certifications }: { certifications: readonly Certification[] }) 
           <Time at={requested_at} />
         </Table.Td>
         <Table.Td>{decided_at ? <Time at={decided_at} /> : 'not yet'}</Table.Td>
+        <Table.Td style={{ whiteSpace: 'pre-wrap', overflowWrap: 'anywhere' }}>{reason}</Table.Td>
         <Table.Td style={{ overflowWrap: 'anywhere' }}>{note}</Table.Td>
       </Table.Tr>
     ))}

@@ -98,7 +98,8 @@ function WhyNone() {
   if (certifications?.some(({ status }) => status === 'APPROVED')) {
     return (
       <Empty title="No robot is available just now">
-        Those of your types are offline or with somebody else. They appear here as soon as they are free.
+        Those that you may drive are offline or with another operator. They appear here as soon as they are
+        free.
       </Empty>
     )
   }
@@ -114,7 +115,7 @@ function WhyNone() {
     >
       {waiting
         ? 'Robots of the type appear here as soon as it is approved.'
-        : 'You see robots of the types that you are certified for.'}
+        : 'No robot that requires no certification is free. Of the others you see those of the types that you are certified for.'}
     </Empty>
   )
 }

@@ -17,7 +17,8 @@ interface Values extends RobotValues {
 }
 const nothing: Values = {
   ...{ name: '', robot_type: '', hardware_id: '', stream_url: '', tags: [], notes: '' },
-  require_certification: false,
+  // Opening a robot to everybody is for its owner to choose.
+  require_certification: true,
 }
 const fields = Object.keys(nothing) as (keyof Values)[]
 

@@ -1,4 +1,4 @@
-import { NumberInput, Switch, TagsInput, Textarea, TextInput } from '@mantine/core'
+import { NumberInput, Radio, Stack, Switch, TagsInput, Textarea, TextInput } from '@mantine/core'
 import type { ReactNode } from 'react'
 
 /** What an owner says about a robot, as it stands in a form. */
@@ -81,4 +81,24 @@ export const LatencyField = (props: {
     allowDecimal={false}
     {...props}
   />
+)
+
+/** Who may clear a stop that the owner or an admin requested. */
+export const StopClearField = (props: {
+  value: 'owner' | 'anyone'
+  error: string | undefined
+  onChange: (value: 'owner' | 'anyone') => void
+}) => (
+  <Radio.Group
+    label="Clearing your stops"
+    description="Who may clear a remote stop of yours or of an admin. It complements the emergency stop device of the robot and never replaces it."
+    value={props.value}
+    error={props.error}
+    onChange={(value) => props.onChange(value === 'anyone' ? 'anyone' : 'owner')}
+  >
+    <Stack gap="xs" mt="xs">
+      <Radio value="owner" label="You or an admin; the operator can ask for it" />
+      <Radio value="anyone" label="The operator too" />
+    </Stack>
+  </Radio.Group>
 )

@@ -7,11 +7,12 @@ import { usePlatform } from '../app/platform.ts'
 import { fieldErrors } from '../ui/field-errors.ts'
 import { FormFooter } from '../ui/form-footer.tsx'
 import { LogEventField, LowBatteryField } from './report-fields.tsx'
-import { LatencyField, RobotFields, type RobotValues } from './robot-fields.tsx'
+import { LatencyField, RobotFields, type RobotValues, StopClearField } from './robot-fields.tsx'
 import { type RobotDetail, robotKey } from './use-robots.ts'
 
 interface Values extends RobotValues {
   readonly latency_limit_ms: number | string
+  readonly stop_clear: RobotDetail['stop_clear']
   /** In percent. */
   readonly low_battery_threshold: number | string
   readonly log_event_level: RobotDetail['log_event_level']
@@ -19,6 +20,7 @@ interface Values extends RobotValues {
 const fields = [
   ...(['name', 'stream_url', 'tags', 'notes', 'require_certification', 'latency_limit_ms'] as const),
   ...(['low_battery_threshold', 'log_event_level'] as const),
+  'stop_clear',
 ] as const
 
 /** What an owner may change about a robot. What is looked up meanwhile leaves alone what was typed. */
@@ -26,6 +28,7 @@ export function RobotSettingsForm({ robot }: { robot: RobotDetail }) {
   const [values, setValues] = useState<Values>({
     ...{ name: robot.name, stream_url: robot.stream_url, tags: robot.tags, notes: robot.notes ?? '' },
     ...{ require_certification: robot.require_certification, latency_limit_ms: robot.latency_limit_ms },
+    stop_clear: robot.stop_clear,
     low_battery_threshold: Math.round(robot.low_battery_threshold * 100),
     log_event_level: robot.log_event_level,
   })
@@ -51,6 +54,11 @@ export function RobotSettingsForm({ robot }: { robot: RobotDetail }) {
           value={values.latency_limit_ms}
           error={refused?.latency_limit_ms}
           onChange={(latency_limit_ms) => change({ latency_limit_ms })}
+        />
+        <StopClearField
+          value={values.stop_clear}
+          error={refused?.stop_clear}
+          onChange={(stop_clear) => change({ stop_clear })}
         />
         <LowBatteryField
           value={values.low_battery_threshold}

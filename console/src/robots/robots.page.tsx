@@ -1,31 +1,43 @@
-import { Badge, Group, SegmentedControl, Table, Text, TextInput } from '@mantine/core'
-import { useState } from 'react'
+import { Badge, Button, Group, Table, Text } from '@mantine/core'
+import { useNavigate, useSearch } from '@tanstack/react-router'
 import { DataTable } from '../ui/data-table.tsx'
 import { LinkAnchor, LinkButton } from '../ui/links.tsx'
 import { Page } from '../ui/page.tsx'
 import { Empty, QueryView } from '../ui/states.tsx'
+import { PAGE, type RobotSearch } from './list-search.ts'
+import { RobotFilters } from './robot-filters.tsx'
 import { HeartbeatAge, RobotStatusBadge, StalenessNote } from './robot-status.tsx'
-import { LISTED_AT_MOST, type Robot, useLiveRobots, useRobots } from './use-robots.ts'
+import { type Robot, useLiveRobots, useRobots } from './use-robots.ts'
 
-/** The signed-in person's robots, and how they are. */
+/** The signed-in person's robots, and how they are; the address says which, and which page of them. */
 export function RobotsPage() {
-  const query = useRobots()
+  const search = useSearch({ from: '/shell/robots' })
+  const navigate = useNavigate({ from: '/robots' })
+  const query = useRobots(search)
+  const go = (next: RobotSearch) => void navigate({ search: next, resetScroll: false, replace: true })
+  const filtered = Boolean(search.search || search.status || search.type)
   const register = <LinkButton to="/robots/new">Register a robot</LinkButton>
   return (
     <Page title="Robots" description="Yours, and how they are" actions={register}>
+      {(filtered || query.data?.total !== 0) && <RobotFilters search={search} onChange={go} />}
+      {query.data && <StalenessNote asOfMs={query.dataUpdatedAt} />}
       <QueryView
         query={query}
-        isEmpty={(robots) => robots.length === 0}
+        isEmpty={({ total }) => total === 0}
         empty={
-          <Empty title="No robots yet" action={register}>
-            Register one: you get a token for it, and code to connect it with.
-          </Empty>
+          filtered ? (
+            <Empty title="No robot is like that" />
+          ) : (
+            <Empty title="No robots yet" action={register}>
+              Register one: you get a token for it, and code to connect it with.
+            </Empty>
+          )
         }
       >
-        {(robots) => (
+        {({ robots, total }) => (
           <>
-            <StalenessNote asOfMs={query.dataUpdatedAt} />
-            <Robots robots={robots} />
+            <RobotTable robots={robots} />
+            <Pages search={search} total={total} busy={query.isPlaceholderData} onChange={go} />
           </>
         )}
       </QueryView>
@@ -33,64 +45,51 @@ export function RobotsPage() {
   )
 }
 
-const choices = [
-  { value: 'all', label: 'All' },
-  { value: 'online', label: 'Connected' },
-  { value: 'OFFLINE', label: 'Offline' },
-]
-
-/** Whether every word that was typed is found in what the robot is called. */
-function matches(robot: Robot, search: string): boolean {
-  const text = [robot.name, robot.robot_type, robot.hardware_id, ...robot.tags].join(' ').toLowerCase()
-  return search
-    .toLowerCase()
-    .split(/\s+/)
-    .every((word) => text.includes(word))
-}
-
-function Robots({ robots }: { robots: readonly Robot[] }) {
-  const [search, setSearch] = useState('')
-  const [choice, setChoice] = useState('all')
-  const asOfNow = useLiveRobots()
-  const shown = robots
-    .map(asOfNow)
-    .filter(({ status }) => choice === 'all' || (choice === 'OFFLINE') === (status === 'OFFLINE'))
-    .filter((robot) => matches(robot, search))
+/** Which of how many robots are shown, and the way to the others. */
+function Pages(props: {
+  search: RobotSearch
+  total: number
+  busy: boolean
+  onChange: (next: RobotSearch) => void
+}) {
+  const { search, total, busy, onChange } = props
+  const { page = 1 } = search
+  const first = (page - 1) * PAGE
+  const last = Math.min(total, first + PAGE)
+  const to = (next: number) => onChange({ ...search, page: next > 1 ? next : undefined })
   return (
-    <>
-      <Group align="flex-end">
-        <TextInput
-          label="Search"
-          placeholder="Name, type, hardware or tag"
-          type="search"
-          value={search}
-          onChange={(event) => setSearch(event.currentTarget.value)}
-          flex={1}
-          miw={200}
-        />
-        <SegmentedControl data={choices} value={choice} onChange={setChoice} aria-label="Which robots" />
-      </Group>
-      {shown.length === 0 ? <Empty title="No robot is like that" /> : <RobotTable robots={shown} />}
-      {robots.length >= LISTED_AT_MOST && (
-        <Text size="sm" c="dimmed">
-          These are the {LISTED_AT_MOST} newest robots; older ones are not listed.
-        </Text>
+    <Group component="nav" aria-label="Pages" justify="space-between">
+      <Text size="sm" c="dimmed" role="status">
+        {first < total ? `${first + 1} to ${last} of ${total}` : `${total} in all`}
+      </Text>
+      {(total > PAGE || page > 1) && (
+        <Group gap="xs">
+          <Button variant="default" disabled={page === 1 || busy} onClick={() => to(page - 1)}>
+            Newer
+          </Button>
+          <Button variant="default" disabled={last >= total || busy} onClick={() => to(page + 1)}>
+            Older
+          </Button>
+        </Group>
       )}
-    </>
+    </Group>
   )
 }
 
-const RobotTable = ({ robots }: { robots: readonly Robot[] }) => (
-  <DataTable
-    label="Robots"
-    minWidth={680}
-    columns={['Name', 'Status', 'Last heartbeat', 'Hours in sessions', 'Tags']}
-  >
-    {robots.map((robot) => (
-      <Row key={robot.id} robot={robot} />
-    ))}
-  </DataTable>
-)
+function RobotTable({ robots }: { robots: readonly Robot[] }) {
+  const asOfNow = useLiveRobots()
+  return (
+    <DataTable
+      label="Robots"
+      minWidth={680}
+      columns={['Name', 'Status', 'Last heartbeat', 'Hours in sessions', 'Tags']}
+    >
+      {robots.map((robot) => (
+        <Row key={robot.id} robot={asOfNow(robot)} />
+      ))}
+    </DataTable>
+  )
+}
 
 const Row = ({ robot }: { robot: Robot }) => (
   <Table.Tr>

@@ -2,6 +2,7 @@ import { IconRobot } from '@tabler/icons-react'
 import { createRoute, lazyRouteComponent } from '@tanstack/react-router'
 import type { NavigationEntry } from '../app/navigation.ts'
 import { shellRoute } from '../app/root-routes.ts'
+import { readRobotSearch } from './list-search.ts'
 
 const getParentRoute = () => shellRoute
 
@@ -9,6 +10,7 @@ export const robotRoutes = [
   createRoute({
     getParentRoute,
     path: '/robots',
+    validateSearch: readRobotSearch,
     component: lazyRouteComponent(() => import('./robots.page.tsx'), 'RobotsPage'),
   }),
   createRoute({

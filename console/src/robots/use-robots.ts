@@ -1,25 +1,36 @@
-import { useQuery } from '@tanstack/react-query'
+import { keepPreviousData, useQuery } from '@tanstack/react-query'
 import { answerOf, type Schemas } from '@wheelhouse/sdk'
 import { keys } from '../api/keys.ts'
 import { usePlatform } from '../app/platform.ts'
 import { useConnection, useRobotStatuses } from '../live/hooks.ts'
+import { PAGE, type RobotSearch } from './list-search.ts'
 
 export type Robot = Schemas['Robot']
 export type RobotDetail = Schemas['RobotDetail']
 
-/** Most robots that the platform lists. */
-export const LISTED_AT_MOST = 50
 /** Changes of status are told at once; heartbeats are looked up. */
 const HEARTBEATS_MS = 5_000
 
 export const robotKey = (id: string) => [...keys.robots, 'own', id]
 
-/** The signed-in person's robots, newest first. */
-export function useRobots() {
+/** A page of the signed-in person's robots, newest first, and how many pass the filters in all. */
+export function useRobots({ search, status, type, page = 1 }: RobotSearch) {
   const { rest } = usePlatform()
+  const query = {
+    ...{ limit: PAGE, offset: (page - 1) * PAGE },
+    ...(search && { search }),
+    ...(status && { status }),
+    ...(type && { robot_type: type }),
+  }
   return useQuery({
-    queryKey: [...keys.robots, 'own'],
-    queryFn: () => answerOf(rest.GET('/api/client/robots')),
+    queryKey: [...keys.robots, 'own', 'list', query],
+    queryFn: async ({ signal }) => {
+      const asked = rest.GET('/api/client/robots', { params: { query }, signal })
+      const robots = await answerOf(asked)
+      const { response } = await asked
+      return { robots, total: Number(response.headers.get('X-Total-Count') ?? robots.length) }
+    },
+    placeholderData: keepPreviousData,
     refetchInterval: HEARTBEATS_MS,
   })
 }

@@ -1,7 +1,11 @@
+import { Button, Text } from '@mantine/core'
+import { useHotkeys } from '@mantine/hooks'
 import { reasonText } from '@wheelhouse/protocol'
 import { useMe } from '../auth/me.ts'
 import { ConfirmButton } from '../ui/confirm-button.tsx'
 import { dateTime } from '../ui/format.ts'
+import { Problem } from '../ui/states.tsx'
+import { Time } from '../ui/time.tsx'
 import { actorName } from './event-texts.ts'
 import type { SessionDetail } from './session-query.ts'
 import { useAct } from './session-side.ts'
@@ -19,13 +23,43 @@ export function useStopText({
   return `${actorName(stop.by, cast)} pressed stop, ${dateTime(stop.at)}: ${reasonText(stop.reason)}.`
 }
 
-/** Takes the stop away, after it was read. The session stays paused. */
-export function ClearStop({ session }: { session: SessionDetail }) {
+/** Clears the stop, or asks those who may to clear it. */
+export const StopClearing = ({ session }: { session: SessionDetail }) =>
+  session.control.stop?.may_clear === false ? (
+    <AskToClear session={session} />
+  ) : (
+    <ClearStop session={session} />
+  )
+
+/** The stop is the owner's or an admin's: one button, or the key C, asks them to clear it. */
+function AskToClear({ session }: { session: SessionDetail }) {
+  const act = useAct(session.id)
+  const ask = () => act.mutate('request_clear_stop')
+  useHotkeys([['c', ask]])
+  const askedAt = session.control.stop?.clear_requested_at
+  return (
+    <>
+      <Button loading={act.isPending} onClick={ask}>
+        Ask to clear (C)
+      </Button>
+      {askedAt && (
+        <Text size="sm" role="status">
+          You asked for it <Time at={askedAt} />.
+        </Text>
+      )}
+      <Problem error={act.error} />
+    </>
+  )
+}
+
+/** Clears the stop, after it was read. The session stays paused. */
+function ClearStop({ session }: { session: SessionDetail }) {
   const act = useAct(session.id)
   const told = useStopText(session)
+  const asked = session.control.stop?.clear_requested_at != null
   return (
     <ConfirmButton
-      variant="default"
+      variant={asked ? 'filled' : 'default'}
       question="Clear the stop?"
       consequence={`${told} Look at the robot before you clear it. The session stays paused until its operator resumes it.`}
       act="Clear the stop"

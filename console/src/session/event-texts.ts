@@ -54,6 +54,7 @@ const texts: Record<SessionEventType, (who: string, data: Data) => string> = {
   'session.cancelled': (who, data) => `${who} cancelled the session${because(data)}`,
   'session.stopped': (who, data) => `${who} pressed stop${because(data)}${outage(data)}`,
   'session.stop_cleared': (who) => `${who} cleared the stop`,
+  'session.stop_clear_requested': (who, data) => `${who} asked to clear the stop${because(data)}`,
   'session.pause_limit_soon': (_, { ends_at }) =>
     `The session ends at ${clock(ends_at)} unless it is resumed`,
   'session.planned_end_soon': (_, { planned_end }) =>

@@ -49,7 +49,7 @@ function useRobots(sessions: readonly ListedSession[], chosen: string | undefine
   const { roles } = useMe()
   const own = useQuery({
     queryKey: [...keys.robots, 'mine'],
-    queryFn: () => answerOf(rest.GET('/api/client/robots')),
+    queryFn: () => answerOf(rest.GET('/api/client/robots', { params: { query: { limit: 100 } } })),
     enabled: roles.includes('client'),
   })
   const names = new Map<string, string>([

@@ -5,7 +5,7 @@ import { useMe } from '../auth/me.ts'
 import type { LiveSession } from '../live/hooks.ts'
 import { ConfirmButton } from '../ui/confirm-button.tsx'
 import { Problem } from '../ui/states.tsx'
-import { ClearStop } from './clear-stop.tsx'
+import { StopClearing } from './clear-stop.tsx'
 import { type SessionDetail, sessionQuery } from './session-query.ts'
 import { isOpen, useAct, useSides } from './session-side.ts'
 
@@ -36,7 +36,7 @@ function Actions({ session }: { session: SessionDetail }) {
             Pause
           </Button>
         )}
-        {stop && isParty && <ClearStop session={session} />}
+        {stop && <StopClearing session={session} />}
         {paused && sides.operator && (
           <Button
             disabled={stop !== null || !connected}
@@ -56,16 +56,21 @@ function Actions({ session }: { session: SessionDetail }) {
           End
         </ConfirmButton>
       </Group>
-      {paused && <Text size="sm">{nextStep(sides.operator, stop !== null, connected)}</Text>}
+      {paused && <Text size="sm">{nextStep(sides.operator, stop, connected)}</Text>}
       <Problem error={act.error} />
     </Stack>
   )
 }
 
 /** What has to happen before a paused session goes on. */
-function nextStep(isOperator: boolean, stopped: boolean, connected: boolean): string {
-  if (stopped)
-    return 'A stop is in force. Once it is cleared, the session goes on when its operator resumes it.'
+function nextStep(isOperator: boolean, stop: SessionDetail['control']['stop'], connected: boolean): string {
+  if (stop && !stop.may_clear) {
+    return 'A stop is in force that only the owner or an admin can clear. Ask them once nothing is in danger.'
+  }
+  if (stop?.may_clear && stop.clear_requested_at && !isOperator) {
+    return 'The operator asks you to clear the stop. Look at the robot first.'
+  }
+  if (stop) return 'A stop is in force. Once it is cleared, the session goes on when its operator resumes it.'
   if (!connected) return 'The robot has lost its connection. The session can go on when it is back.'
   return isOperator ? 'Resume when you are ready to drive.' : 'It goes on when its operator resumes it.'
 }

@@ -8,6 +8,7 @@ import { AccountForm } from './account.form.tsx'
 import { ApiKeys } from './api-keys.tsx'
 import { AvatarForm } from './avatar.form.tsx'
 import { PreferencesForm } from './preferences.form.tsx'
+import { RolesSection } from './roles.tsx'
 
 /** Everything about the account. */
 export function SettingsPage() {
@@ -28,6 +29,9 @@ export function SettingsPage() {
           <ClientProfileForm />
         </Section>
       )}
+      <Section title="Roles">
+        <RolesSection />
+      </Section>
       <Section title="Notifications">
         <PreferencesForm />
       </Section>

@@ -7,6 +7,7 @@ export const robotTools: readonly ToolSpec[] = [
     title: 'List your robots',
     route: 'GET /api/client/robots',
     pages: 'robots',
+    limit: 10,
     hidden: ['control_url', 'notes'],
   },
   { name: 'get_robot', title: 'Read a robot', route: 'GET /api/client/robots/{id}', id: 'robotId' },

@@ -1,0 +1,28 @@
+import { answerOf, type Schemas } from '@wheelhouse/sdk'
+import type { Context } from '../context.ts'
+
+interface Filters {
+  readonly status?: Schemas['RobotStatus']
+  readonly robot_type?: string
+  readonly search?: string
+}
+
+/** As many as one answer holds. */
+const PAGE = 100
+
+/** The caller's robots, newest first, page by page. */
+export async function ownRobots(
+  cli: Pick<Context, 'rest'>,
+  filters: Filters = {},
+  { limit = Number.POSITIVE_INFINITY, offset = 0 } = {},
+): Promise<Schemas['Robot'][]> {
+  const robots: Schemas['Robot'][] = []
+  while (robots.length < limit) {
+    const asked = Math.min(PAGE, limit - robots.length)
+    const query = { ...filters, limit: asked, offset: offset + robots.length }
+    const page = await answerOf(cli.rest.GET('/api/client/robots', { params: { query } }))
+    robots.push(...page)
+    if (page.length < asked) break
+  }
+  return robots
+}

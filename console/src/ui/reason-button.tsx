@@ -1,0 +1,69 @@
+import { Button, type ButtonProps, Group, Modal, Stack, Text, Textarea } from '@mantine/core'
+import { useDisclosure } from '@mantine/hooks'
+import { type FormEvent, type ReactNode, useState } from 'react'
+import { Problem } from './states.tsx'
+
+interface Props extends ButtonProps {
+  readonly question: string
+  readonly consequence: ReactNode
+  /** What the confirming button says. */
+  readonly act: string
+  /** The dialog closes when it succeeds, and shows what went wrong when it fails. */
+  readonly onConfirm: (reason: string) => Promise<unknown>
+  readonly 'aria-label'?: string
+}
+
+/** A button whose action needs a reason that the other side reads. */
+export function ReasonButton({ question, consequence, act, onConfirm, children, ...button }: Props) {
+  const [opened, { open, close }] = useDisclosure(false)
+  const [reason, setReason] = useState('')
+  const [busy, setBusy] = useState(false)
+  const [error, setError] = useState<unknown>()
+  const confirm = async (event: FormEvent) => {
+    event.preventDefault()
+    setBusy(true)
+    setError(undefined)
+    try {
+      await onConfirm(reason)
+      setReason('')
+      close()
+    } catch (cause) {
+      setError(cause)
+    } finally {
+      setBusy(false)
+    }
+  }
+  return (
+    <>
+      <Button {...button} onClick={open}>
+        {children}
+      </Button>
+      <Modal opened={opened} onClose={close} title={question} onExitTransitionEnd={() => setError(undefined)}>
+        <form onSubmit={(event) => void confirm(event)}>
+          <Stack>
+            <Text>{consequence}</Text>
+            <Textarea
+              label="Reason"
+              value={reason}
+              onChange={({ currentTarget: { value } }) => setReason(value)}
+              maxLength={2_000}
+              autosize
+              minRows={2}
+              required
+              data-autofocus
+            />
+            <Problem error={error} />
+            <Group justify="flex-end">
+              <Button variant="default" onClick={close}>
+                Keep
+              </Button>
+              <Button color="red.9" type="submit" loading={busy} disabled={reason.trim() === ''}>
+                {act}
+              </Button>
+            </Group>
+          </Stack>
+        </form>
+      </Modal>
+    </>
+  )
+}
