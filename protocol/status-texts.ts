@@ -28,6 +28,7 @@ export const actionTexts: Texts<SessionAction> = {
   cancel: 'cancel the session',
   emergency_stop: 'stop the robot',
   clear_stop: 'clear the stop',
+  request_clear_stop: 'ask for the stop to be cleared',
   approve_extension: 'approve an extension',
   decline_extension: 'decline an extension',
 }

@@ -74,10 +74,30 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Rejects a certification request
+         * Rejects a certification request, with a reason that the operator reads
          * @description This needs the admin role, and a session token or an API key.
          */
         post: operations["postAdminCertificationReject"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/admin/certifications/{id}/revoke": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Revokes a certification, with a reason that the operator reads; open sessions go on
+         * @description This needs the admin role, and a session token or an API key.
+         */
+        post: operations["postAdminCertificationRevoke"];
         delete?: never;
         options?: never;
         head?: never;
@@ -159,6 +179,30 @@ export interface paths {
         put?: never;
         post?: never;
         delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/admin/users/{id}/roles/{role}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Gives a role back to a user whom an admin had removed it from
+         * @description This needs the admin role, and a session token or an API key.
+         */
+        post: operations["postAdminUserRole"];
+        /**
+         * Removes a role of a user, who cannot take it again; open sessions go on
+         * @description This needs the admin role, and a session token or an API key.
+         */
+        delete: operations["deleteAdminUserRole"];
         options?: never;
         head?: never;
         patch?: never;
@@ -287,6 +331,26 @@ export interface paths {
          */
         post: operations["postAuthProfile"];
         delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/auth/roles/{role}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        post?: never;
+        /**
+         * Drops a role of yours; it can be taken again
+         * @description This needs an account, and a session token or an API key.
+         */
+        delete: operations["deleteAuthRole"];
         options?: never;
         head?: never;
         patch?: never;
@@ -424,7 +488,7 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * Lists your robots, newest first, up to 50
+         * Lists your robots, newest first, 50 unless you say otherwise
          * @description This needs the client role, and a session token or an API key.
          */
         get: operations["getClientRobots"];
@@ -696,7 +760,7 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * Lists available robots of the types you are certified for
+         * Lists the robots that you could start a session on now
          * @description This needs the operator role, and a session token or an API key.
          */
         get: operations["getOperatorAvailableRobots"];
@@ -1507,12 +1571,22 @@ export interface components {
              */
             note: string | null;
             /**
+             * @description Why an admin has rejected or revoked it.
+             * @example null
+             */
+            reason: string | null;
+            /**
              * Format: date-time
              * @example 2026-09-15T07:45:00.000Z
              */
             requested_at: string;
             /** @example null */
             decided_at: string | null;
+        };
+        /** @description Why a certification is rejected or revoked. */
+        CertificationReason: {
+            /** @example Please repeat the safety course first */
+            reason: string;
         };
         /** @description A certification with whose it is, for admins. */
         CertificationRequest: {
@@ -1530,6 +1604,11 @@ export interface components {
              */
             note: string | null;
             /**
+             * @description Why an admin has rejected or revoked it.
+             * @example null
+             */
+            reason: string | null;
+            /**
              * Format: date-time
              * @example 2026-09-15T07:45:00.000Z
              */
@@ -1545,10 +1624,10 @@ export interface components {
             operator_name: string;
         };
         /**
-         * @description PENDING until an admin decides.
+         * @description PENDING until an admin decides. REVOKED after it was APPROVED.
          * @enum {string}
          */
-        CertificationStatus: "PENDING" | "APPROVED" | "REJECTED";
+        CertificationStatus: "PENDING" | "APPROVED" | "REJECTED" | "REVOKED";
         /** @description A message in the chat of a session. */
         ChatMessage: {
             /**
@@ -1833,7 +1912,7 @@ export interface components {
                 connected: boolean;
                 /** @description Whether the operator's control connection has been there once. An ACTIVE session that the operator has joined and lost is PAUSED with operator_lost after a grace. */
                 operator_joined: boolean;
-                /** @description The latched stop in force; null when there is none. */
+                /** @description The remote stop in force; null when there is none. It complements the machine's own emergency stop device and never replaces it. */
                 stop: {
                     reason: string;
                     /**
@@ -1843,6 +1922,14 @@ export interface components {
                     at: string;
                     /** @description The user who stopped the robot. */
                     by: string | null;
+                    /** @description In which part they did: as the owner (client), the operator or an admin. */
+                    by_role: components["schemas"]["Role"] | null;
+                    /** @description Who may clear it: the owner or an admin (owner), or the operator too (anyone). It is owner as soon as the owner or an admin has requested one of the stops in force, unless the robot is set otherwise. */
+                    clearable_by: components["schemas"]["StopClear"];
+                    /** @description Whether you may clear it. */
+                    may_clear: boolean;
+                    /** @description When the operator last asked for its clearing; null while they have not. */
+                    clear_requested_at: string | null;
                 } | null;
             };
             /** @description How late commands arrived at the gateway, compared with the quickest of their connection; null when the session was never driven. */
@@ -2069,7 +2156,7 @@ export interface components {
              */
             seq?: number;
             /**
-             * @description What happened; more kinds may come. session.scheduled, session.started, session.paused, session.resumed, session.ended, session.cancelled, session.stopped, session.stop_cleared, session.pause_limit_soon, session.planned_end_soon, session.rated, extension.requested, extension.approved, extension.declined, robot.lost, robot.back, chat.message, robot.status, robot.log, robot.battery_low, notification.session.scheduled, notification.session.started, notification.session.paused, notification.session.resumed, notification.session.ended, notification.session.cancelled, notification.session.stopped, notification.session.stop_cleared, notification.session.pause_limit_soon, notification.session.planned_end_soon, notification.session.rated, notification.extension.requested, notification.extension.approved, notification.extension.declined, notification.robot.lost, notification.robot.back, notification.certification.approved, notification.certification.rejected, notification.invoice.issued, notification.invoice.paid, notification.invoice.payment_failed, notification.invoice.voided, notification.payout.paid, notification.payout.failed, notification.payout.reversed, notification.webhook.disabled, notification.robot.battery_low
+             * @description What happened; more kinds may come. session.scheduled, session.started, session.paused, session.resumed, session.ended, session.cancelled, session.stopped, session.stop_cleared, session.stop_clear_requested, session.pause_limit_soon, session.planned_end_soon, session.rated, extension.requested, extension.approved, extension.declined, robot.lost, robot.back, chat.message, robot.status, robot.log, robot.battery_low, notification.session.scheduled, notification.session.started, notification.session.paused, notification.session.resumed, notification.session.ended, notification.session.cancelled, notification.session.stopped, notification.session.stop_cleared, notification.session.stop_clear_requested, notification.session.pause_limit_soon, notification.session.planned_end_soon, notification.session.rated, notification.extension.requested, notification.extension.approved, notification.extension.declined, notification.robot.lost, notification.robot.back, notification.certification.approved, notification.certification.rejected, notification.certification.revoked, notification.role.removed, notification.invoice.issued, notification.invoice.paid, notification.invoice.payment_failed, notification.invoice.voided, notification.payout.paid, notification.payout.failed, notification.payout.reversed, notification.webhook.disabled, notification.robot.battery_low
              * @example session.started
              */
             type: string;
@@ -2163,7 +2250,7 @@ export interface components {
              */
             seq: number;
             /**
-             * @description What happened; more kinds may come. session.scheduled, session.started, session.paused, session.resumed, session.ended, session.cancelled, session.stopped, session.stop_cleared, session.pause_limit_soon, session.planned_end_soon, session.rated, extension.requested, extension.approved, extension.declined, robot.lost, robot.back, chat.message, robot.status, robot.log, robot.battery_low, notification.session.scheduled, notification.session.started, notification.session.paused, notification.session.resumed, notification.session.ended, notification.session.cancelled, notification.session.stopped, notification.session.stop_cleared, notification.session.pause_limit_soon, notification.session.planned_end_soon, notification.session.rated, notification.extension.requested, notification.extension.approved, notification.extension.declined, notification.robot.lost, notification.robot.back, notification.certification.approved, notification.certification.rejected, notification.invoice.issued, notification.invoice.paid, notification.invoice.payment_failed, notification.invoice.voided, notification.payout.paid, notification.payout.failed, notification.payout.reversed, notification.webhook.disabled, notification.robot.battery_low
+             * @description What happened; more kinds may come. session.scheduled, session.started, session.paused, session.resumed, session.ended, session.cancelled, session.stopped, session.stop_cleared, session.stop_clear_requested, session.pause_limit_soon, session.planned_end_soon, session.rated, extension.requested, extension.approved, extension.declined, robot.lost, robot.back, chat.message, robot.status, robot.log, robot.battery_low, notification.session.scheduled, notification.session.started, notification.session.paused, notification.session.resumed, notification.session.ended, notification.session.cancelled, notification.session.stopped, notification.session.stop_cleared, notification.session.stop_clear_requested, notification.session.pause_limit_soon, notification.session.planned_end_soon, notification.session.rated, notification.extension.requested, notification.extension.approved, notification.extension.declined, notification.robot.lost, notification.robot.back, notification.certification.approved, notification.certification.rejected, notification.certification.revoked, notification.role.removed, notification.invoice.issued, notification.invoice.paid, notification.invoice.payment_failed, notification.invoice.voided, notification.payout.paid, notification.payout.failed, notification.payout.reversed, notification.webhook.disabled, notification.robot.battery_low
              * @example session.started
              */
             type: string;
@@ -2373,7 +2460,7 @@ export interface components {
              */
             id: string;
             /**
-             * @description What happened; more kinds may come. session.scheduled, session.started, session.paused, session.resumed, session.ended, session.cancelled, session.stopped, session.stop_cleared, session.pause_limit_soon, session.planned_end_soon, session.rated, extension.requested, extension.approved, extension.declined, robot.lost, robot.back, certification.approved, certification.rejected, invoice.issued, invoice.paid, invoice.payment_failed, invoice.voided, payout.paid, payout.failed, payout.reversed, webhook.disabled, robot.battery_low
+             * @description What happened; more kinds may come. session.scheduled, session.started, session.paused, session.resumed, session.ended, session.cancelled, session.stopped, session.stop_cleared, session.stop_clear_requested, session.pause_limit_soon, session.planned_end_soon, session.rated, extension.requested, extension.approved, extension.declined, robot.lost, robot.back, certification.approved, certification.rejected, certification.revoked, role.removed, invoice.issued, invoice.paid, invoice.payment_failed, invoice.voided, payout.paid, payout.failed, payout.reversed, webhook.disabled, robot.battery_low
              * @example session.started
              */
             type: string;
@@ -2621,7 +2708,7 @@ export interface components {
                 connected: boolean;
                 /** @description Whether the operator's control connection has been there once. An ACTIVE session that the operator has joined and lost is PAUSED with operator_lost after a grace. */
                 operator_joined: boolean;
-                /** @description The latched stop in force; null when there is none. */
+                /** @description The remote stop in force; null when there is none. It complements the machine's own emergency stop device and never replaces it. */
                 stop: {
                     reason: string;
                     /**
@@ -2631,6 +2718,14 @@ export interface components {
                     at: string;
                     /** @description The user who stopped the robot. */
                     by: string | null;
+                    /** @description In which part they did: as the owner (client), the operator or an admin. */
+                    by_role: components["schemas"]["Role"] | null;
+                    /** @description Who may clear it: the owner or an admin (owner), or the operator too (anyone). It is owner as soon as the owner or an admin has requested one of the stops in force, unless the robot is set otherwise. */
+                    clearable_by: components["schemas"]["StopClear"];
+                    /** @description Whether you may clear it. */
+                    may_clear: boolean;
+                    /** @description When the operator last asked for its clearing; null while they have not. */
+                    clear_requested_at: string | null;
                 } | null;
             };
             /** @description How late commands arrived at the gateway, compared with the quickest of their connection; null when the session was never driven. */
@@ -3103,6 +3198,8 @@ export interface components {
              * @example 400
              */
             latency_limit_ms: number;
+            /** @description Who may clear a remote stop that the owner or an admin requested: the owner or an admin (owner), or the operator of the session too (anyone). */
+            stop_clear: components["schemas"]["StopClear"];
             /**
              * @description Charge as last reported, 0 to 1; null until a heartbeat carries one.
              * @example 0.83
@@ -3252,6 +3349,8 @@ export interface components {
              * @example 400
              */
             latency_limit_ms: number;
+            /** @description Who may clear a remote stop that the owner or an admin requested: the owner or an admin (owner), or the operator of the session too (anyone). */
+            stop_clear: components["schemas"]["StopClear"];
             /**
              * @description Charge as last reported, 0 to 1; null until a heartbeat carries one.
              * @example 0.83
@@ -3403,7 +3502,7 @@ export interface components {
          * @example pause
          * @enum {string}
          */
-        SessionAction: "start" | "pause" | "resume" | "end" | "cancel" | "emergency_stop" | "clear_stop" | "approve_extension" | "decline_extension";
+        SessionAction: "start" | "pause" | "resume" | "end" | "cancel" | "emergency_stop" | "clear_stop" | "request_clear_stop" | "approve_extension" | "decline_extension";
         /** @description One session in full, in your view of it. */
         SessionDetail: components["schemas"]["ClientSessionDetail"] | components["schemas"]["OperatorSessionDetail"];
         /** @description One entry of the log of a session. */
@@ -3419,7 +3518,7 @@ export interface components {
              */
             seq: number;
             /**
-             * @description What happened; more kinds may come. session.scheduled, session.started, session.paused, session.resumed, session.ended, session.cancelled, session.stopped, session.stop_cleared, session.pause_limit_soon, session.planned_end_soon, session.rated, extension.requested, extension.approved, extension.declined, robot.lost, robot.back, chat.message
+             * @description What happened; more kinds may come. session.scheduled, session.started, session.paused, session.resumed, session.ended, session.cancelled, session.stopped, session.stop_cleared, session.stop_clear_requested, session.pause_limit_soon, session.planned_end_soon, session.rated, extension.requested, extension.approved, extension.declined, robot.lost, robot.back, chat.message
              * @example session.started
              */
             type: string;
@@ -3479,6 +3578,12 @@ export interface components {
          * @enum {string}
          */
         SessionStatus: "PENDING" | "ACTIVE" | "PAUSED" | "COMPLETED" | "CANCELLED";
+        /**
+         * @description owner: the owner or an admin. anyone: the operator of the session too.
+         * @example owner
+         * @enum {string}
+         */
+        StopClear: "owner" | "anyone";
         /** @description A contact message and how far its delivery has come. */
         StoredContactMessage: {
             /**
@@ -3992,6 +4097,8 @@ export interface components {
         "WWW-Authenticate": string;
         /** @description Names the request in the log of the platform. A caller may give one of its own. */
         "X-Request-Id": string;
+        /** @description How many entries pass the filters, on all pages together. */
+        "X-Total-Count": number;
     };
     pathItems: never;
 }
@@ -4107,6 +4214,7 @@ export interface operations {
                      *           "robot_type": "so-101",
                      *           "status": "PENDING",
                      *           "note": "Two years with this arm",
+                     *           "reason": null,
                      *           "requested_at": "2026-09-15T07:45:00.000Z",
                      *           "decided_at": null,
                      *           "operator_id": "d21f6b80-94c3-4e7a-b5d8-0f3a7e62c915",
@@ -4176,10 +4284,11 @@ export interface operations {
                      * @example {
                      *       "id": "a83c5d19-07e6-4b2f-96d1-4f8e2c7b0a35",
                      *       "robot_type": "so-101",
-                     *       "status": "APPROVED",
+                     *       "status": "PENDING",
                      *       "note": "Two years with this arm",
+                     *       "reason": null,
                      *       "requested_at": "2026-09-15T07:45:00.000Z",
-                     *       "decided_at": "2026-09-16T09:10:00.000Z",
+                     *       "decided_at": null,
                      *       "operator_id": "d21f6b80-94c3-4e7a-b5d8-0f3a7e62c915",
                      *       "operator_name": "Grace"
                      *     }
@@ -4248,7 +4357,16 @@ export interface operations {
             };
             cookie?: never;
         };
-        requestBody?: never;
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "reason": "Please repeat the safety course first"
+                 *     }
+                 */
+                "application/json": components["schemas"]["CertificationReason"];
+            };
+        };
         responses: {
             /** @description Done */
             200: {
@@ -4264,10 +4382,11 @@ export interface operations {
                      * @example {
                      *       "id": "a83c5d19-07e6-4b2f-96d1-4f8e2c7b0a35",
                      *       "robot_type": "so-101",
-                     *       "status": "REJECTED",
+                     *       "status": "PENDING",
                      *       "note": "Two years with this arm",
+                     *       "reason": null,
                      *       "requested_at": "2026-09-15T07:45:00.000Z",
-                     *       "decided_at": "2026-09-16T09:10:00.000Z",
+                     *       "decided_at": null,
                      *       "operator_id": "d21f6b80-94c3-4e7a-b5d8-0f3a7e62c915",
                      *       "operator_name": "Grace"
                      *     }
@@ -4296,6 +4415,104 @@ export interface operations {
             };
             404: components["responses"]["NotFound"];
             /** @description When the request is already decided, or when a request with the same Idempotency-Key is still running, or its answer was not kept */
+            409: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": "The robot is not AVAILABLE (it is IN_SESSION)"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            413: components["responses"]["PayloadTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            422: components["responses"]["UnprocessableEntity"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalServerError"];
+            503: components["responses"]["ServiceUnavailable"];
+        };
+    };
+    postAdminCertificationRevoke: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description Makes a repetition safe: within 24 hours, the same key with the same body answers with the stored answer of the first request instead of acting again.
+                 * @example 4f9d1e0a-2b7c-4c1f-8a58-7d3f0c2e9b66
+                 */
+                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+            };
+            path: {
+                /** @example a83c5d19-07e6-4b2f-96d1-4f8e2c7b0a35 */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "reason": "Please repeat the safety course first"
+                 *     }
+                 */
+                "application/json": components["schemas"]["CertificationReason"];
+            };
+        };
+        responses: {
+            /** @description Done */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "Idempotent-Replayed": components["headers"]["Idempotent-Replayed"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "id": "a83c5d19-07e6-4b2f-96d1-4f8e2c7b0a35",
+                     *       "robot_type": "so-101",
+                     *       "status": "PENDING",
+                     *       "note": "Two years with this arm",
+                     *       "reason": null,
+                     *       "requested_at": "2026-09-15T07:45:00.000Z",
+                     *       "decided_at": null,
+                     *       "operator_id": "d21f6b80-94c3-4e7a-b5d8-0f3a7e62c915",
+                     *       "operator_name": "Grace"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["CertificationRequest"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            /** @description When you do not have the admin role, or when the request comes with the session cookie from another site */
+            403: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": "This needs the admin role"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            404: components["responses"]["NotFound"];
+            /** @description When the certification is not approved, or when a request with the same Idempotency-Key is still running, or its answer was not kept */
             409: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -4639,6 +4856,153 @@ export interface operations {
                     /**
                      * @example {
                      *       "error": "This needs the admin role"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalServerError"];
+            503: components["responses"]["ServiceUnavailable"];
+        };
+    };
+    postAdminUserRole: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description Makes a repetition safe: within 24 hours, the same key with the same body answers with the stored answer of the first request instead of acting again.
+                 * @example 4f9d1e0a-2b7c-4c1f-8a58-7d3f0c2e9b66
+                 */
+                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+            };
+            path: {
+                /**
+                 * @description The id of the user.
+                 * @example d21f6b80-94c3-4e7a-b5d8-0f3a7e62c915
+                 */
+                id: string;
+                /** @example operator */
+                role: "client" | "operator";
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done; there is no body */
+            204: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "Idempotent-Replayed": components["headers"]["Idempotent-Replayed"];
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            /** @description When you do not have the admin role, or when the request comes with the session cookie from another site */
+            403: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": "This needs the admin role"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description When there is no such user, or the role was not removed */
+            404: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": "Robot not found"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            409: components["responses"]["Conflict"];
+            413: components["responses"]["PayloadTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            422: components["responses"]["UnprocessableEntity"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalServerError"];
+            503: components["responses"]["ServiceUnavailable"];
+        };
+    };
+    deleteAdminUserRole: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description The id of the user.
+                 * @example d21f6b80-94c3-4e7a-b5d8-0f3a7e62c915
+                 */
+                id: string;
+                /** @example operator */
+                role: "client" | "operator";
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done; there is no body */
+            204: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            /** @description When you do not have the admin role, or when the request comes with the session cookie from another site */
+            403: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": "This needs the admin role"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description When there is no such user, or they do not have the role */
+            404: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": "Robot not found"
                      *     }
                      */
                     "application/json": components["schemas"]["Error"];
@@ -5231,7 +5595,7 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
-            /** @description When the request comes with the session cookie from another site */
+            /** @description When an admin has removed the role, or when the request comes with the session cookie from another site */
             403: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -5252,6 +5616,86 @@ export interface operations {
             413: components["responses"]["PayloadTooLarge"];
             415: components["responses"]["UnsupportedMediaType"];
             422: components["responses"]["UnprocessableEntity"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalServerError"];
+            503: components["responses"]["ServiceUnavailable"];
+        };
+    };
+    deleteAuthRole: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @example operator */
+                role: "client" | "operator";
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done; there is no body */
+            204: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            /** @description When the request comes with the session cookie from another site */
+            403: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": "A request with the session cookie must come from an allowed origin"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description When you do not have the role */
+            404: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": "Robot not found"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description When you have sessions in it that are open or scheduled, or robots */
+            409: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": "The robot is not AVAILABLE (it is IN_SESSION)"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
             429: components["responses"]["TooManyRequests"];
             500: components["responses"]["InternalServerError"];
             503: components["responses"]["ServiceUnavailable"];
@@ -5859,7 +6303,18 @@ export interface operations {
     };
     getClientRobots: {
         parameters: {
-            query?: never;
+            query?: {
+                /** @example 50 */
+                limit?: number;
+                /** @example 0 */
+                offset?: number;
+                /** @example warehouse */
+                search?: string;
+                /** @example AVAILABLE */
+                status?: components["schemas"]["RobotStatus"];
+                /** @example so-101 */
+                robot_type?: string;
+            };
             header?: never;
             path?: never;
             cookie?: never;
@@ -5872,6 +6327,7 @@ export interface operations {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "X-Total-Count": components["headers"]["X-Total-Count"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -5900,6 +6356,7 @@ export interface operations {
                     "application/json": components["schemas"]["Robot"][];
                 };
             };
+            400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
             /** @description When you do not have the client role */
             403: {
@@ -5982,8 +6439,7 @@ export interface operations {
                      */
                     notes?: string | null;
                     /**
-                     * @description Whether operators need a certification for its type.
-                     * @default false
+                     * @description Unless it is given, the platform decides.
                      * @example false
                      */
                     require_certification?: boolean;
@@ -6021,6 +6477,7 @@ export interface operations {
                      *       "created_at": "2026-10-05T08:30:00.000Z",
                      *       "require_certification": false,
                      *       "latency_limit_ms": 400,
+                     *       "stop_clear": "owner",
                      *       "battery": 0.83,
                      *       "battery_at": "2026-11-20T09:30:00.000Z",
                      *       "low_battery_threshold": 0.2,
@@ -6116,6 +6573,7 @@ export interface operations {
                      *       "created_at": "2026-10-05T08:30:00.000Z",
                      *       "require_certification": false,
                      *       "latency_limit_ms": 400,
+                     *       "stop_clear": "owner",
                      *       "battery": 0.83,
                      *       "battery_at": "2026-11-20T09:30:00.000Z",
                      *       "low_battery_threshold": 0.2,
@@ -6237,6 +6695,7 @@ export interface operations {
                  *       "notes": "The gripper is new",
                  *       "require_certification": false,
                  *       "latency_limit_ms": 400,
+                 *       "stop_clear": "owner",
                  *       "low_battery_threshold": 0.2,
                  *       "log_event_level": "error"
                  *     }
@@ -6268,6 +6727,8 @@ export interface operations {
                      * @example 400
                      */
                     latency_limit_ms?: number;
+                    /** @description Who may clear a remote stop that the owner or an admin requested: the owner or an admin (owner), or the operator of the session too (anyone). */
+                    stop_clear?: components["schemas"]["StopClear"];
                     /**
                      * @description Below which charge, 0 to 1, you and the operator in session are notified, once for each discharge; 0: never.
                      * @example 0.2
@@ -6312,6 +6773,7 @@ export interface operations {
                      *       "created_at": "2026-10-05T08:30:00.000Z",
                      *       "require_certification": false,
                      *       "latency_limit_ms": 400,
+                     *       "stop_clear": "owner",
                      *       "battery": 0.83,
                      *       "battery_at": "2026-11-20T09:30:00.000Z",
                      *       "low_battery_threshold": 0.2,
@@ -7153,6 +7615,7 @@ export interface operations {
                      *           "robot_type": "so-101",
                      *           "status": "PENDING",
                      *           "note": "Two years with this arm",
+                     *           "reason": null,
                      *           "requested_at": "2026-09-15T07:45:00.000Z",
                      *           "decided_at": null
                      *         }
@@ -7233,6 +7696,7 @@ export interface operations {
                      *       "robot_type": "so-101",
                      *       "status": "PENDING",
                      *       "note": "Two years with this arm",
+                     *       "reason": null,
                      *       "requested_at": "2026-09-15T07:45:00.000Z",
                      *       "decided_at": null
                      *     }

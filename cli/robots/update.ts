@@ -18,7 +18,17 @@ interface Options {
 
 /** Changes what is named, and nothing else. */
 export async function run(cli: Context, given: string, options: Options): Promise<void> {
-  const { name, streamUrl, tag, notes, requireCertification, latencyLimit, lowBattery, logEvents, stopClear } = options
+  const {
+    name,
+    streamUrl,
+    tag,
+    notes,
+    requireCertification,
+    latencyLimit,
+    lowBattery,
+    logEvents,
+    stopClear,
+  } = options
   const body = {
     ...(name !== undefined && { name }),
     ...(streamUrl !== undefined && { stream_url: streamUrl }),

@@ -57,6 +57,7 @@ function onlyFor(action: SessionAction): string {
 
 interface ByUser {
   readonly actorId: string
+  readonly asAdmin: boolean
   readonly reason?: string
 }
 

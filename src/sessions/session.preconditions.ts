@@ -50,7 +50,8 @@ export async function availableRobot(tx: Tx, robotId: string): Promise<RobotReco
   return robot
 }
 
-const outOfService = () => conflict('The robot is out of service: its owner has left the platform. Choose another robot.')
+const outOfService = () =>
+  conflict('The robot is out of service: its owner has left the platform. Choose another robot.')
 
 async function whyNotAvailable(tx: Tx, robotId: string): Promise<AppError> {
   const robot = await tx.db

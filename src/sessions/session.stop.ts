@@ -50,7 +50,7 @@ export async function stopOf(tx: Tx, sessionId: string) {
  * Counts a stop upon a stop: whoever was about to clear the first one has to look again. The first one of the owner or
  * an admin upon the operator's takes the clearing away from the operator, so it gets an entry of the log.
  */
-async function stopAgain(tx: Tx, sessionId: string, robot: RobotRecord, act: Act & { reason: string }) {
+async function stopAgain(tx: Tx, sessionId: string, robot: RobotRecord, act: Act, reason: string) {
   const { stop_by_owner: byOwner } = requesterColumns(act.actorId)
   const raised = await tx.db
     .updateTable('sessions')

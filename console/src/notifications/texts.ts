@@ -11,9 +11,13 @@ import {
  * named as they come.
  */
 export function textOf({ type, data }: Pick<NotificationEvent, 'type' | 'data'>) {
-  const about = [data.robot_name, data.robot_type, data.host, roleText(data.role), why(type, data.reason)].filter(
-    (text) => typeof text === 'string' && text !== '',
-  )
+  const about = [
+    data.robot_name,
+    data.robot_type,
+    data.host,
+    roleText(data.role),
+    why(type, data.reason),
+  ].filter((text) => typeof text === 'string' && text !== '')
   const sessionId = typeof data.session_id === 'string' ? data.session_id : undefined
   return { title: eventTitle(type), detail: about.join(' · '), sessionId }
 }

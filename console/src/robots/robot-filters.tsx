@@ -1,9 +1,8 @@
 import { Group, NativeSelect, TextInput } from '@mantine/core'
 import { useDebouncedCallback } from '@mantine/hooks'
-import { RobotStatus } from '@wheelhouse/protocol'
+import { RobotStatus, robotStatusTexts } from '@wheelhouse/protocol'
 import { useState } from 'react'
 import { type RobotSearch, readRobotSearch } from './list-search.ts'
-import { statusTexts } from './robot-status.tsx'
 
 /** Who types is not asked for at every key. */
 const TYPING_MS = 250
@@ -44,7 +43,7 @@ export function RobotFilters(props: { search: RobotSearch; onChange: (next: Robo
         onChange={({ currentTarget: { value } }) => apply({ ...typed, status: value })}
         data={[
           { value: '', label: 'All' },
-          ...RobotStatus.options.map((value) => ({ value, label: statusTexts[value] })),
+          ...RobotStatus.options.map((value) => ({ value, label: robotStatusTexts[value] })),
         ]}
       />
     </Group>

@@ -16,12 +16,11 @@ import { Migration0015InvoiceCollections } from './0015-invoice-collections.ts'
 import { Migration0016StopPresses } from './0016-stop-presses.ts'
 import { Migration0017AuditFilters } from './0017-audit-filters.ts'
 import { Migration0018OutboundEvents } from './0018-outbound-events.ts'
-import { Migration0022StopAuthority } from './0022-stop-authority.ts'
-import { Migration0023RobotLists } from './0023-robot-lists.ts'
-import { Migration0021RobotLogs } from './0021-robot-logs.ts'
 import { Migration0019SessionPlanning } from './0019-session-planning.ts'
 import { Migration0020MoneyRecords } from './0020-money-records.ts'
 import { Migration0021RobotLogs } from './0021-robot-logs.ts'
+import { Migration0022StopAuthority } from './0022-stop-authority.ts'
+import { Migration0023RobotLists } from './0023-robot-lists.ts'
 import { Migration0024PeopleFields } from './0024-people-fields.ts'
 import { Migration0025TicketLimits } from './0025-ticket-limits.ts'
 
@@ -45,11 +44,11 @@ export const migrations = [
   { name: '0016_stop_presses', class: Migration0016StopPresses },
   { name: '0017_audit_filters', class: Migration0017AuditFilters },
   { name: '0018_outbound_events', class: Migration0018OutboundEvents },
-  { name: '0022_stop_authority', class: Migration0022StopAuthority },
-  { name: '0023_robot_lists', class: Migration0023RobotLists },
-  { name: '0021_robot_logs', class: Migration0021RobotLogs },
   { name: '0019_session_planning', class: Migration0019SessionPlanning },
   { name: '0020_money_records', class: Migration0020MoneyRecords },
-  { name: '0025_ticket_limits', class: Migration0025TicketLimits },
+  { name: '0021_robot_logs', class: Migration0021RobotLogs },
+  { name: '0022_stop_authority', class: Migration0022StopAuthority },
+  { name: '0023_robot_lists', class: Migration0023RobotLists },
   { name: '0024_people_fields', class: Migration0024PeopleFields },
+  { name: '0025_ticket_limits', class: Migration0025TicketLimits },
 ]
