@@ -213,7 +213,7 @@ const atGateway: Record<string, () => Promise<unknown>> = {
   'bus:credential.revoked': async () => world.platform.bus.publish('credential.revoked', { apiKeyId: 'x' }),
   ...runByThemselves(
     ...['wheel', 'heartbeats', 'repeat-stops', 'silence', 'writer', 'waiting', 'blocked', 'latency'],
-    ...['housekeeping', 'permissions', 'reconcile'],
+    ...['housekeeping', 'permissions', 'reconcile', 'logs'],
   ),
 }
 
