@@ -213,7 +213,7 @@ const atGateway: Record<string, () => Promise<unknown>> = {
   'bus:credential.revoked': async () => world.platform.bus.publish('credential.revoked', { apiKeyId: 'x' }),
   ...runByThemselves(
     ...['wheel', 'heartbeats', 'repeat-stops', 'silence', 'writer', 'waiting', 'blocked', 'latency'],
-    ...['housekeeping', 'permissions', 'reconcile'],
+    ...['housekeeping', 'permissions', 'reconcile', 'logs', 'admissions', 'revocations'],
   ),
 }
 
@@ -254,6 +254,13 @@ const atHub: Record<string, () => Promise<unknown>> = {
     expect(refused.statusCode).toBe(400)
     hub.socket.terminate()
   },
+  'engine:connection': async () => (await scene.client.hub()).close(),
+  'timer:refused': async () => {
+    const hub = new RawHub(world.hubUrl)
+    hub.socket.once('open', () => hub.socket.send('40{"token":"none of ours"}'))
+    await vi.waitFor(() => expect(failing).toBeUndefined(), patience)
+    hub.socket.terminate()
+  },
   'socket:handshake': async () => {
     const hub = new RawHub(world.hubUrl)
     hub.socket.once('open', () => hub.socket.send('40{}'))
@@ -288,7 +295,7 @@ const atHub: Record<string, () => Promise<unknown>> = {
     hub.close()
   },
   'bus:credential.revoked': atGateway['bus:credential.revoked'] as () => Promise<unknown>,
-  ...runByThemselves('slow-clients', 'attendance', 'permissions'),
+  ...runByThemselves('slow-clients', 'attendance', 'revocations'),
 }
 
 function runByThemselves(...names: string[]): Record<string, () => Promise<unknown>> {
