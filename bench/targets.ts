@@ -68,6 +68,8 @@ export async function startWheelhouse(
           DEMO: 'false',
           RATE_LIMIT_PER_MINUTE: '0',
           RATE_LIMIT_PUBLIC_PER_MINUTE: '0',
+          ROBOT_CONNECTS_PER_MINUTE: '0',
+          OPERATOR_JOIN_MS: '0', // sessions of benches have no operators at the gateway
           PORT: '0',
           HUB_PORT: '0',
           GATEWAY_PORT: '0',

@@ -1,4 +1,5 @@
 import { createInterface } from 'node:readline/promises'
+import { addAbortSignal } from 'node:stream'
 import { Failure } from './failure.ts'
 import type { Output } from './output.ts'
 import type { Terminal } from './terminal.ts'
@@ -42,7 +43,8 @@ export function createQuestions({ stdin, stderr, signal }: Terminal, out: Output
 
   const piped = async () => {
     let text = ''
-    for await (const chunk of stdin.setEncoding('utf8')) {
+    // A pipe that never ends must not outlive Ctrl-C.
+    for await (const chunk of addAbortSignal(signal, stdin.setEncoding('utf8'))) {
       text += chunk
       if (text.length > SECRET_LIMIT) throw new Failure('usage', 'What comes on standard input is too long.')
     }

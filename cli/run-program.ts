@@ -2,20 +2,12 @@ import { inspect } from 'node:util'
 import { CommanderError } from 'commander'
 import { announceCompletion } from './completion/command.ts'
 import type { Env } from './credentials/places.ts'
+import { Ended } from './ended.ts'
 import { EXIT, type Outcome } from './exit-codes.ts'
 import { Failure } from './failure.ts'
 import { createProgram } from './program.ts'
 import type { Terminal } from './terminal.ts'
 import { escaped } from './text.ts'
-
-/** Why a command was aborted. */
-class Ended extends Error {
-  readonly outcome: Outcome
-  constructor(outcome: Outcome, message: string) {
-    super(message)
-    this.outcome = outcome
-  }
-}
 
 /** Runs one command line to its end. @returns the exit code */
 export async function runProgram(parts: { argv: readonly string[]; env: Env; process: NodeJS.Process }) {

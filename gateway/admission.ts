@@ -1,6 +1,8 @@
 import type { HttpRequest, HttpResponse } from 'uWebSockets.js'
 import type { Ticket, TicketPart, Tickets } from '../src/control/ticket.ts'
 import type { RobotTokens } from '../src/robots/robot.token.ts'
+import type { ConnectLimit } from './connect-limit.ts'
+import { respond } from './http-routes.ts'
 import type { Link } from './link.ts'
 import { PersonLink } from './person-link.ts'
 import type { Revocations } from './revocations.ts'
@@ -10,12 +12,22 @@ const BEARER_PROTOCOL = 'bearer.'
 /** Tickets used within their minute that are remembered; with more than that, nobody else is let in. */
 const MAX_USED_TICKETS = 50_000
 
-export type Decision = { link: Link; subprotocol: string } | { status: string; error: string }
+/** Why nobody is let in, as the upgrade is answered. */
+interface Refusal {
+  readonly status: string
+  readonly error: string
+  readonly headers?: Readonly<Record<string, string>>
+}
+export type Decision = { link: Link; subprotocol: string } | Refusal
 
-const refused = (status: string, error: string) => ({ status, error })
+const refused = (status: string, error: string): Refusal => ({ status, error })
 const unauthorized = (error: string) => refused('401 Unauthorized', error)
 const forbidden = (error: string) => refused('403 Forbidden', error)
 const unavailable = (error: string) => refused('503 Service Unavailable', error)
+const tooOften = (waitMs: number): Refusal => ({
+  ...refused('429 Too Many Requests', 'This robot connects too often: wait as Retry-After says'),
+  headers: { 'Retry-After': String(Math.ceil(waitMs / 1_000)) },
+})
 
 /** Decides upgrades from the request alone: asynchronous upgrades are a source of crashes. */
 export function createAdmission(parts: {
@@ -25,14 +37,16 @@ export function createAdmission(parts: {
   /** A ticket is refused because a revocation has ended it. */
   onEnded: () => void
   allowedOrigins: readonly string[]
+  /** Of robots, by token. */
+  connectLimit: ConnectLimit
   isDraining: () => boolean
   clockMs: () => number
 }) {
-  const { tokens, tickets, revocations, onEnded, allowedOrigins, isDraining, clockMs } = parts
+  const { tokens, tickets, revocations, onEnded, allowedOrigins, connectLimit, isDraining, clockMs } = parts
   const used = createUsedTickets()
 
   /** What holds for everybody: the credential that was offered, or why nobody may enter. */
-  function credential(req: HttpRequest): { token: string; subprotocol: string } | ReturnType<typeof refused> {
+  function credential(req: HttpRequest): { token: string; subprotocol: string } | Refusal {
     if (isDraining()) return unavailable('Draining, connect to another node')
     const origin = req.getHeader('origin')
     if (origin !== '' && !allowedOrigins.includes(origin)) return forbidden('Origin not allowed')
@@ -56,6 +70,9 @@ export function createAdmission(parts: {
       if (robotId === undefined || identity.robotId !== robotId) {
         return forbidden('The token belongs to another robot')
       }
+      // By token: whoever has an old one of this robot uses up nothing of the new one.
+      const waitMs = connectLimit.take(`${robotId}:${identity.tokenVersion}`)
+      if (waitMs > 0) return tooOften(waitMs)
       // The id from the path: the one cut out of the token would keep the whole header in memory.
       const link = new RobotLink(robotId, identity.tokenVersion, clockMs())
       return { link, subprotocol: offered.subprotocol }
@@ -105,10 +122,7 @@ function createUsedTickets() {
 }
 
 /** Answers an upgrade that is refused. */
-export function refuse(res: HttpResponse, { status, error }: { status: string; error: string }): void {
-  res.cork(() => {
-    res.writeStatus(status)
-    if (status.startsWith('401')) res.writeHeader('WWW-Authenticate', 'Bearer')
-    res.writeHeader('Content-Type', 'application/json').end(JSON.stringify({ error }))
-  })
+export function refuse(res: HttpResponse, { status, error, headers }: Refusal): void {
+  const challenge = status.startsWith('401') ? { 'WWW-Authenticate': 'Bearer' } : {}
+  respond(res, status, error, { ...challenge, ...headers })
 }

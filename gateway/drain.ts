@@ -7,6 +7,7 @@ import type { Episodes } from './episodes.ts'
 import type { Heartbeats } from './heartbeats.ts'
 import type { Link } from './link.ts'
 import { RobotLink } from './robot-link.ts'
+import type { RobotLogQueue } from './robot-logs.ts'
 
 /**
  * Sends everybody elsewhere. First what the robots have sent is written, while the connections that own it still
@@ -17,6 +18,7 @@ export async function drainLinks(parts: {
   links: () => Iterable<Link>
   heartbeats: Heartbeats
   episodes: Episodes
+  logs: RobotLogQueue
   room: DriveRoom
   presence: Presence
   store: PresenceStore
@@ -26,7 +28,7 @@ export async function drainLinks(parts: {
   /** Called once the database knows that robots are handed over from now on. */
   onHandOver: () => void
 }): Promise<void> {
-  const { links, heartbeats, episodes, room, presence, store, nodeId, log, clockMs, onHandOver } = parts
+  const { links, heartbeats, episodes, logs, room, presence, store, nodeId, log, clockMs, onHandOver } = parts
   await Promise.all([
     store
       .drainNode(nodeId)
@@ -34,6 +36,7 @@ export async function drainLinks(parts: {
       .catch((cause) => log.warn({ err: cause }, 'robots in sessions will count as lost')),
     heartbeats.flush().catch((cause) => log.error({ err: cause }, 'heartbeats not written at shutdown')),
     episodes.flush().catch((cause) => log.warn({ err: cause }, 'episodes left to their robots at shutdown')),
+    logs.flush().catch((cause) => log.warn({ err: cause }, 'log lines of robots not written at shutdown')),
     room.flush(),
   ])
   await spread([...links()], (link) => {

@@ -3,7 +3,9 @@ import { alone } from '../src/async.ts'
 import type { Driving } from '../src/control/driving.service.ts'
 import type { TicketStore } from '../src/control/ticket.store.ts'
 import type { Bus } from '../src/events/bus.ts'
+import type { Guard } from '../src/guard.ts'
 import type { Log } from '../src/log.ts'
+import type { BatteryFeed } from './battery-feed.ts'
 import type { Drive } from './drive.ts'
 import { createDriverFrames } from './driver-frames.ts'
 import { createDrives } from './drives.ts'
@@ -25,6 +27,7 @@ export function createDriveRoom(parts: {
   accounts: Pick<RevocationSources, 'apiKeys' | 'users'>
   bus: Bus
   log: Log
+  guard: Guard
   nodeId: string
   settings: {
     readonly deadmanMs: number
@@ -32,19 +35,26 @@ export function createDriveRoom(parts: {
     readonly operatorGraceMs: number
   }
   clockMs: () => number
+  battery: BatteryFeed
   /** Looks these robots up soon. */
   lookUp: (robotIds: Iterable<string>) => void
   /** Looks up what changed lately. Throws when the database is away. */
   lookAround: () => Promise<void>
 }) {
-  const { driving, bus, log, nodeId, settings, clockMs, lookUp, lookAround } = parts
+  const { driving, bus, log, guard, nodeId, settings, battery, clockMs, lookUp, lookAround } = parts
   const preciseMs = () => performance.now()
   const drives = createDrives({ nodeId, clockMs, onEnd: (drive) => records.ended(drive) })
   const records = createRecords({
     ...{ driving, drives, lookUp, log, clockMs },
     operatorGraceMs: settings.operatorGraceMs,
   })
-  const relay = createRelay({ deadmanMs: settings.deadmanMs, preciseMs, clockMs })
+  const relay = createRelay({ guard, deadmanMs: settings.deadmanMs, preciseMs, clockMs })
+  /** One session that fails must not keep the others waiting. A robot that is cut off brakes, and comes back. */
+  const repeatStop = guard.handler(
+    'session:repeat-stop',
+    (drive: Drive) => drive.repeatStop(clockMs()),
+    (drive) => drive.robot?.close('internalError'),
+  )
   const stops = createStops({ drives, records, clockMs })
   const halt = (drive: Drive, { admission }: PersonLink, reason: string | undefined) =>
     stops.press(drive, { userId: admission.userId, reason })
@@ -54,14 +64,14 @@ export function createDriveRoom(parts: {
   const revocations = createRevocations(clockMs)
   const frames = createDriverFrames({ relay, press, deadmanMs: settings.deadmanMs, clockMs })
   const people = createPeople({
-    ...{ drives, frames, halt, revocations, lookAround, log, clockMs },
+    ...{ drives, frames, battery, halt, revocations, lookAround, driving, log, clockMs },
     verdictOf: parts.ticketStore.verdictOf,
     silenceLimitMs: settings.heartbeatTimeoutMs,
   })
   let turn = 0
 
   /** Asks everybody for a pong, and tells those who take part how long the last ones took. */
-  function measure(drive: Drive): void {
+  const measure = guard.handler('session:latency', (drive: Drive): void => {
     const { robot, operator } = drive
     drive.tally.measure(preciseMs(), {
       robot: () => robot?.ping() ?? false,
@@ -72,7 +82,7 @@ export function createDriveRoom(parts: {
       if (person !== drive.operator) person.ping()
       person.sendIfFlowing(frame, clockMs())
     }
-  }
+  })
 
   async function checkRights(): Promise<void> {
     const apiKeys = people.apiKeys()
@@ -106,9 +116,9 @@ export function createDriveRoom(parts: {
 
     /** Stops that came another way, and credentials that ended; returns how to stop listening. */
     listen(): () => void {
-      const ends = [bus.subscribe('robot.stop', stops.heard)]
+      const ends = [guard.subscribe(bus, 'robot.stop', stops.heard)]
       const watch = watchRevocations(
-        { ...parts.accounts, bus, log },
+        { ...parts.accounts, bus, guard, log },
         {
           keyRevoked(apiKeyId) {
             revocations.keyRevoked(apiKeyId)
@@ -128,14 +138,16 @@ export function createDriveRoom(parts: {
       checkRights().catch((cause) => log.debug({ err: cause }, 'rights of people not looked up')),
     ),
 
-    /** What is due by the clock: stops said again, dead connections cut, records written. Call it again and again. */
-    lookAfter(): void {
-      const nowMs = clockMs()
-      for (const drive of drives.all()) drive.repeatStop(nowMs)
-      people.retryAdmissions()
-      people.cutSilent()
-      records.tick()
+    /** Sends stops again that robots have not answered. Call it again and again. */
+    repeatStops(): void {
+      for (const drive of drives.all()) repeatStop(drive)
     },
+    /** Retries admissions, and carries out stops that wait for one. Call it again and again. */
+    retryAdmissions: people.retryAdmissions,
+    /** Cuts dead connections. Call it again and again. */
+    cutSilent: people.cutSilent,
+    /** Begins to write what is due. Call it again and again. */
+    write: records.tick,
 
     /** Measures the sessions whose turn it is. Call it `MEASURE_TURNS` times in the period of one measurement. */
     measure(): void {

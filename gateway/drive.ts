@@ -10,6 +10,9 @@ const REPEAT_STOP_MS = 1_000
 /** A robot's connection, as its session sees it. */
 export interface RobotMember extends Link {
   drive: Drive | null
+  /** Charge as last reported, 0 to 1, and when; -1 while unknown. */
+  readonly battery: number
+  readonly batteryMs: number
 }
 /** An operator's connection, or a watcher's. */
 export interface PersonMember extends Link {
@@ -76,6 +79,9 @@ export class Drive implements Gate {
   held: HeldControl | null = null
   /** Since when the session needs an operator's socket and has none; 0 while it has one, or needs none. */
   unattendedSinceMs = 0
+  /** The charge that participants were sent last, and when; -1 before the first. */
+  sentBattery = -1
+  sentBatteryMs = 0
   readonly tally: LatencyTally = createLatencyTally()
 
   constructor(robotId: string, turn: number, session: OpenSession) {

@@ -9,7 +9,7 @@ import {
   watcherFrameTypes,
 } from '@wheelhouse/protocol'
 import { z } from 'zod'
-import { parseFrame } from './parse-frame.ts'
+import { parseFrame, type TextFrame } from './parse-frame.ts'
 import type { PersonLink } from './person-link.ts'
 import type { Relay } from './relay.ts'
 
@@ -48,7 +48,7 @@ export function createDriverFrames(parts: {
     relay.control(link, { seq: view.getUint32(4), t, ttlMs: view.getUint16(2) || deadmanMs }, data)
   }
 
-  function text(link: PersonLink, value: object & { type: string }): void {
+  function text(link: PersonLink, value: TextFrame): void {
     if (link.isOperator && isPlainControl(value)) {
       return control(link, value.seq, value.t, value.ttl_ms ?? deadmanMs, value.data)
     }
@@ -76,7 +76,7 @@ export function createDriverFrames(parts: {
       if (!link.admit(data.byteLength, clockMs())) return
       if (isBinary) return binary(link, data)
       const value = parseFrame(Buffer.from(data).toString())
-      if (value === undefined) return malformed(link, 'A frame must be a JSON object with a type')
+      if (typeof value === 'string') return malformed(link, value)
       text(link, value)
     },
   }
@@ -91,7 +91,7 @@ interface PlainControl {
 }
 
 /** Whether it is a control frame as the schema wants it, asked the short way: there are hundreds a second. */
-function isPlainControl(value: object & { type: string }): value is PlainControl & { type: 'control' } {
+function isPlainControl(value: TextFrame): value is PlainControl & { type: 'control' } {
   if (value.type !== 'control') return false
   const { seq, t, ttl_ms: ttlMs } = value as { seq?: unknown; t?: unknown; ttl_ms?: unknown }
   if (!Number.isSafeInteger(seq) || (seq as number) < 0 || !Number.isFinite(t)) return false

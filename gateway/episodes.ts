@@ -129,7 +129,7 @@ function report(robotId: string, frame: Episode): ReportedEpisode {
 }
 
 /** PostgreSQL's classes 22 (data) and 23 (constraints): trying the same again would fail the same. */
-function isAboutData(cause: unknown): boolean {
+export function isAboutData(cause: unknown): boolean {
   for (const error of causesOf(cause)) {
     if ('code' in error && /^2[23]/.test(String(error.code))) return true
   }

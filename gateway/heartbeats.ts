@@ -33,6 +33,8 @@ export function createHeartbeats(parts: {
         robotId: link.robotId,
         epoch: link.epoch,
         lastHeartbeatMs: startedAtMs + link.lastBeatMs,
+        battery: link.battery < 0 ? null : link.battery,
+        batteryMs: link.battery < 0 ? null : startedAtMs + link.batteryMs,
       }))
       // Cleared before the statement: a beat that comes while it runs is noted for the next one.
       for (const link of batch) link.beatUnsaved = false

@@ -5,12 +5,16 @@ import type { TicketStore } from '../src/control/ticket.store.ts'
 import type { Tickets } from '../src/control/ticket.ts'
 import type { EpisodeStore } from '../src/datasets/episode.store.ts'
 import type { Bus } from '../src/events/bus.ts'
+import type { Guard } from '../src/guard.ts'
 import type { Log } from '../src/log.ts'
 import type { MetricsPage } from '../src/metrics/metrics.http.ts'
 import type { Presence } from '../src/presence/presence.service.ts'
 import type { PresenceStore } from '../src/presence/presence.store.ts'
 import type { RobotTokens } from '../src/robots/robot.token.ts'
+import type { RobotLogStore } from '../src/robots/robot-log.store.ts'
 import { createAdmission } from './admission.ts'
+import { createBatteryFeed } from './battery-feed.ts'
+import { createConnectLimit } from './connect-limit.ts'
 import { drainLinks } from './drain.ts'
 import { createDriveRoom, MEASURE_TURNS } from './drive-room.ts'
 import { createEpisodes } from './episodes.ts'
@@ -18,6 +22,7 @@ import { createHeartbeats } from './heartbeats.ts'
 import { createReconciler } from './reconciler.ts'
 import { createRobotFrames } from './robot-frames.ts'
 import type { RobotLink } from './robot-link.ts'
+import { createRobotLogs } from './robot-logs.ts'
 import { createRobotSync } from './robot-sync.ts'
 import { createRobotConnections, type RobotSettings } from './robots.ts'
 import { listenForLinks } from './server.ts'
@@ -40,6 +45,7 @@ export interface GatewayParts {
   readonly presence: Presence
   readonly store: PresenceStore
   readonly episodeStore: EpisodeStore
+  readonly logStore: RobotLogStore
   readonly driving: Driving
   readonly ticketStore: Pick<TicketStore, 'verdictOf'>
   readonly accounts: Pick<RevocationSources, 'apiKeys' | 'users'>
@@ -47,8 +53,12 @@ export interface GatewayParts {
   readonly tickets: Tickets
   readonly bus: Bus
   readonly log: Log
+  readonly guard: Guard
   readonly nodeId: string
-  readonly settings: RobotSettings & { readonly operatorGraceMs: number }
+  readonly settings: RobotSettings & {
+    readonly operatorGraceMs: number
+    readonly robotConnectsPerMinute: number
+  }
   readonly allowedOrigins: readonly string[]
   /** Answers GET /metrics. */
   readonly metricsPage: MetricsPage
@@ -57,7 +67,14 @@ export interface GatewayParts {
 }
 
 type DriveCount = 'passed' | 'dropped' | 'deadman' | 'stops' | 'ticketsRefused'
-type Count = 'frames' | 'heartbeats' | 'heartbeatsWritten' | 'lastFlushMs' | DriveCount
+type Count =
+  | 'frames'
+  | 'logLines'
+  | 'logLinesDropped'
+  | 'heartbeats'
+  | 'heartbeatsWritten'
+  | 'lastFlushMs'
+  | DriveCount
 
 export interface Gateway {
   readonly port: number
@@ -75,19 +92,20 @@ export interface Gateway {
 
 /** Starts the gateway: robots connect, their presence is kept, operators drive them and watchers look on. */
 export async function startGateway(parts: GatewayParts, host: string, port: number): Promise<Gateway> {
-  const { presence, store, tokens, tickets, bus, log, nodeId, settings } = parts
+  const { presence, store, tokens, tickets, bus, log, guard, nodeId, settings } = parts
   const startedAtMs = Date.now() - 1 // clock readings are above 0, which stands for "never"
   const clockMs = () => Date.now() - startedAtMs
 
+  const battery = createBatteryFeed({ startedAtMs })
   const room = createDriveRoom({
     ...{ driving: parts.driving, ticketStore: parts.ticketStore, accounts: parts.accounts },
-    ...{ bus, log, nodeId, settings, clockMs },
+    ...{ bus, log, guard, nodeId, settings, battery, clockMs },
     lookUp: (robotIds) => sync.want(robotIds),
     lookAround: () => sync.poll(),
   })
   const { drives, relay, people } = room
   const sync = createRobotSync({
-    ...{ store, nodeId, bus, log, drives, clockMs },
+    ...{ store, nodeId, bus, guard, log, drives, clockMs },
     linkOf: (robotId) => robots.current(robotId),
   })
   const heartbeats = createHeartbeats({
@@ -99,7 +117,11 @@ export async function startGateway(parts: GatewayParts, host: string, port: numb
   const wheel = createTimerWheel<RobotLink>({
     timeoutMs: settings.heartbeatTimeoutMs,
     tickMs: WHEEL_TICK_MS,
-    onSilent: (link) => robots.silent(link),
+    onSilent: guard.handler(
+      'robot:silent',
+      (link: RobotLink) => robots.silent(link),
+      (link) => link.cut(),
+    ),
   })
   const episodes = createEpisodes({
     store: parts.episodeStore,
@@ -107,11 +129,16 @@ export async function startGateway(parts: GatewayParts, host: string, port: numb
     linkOf: (robotId) => robots.current(robotId),
     clockMs,
   })
+  const logs = createRobotLogs({
+    ...{ store: parts.logStore, log, startedAtMs, clockMs },
+    linkOf: (robotId) => robots.current(robotId),
+  })
   const frames = createRobotFrames({
     noteBeat: heartbeats.note,
     takeEpisode: episodes.take,
+    takeLogLine: logs.take,
     relay,
-    log,
+    battery,
     startedAtMs,
   })
   const robots = createRobotConnections({
@@ -125,6 +152,7 @@ export async function startGateway(parts: GatewayParts, host: string, port: numb
   let endedTickets = 0
   const admission = createAdmission({
     ...{ tokens, tickets, allowedOrigins: parts.allowedOrigins, clockMs },
+    connectLimit: createConnectLimit({ perMinute: settings.robotConnectsPerMinute, clockMs }),
     isDraining: () => draining,
     revocations: room.revocations,
     onEnded: () => {
@@ -136,7 +164,7 @@ export async function startGateway(parts: GatewayParts, host: string, port: numb
       admission,
       robots: { ...robots, drained: relay.robotDrained, pong: room.robotAnswered },
       people: { ...people, drained: room.personDrained, pong: room.personAnswered },
-      metricsPage: parts.metricsPage,
+      ...{ guard, metricsPage: parts.metricsPage },
       isReady: () => databaseOk && !draining,
     },
     host,
@@ -148,10 +176,8 @@ export async function startGateway(parts: GatewayParts, host: string, port: numb
     yield* people.all()
   }
 
-  const lookAfterLinks = () => {
+  const closeBlocked = () => {
     const nowMs = clockMs()
-    robots.turnAway()
-    room.lookAfter()
     for (const link of links()) {
       if (link.blockedSinceMs !== 0 && nowMs - link.blockedSinceMs > BLOCKED_LIMIT_MS) link.close('tooSlow')
     }
@@ -183,13 +209,21 @@ export async function startGateway(parts: GatewayParts, host: string, port: numb
   const stopListening = [sync.listen(), room.listen()]
   const measureMs = Math.min(MEASURE_MS, settings.heartbeatTimeoutMs / PINGS_PER_TIMEOUT)
   const timers = [
-    setInterval(turnWheel(wheel, clockMs), WHEEL_TICK_MS),
-    setInterval(() => heartbeats.tick(), heartbeats.sliceMs),
-    setInterval(lookAfterLinks, LOOK_AFTER_MS), // by itself: housekeeping waits for the database
-    setInterval(room.measure, measureMs / MEASURE_TURNS),
-    setInterval(housekeep, HOUSEKEEPING_MS),
-    setInterval(room.checkRights, CHECK_RIGHTS_MS),
-    setInterval(() => draining || reconcile(), RECONCILE_MS), // what is handed over is not held here any more
+    guard.every('timer:wheel', WHEEL_TICK_MS, turnWheel(wheel, clockMs)),
+    guard.every('timer:heartbeats', heartbeats.sliceMs, heartbeats.tick),
+    guard.every('timer:logs', logs.tickMs, logs.tick),
+    // Each by itself: what fails in one must not keep the others from their work, nor must a slow database.
+    guard.every('timer:repeat-stops', LOOK_AFTER_MS, room.repeatStops),
+    guard.every('timer:admissions', LOOK_AFTER_MS, room.retryAdmissions),
+    guard.every('timer:silence', LOOK_AFTER_MS, room.cutSilent),
+    guard.every('timer:writer', LOOK_AFTER_MS, room.write),
+    guard.every('timer:waiting', LOOK_AFTER_MS, robots.turnAway),
+    guard.every('timer:blocked', LOOK_AFTER_MS, closeBlocked),
+    guard.every('timer:latency', measureMs / MEASURE_TURNS, room.measure),
+    guard.every('timer:housekeeping', HOUSEKEEPING_MS, housekeep),
+    guard.every('timer:permissions', CHECK_RIGHTS_MS, room.checkRights),
+    // What is handed over is not held here any more.
+    guard.every('timer:reconcile', RECONCILE_MS, () => draining || reconcile()),
   ]
 
   return {
@@ -206,13 +240,14 @@ export async function startGateway(parts: GatewayParts, host: string, port: numb
     get counts() {
       const { written: heartbeatsWritten, lastFlushMs } = heartbeats.counts
       const ticketsRefused = endedTickets + people.refused
-      return { ...frames.counts, ...room.counts, ticketsRefused, heartbeatsWritten, lastFlushMs }
+      const { counts } = room
+      return { ...frames.counts, ...counts, ...logs.counts, ticketsRefused, heartbeatsWritten, lastFlushMs }
     },
     async drain() {
       draining = true
       server.stopListening()
       await drainLinks({
-        ...{ links, heartbeats, episodes, room, presence, store, nodeId, log, clockMs },
+        ...{ links, heartbeats, episodes, logs, room, presence, store, nodeId, log, clockMs },
         onHandOver: () => {
           handingOver = true
         },
@@ -222,6 +257,7 @@ export async function startGateway(parts: GatewayParts, host: string, port: numb
       for (const timer of timers) clearInterval(timer)
       closed = true
       episodes.stop()
+      logs.stop()
       await housekeep() // joins a run in hand, which would bring the row of this node back
       for (const stop of stopListening) stop()
       room.standStill('gateway_draining') // if the drain took too long

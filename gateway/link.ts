@@ -85,7 +85,9 @@ export class Link {
       return false
     }
     if (bytes <= MAX_FRAME_BYTES) return true
-    this.malformed(`A frame may have at most ${MAX_FRAME_BYTES} bytes`, nowMs)
+    // Not counted as malformed: it may be a picture that grew, of a robot that is otherwise in order.
+    const message = `A frame may have at most ${MAX_FRAME_BYTES} bytes`
+    this.sendIfFlowing(JSON.stringify({ type: 'error', message }), nowMs)
     return false
   }
 

@@ -1,6 +1,9 @@
 import type { CloseReason } from '@wheelhouse/protocol'
+import { within } from '../src/async.ts'
+import type { Driving } from '../src/control/driving.service.ts'
 import type { TicketStore, TicketVerdict } from '../src/control/ticket.store.ts'
 import type { Log } from '../src/log.ts'
+import type { BatteryFeed } from './battery-feed.ts'
 import type { Drive } from './drive.ts'
 import type { DriverFrames } from './driver-frames.ts'
 import type { Drives } from './drives.ts'
@@ -15,6 +18,8 @@ const ADMISSION_LIMIT_MS = 5_000
 const RETRY_MS = 500
 /** How long a stop waits for its sender to be admitted; then it halts the robot, and the database decides later. */
 const STOP_PATIENCE_MS = 500
+/** How long the first operator of a session waits for the database at the most. */
+const RECORD_LIMIT_MS = 1_000
 
 /** How a link ends whose ticket is not valid any more. */
 const closings = {
@@ -27,18 +32,21 @@ const closings = {
 export function createPeople(parts: {
   drives: Drives
   frames: DriverFrames
+  battery: BatteryFeed
   /** Halts the robot on behalf of a participant. */
   halt: (drive: Drive, link: PersonLink, reason: string | undefined) => void
   verdictOf: TicketStore['verdictOf']
   revocations: Revocations
   /** Looks up the robots that changed lately. Throws when the database is away. */
   lookAround: () => Promise<void>
+  driving: Pick<Driving, 'recordJoin'>
   log: Log
   clockMs: () => number
   /** From the last sign of life on, a pong of the peer's library included. */
   silenceLimitMs: number
 }) {
-  const { drives, frames, halt, verdictOf, revocations, lookAround, log, clockMs, silenceLimitMs } = parts
+  const { drives, frames, battery, halt, verdictOf, revocations, lookAround, driving, log } = parts
+  const { clockMs, silenceLimitMs } = parts
   const links = new Set<PersonLink>()
   let count = 0
   let refused = 0
@@ -51,6 +59,33 @@ export function createPeople(parts: {
     return drives.of(sessionId)
   }
 
+  /**
+   * Records the first operator of a session before the first frame may pass: the database decides whether the session
+   * was paused for the want of one, and this gateway knows it when the operator joins. While the database is away, the
+   * operator joins all the same; the session writer records it later.
+   */
+  async function recordFirstJoin(drive: Drive): Promise<Drive | undefined> {
+    const { id } = drive.session
+    const record = async () => {
+      const eventSeq = await driving.recordJoin(id)
+      if (eventSeq === undefined || eventSeq > drive.session.eventSeq) await lookAround()
+      drive.session = { ...drive.session, driven: true }
+    }
+    await within(RECORD_LIMIT_MS, 'the database does not answer', record()).catch((cause) =>
+      log.warn({ err: cause, sessionId: id }, 'first operator not recorded yet'),
+    )
+    drive.driven = true
+    drives.attendance(drive) // also when the operator is gone by now
+    return drives.of(id)
+  }
+
+  async function findToJoin(link: PersonLink): Promise<Drive | undefined> {
+    const drive = await find(link.admission.sessionId)
+    const isOperator = link.isOperator && link.admission.userId === drive?.session.operatorId
+    if (!drive || !isOperator || drive.driven || drive.session.driven) return drive
+    return await recordFirstJoin(drive)
+  }
+
   /** Admits a link whose ticket the database confirms. Until then no frame of it counts but `stop`, which is kept. */
   async function admit(link: PersonLink): Promise<void> {
     const verdict = await verdictOf(link.admission)
@@ -59,7 +94,7 @@ export function createPeople(parts: {
       refused++
       return link.close(closings[verdict])
     }
-    const drive = await find(link.admission.sessionId)
+    const drive = await findToJoin(link)
     if (!drive) return link.close('robotMoved') // another gateway has it, or soon will: fetch a new ticket
     if (link.open) join(link, drive)
     haltEarly(link, drive)
@@ -98,7 +133,6 @@ export function createPeople(parts: {
       const before = drive.operator
       if (before && before.number > link.number) return link.close('replaced') // it took longer to be let in
       drive.newOperator(link)
-      drive.driven = true
       if (before) {
         before.drive = null
         before.close('replaced')
@@ -113,6 +147,7 @@ export function createPeople(parts: {
     }
     link.drive = drive
     link.send(drive.stateFrame(), nowMs)
+    battery.show(link, nowMs)
   }
 
   return {
@@ -136,20 +171,20 @@ export function createPeople(parts: {
       frames.read(link, data, isBinary)
     },
 
-    /** An operator who is gone stops the robot at once. */
+    /** An operator who is gone stops the robot at once: first of all, whatever fails afterwards. */
     closed(link: PersonLink): void {
       link.detach()
       links.delete(link)
       const { drive } = link
-      link.drive = null
       if (!drive) return
-      drive.watchers.delete(link)
       if (drive.operator === link) {
-        drive.newOperator(null)
         drive.standIfMoving('operator_lost', clockMs())
+        drive.newOperator(null)
         drives.attendance(drive)
         drive.tellState(clockMs())
       }
+      link.drive = null
+      drive.watchers.delete(link)
       drives.deserted(drive)
     },
 

@@ -82,10 +82,12 @@ export function createRecords(parts: {
     drive.stand('stop_refused', clockMs())
   }
 
-  async function driven(drive: Drive): Promise<void> {
+  /** What could not be recorded before the operator joined, because the database was away. */
+  async function joined(drive: Drive): Promise<void> {
     if (!drive.driven || drive.session.driven) return
-    await driving.markDriven(drive.session.id)
+    const eventSeq = await driving.recordJoin(drive.session.id)
     drive.session = { ...drive.session, driven: true }
+    if (eventSeq === undefined || eventSeq > drive.session.eventSeq) lookUp([drive.robotId])
   }
 
   async function operatorLost(drive: Drive): Promise<void> {
@@ -119,7 +121,7 @@ export function createRecords(parts: {
     busyUntilMs.set(drive, Number.POSITIVE_INFINITY)
     const last = ended.has(drive)
     try {
-      for (const job of [stop, driven, operatorLost, latency]) await job(drive)
+      for (const job of [stop, joined, operatorLost, latency]) await job(drive)
       if (last && !drive.pressed) ended.delete(drive) // if somebody pressed again, that is still to be written
       busyUntilMs.delete(drive)
       failing = false

@@ -1,4 +1,5 @@
 import type { DropReason } from '@wheelhouse/protocol'
+import type { Guard } from '../src/guard.ts'
 import type { Drive, PersonMember, RobotMember } from './drive.ts'
 import { ageOf, decide, isFastest, type Stamp } from './gate.ts'
 
@@ -6,8 +7,13 @@ import { ageOf, decide, isFastest, type Stamp } from './gate.ts'
  * The path of control and telemetry: from socket to socket in this process, with nobody else asked. Times here are
  * `preciseMs`, milliseconds with fractions of a clock that never jumps; links are told the gateway's own `clockMs`.
  */
-export function createRelay(parts: { deadmanMs: number; preciseMs: () => number; clockMs: () => number }) {
-  const { deadmanMs, preciseMs, clockMs } = parts
+export function createRelay(parts: {
+  guard: Guard
+  deadmanMs: number
+  preciseMs: () => number
+  clockMs: () => number
+}) {
+  const { guard, deadmanMs, preciseMs, clockMs } = parts
   const counts = { passed: 0, dropped: 0, deadman: 0 }
 
   function drop(drive: Drive, operator: PersonMember, seq: number, why: DropReason): void {
@@ -39,10 +45,11 @@ export function createRelay(parts: { deadmanMs: number; preciseMs: () => number;
   }
 
   /** One timer a session, set again only when it fires: frames just write down when they came. */
+  const watchIn = guard.timer('timer:deadman', watch, cutRobot)
   function watch(drive: Drive): void {
     const leftMs = drive.lastPassMs + deadmanMs - preciseMs()
     if (leftMs > 0) {
-      drive.deadman = setTimeout(watch, Math.ceil(leftMs), drive)
+      drive.deadman = watchIn(Math.ceil(leftMs), drive)
       return
     }
     drive.deadman = undefined
@@ -50,6 +57,12 @@ export function createRelay(parts: { deadmanMs: number; preciseMs: () => number;
     if (!drive.standIfMoving('deadman', clockMs())) return
     counts.deadman++
     drive.tellState(clockMs())
+  }
+
+  /** A robot whose deadman failed brakes when its connection ends, and comes back. */
+  function cutRobot(drive: Drive): void {
+    drive.still()
+    drive.robot?.close('internalError')
   }
 
   return {
@@ -72,7 +85,7 @@ export function createRelay(parts: { deadmanMs: number; preciseMs: () => number;
       drive.lastSeq = stamp.seq
       drive.lastPassMs = nowMs
       drive.tooLate = false
-      drive.deadman ??= setTimeout(watch, deadmanMs, drive)
+      drive.deadman ??= watchIn(deadmanMs, drive)
       if (drive.robot.sendIfFlowing(frame, clockMs())) moved(drive, ageMs)
       else hold(drive, stamp, frame, nowMs - ageMs)
     },

@@ -7,29 +7,42 @@ import {
   robotFrameTypes,
 } from '@wheelhouse/protocol'
 import { z } from 'zod'
-import type { Log } from '../src/log.ts'
-import { parseFrame } from './parse-frame.ts'
+import { type BatteryFeed, chargeOf } from './battery-feed.ts'
+import { parseFrame, type TextFrame } from './parse-frame.ts'
 import type { Relay } from './relay.ts'
 import type { RobotLink } from './robot-link.ts'
+import { type LogLine, logLineOf } from './robot-logs.ts'
 
 /** Reads what robots send. Every frame is a sign of life; a heartbeat is also noted for the database. */
 export function createRobotFrames(parts: {
   noteBeat: (link: RobotLink) => void
   takeEpisode: (link: RobotLink, episode: Episode, nowMs: number) => void
+  takeLogLine: (link: RobotLink, line: LogLine, nowMs: number) => void
   relay: Relay
-  log: Log
+  battery: BatteryFeed
   startedAtMs: number
 }) {
-  const { noteBeat, takeEpisode, relay, log, startedAtMs } = parts
+  const { noteBeat, takeEpisode, takeLogLine, relay, battery, startedAtMs } = parts
   const counts = { frames: 0, heartbeats: 0 }
 
-  function heartbeat(link: RobotLink, seq: unknown, nowMs: number): void {
+  /** Every heartbeat counts, whatever its fields contain: it proves that the robot works. */
+  function heartbeat(link: RobotLink, value: object, nowMs: number): void {
+    const { seq, battery: charge } = value as { seq?: unknown; battery?: unknown }
     counts.heartbeats++
     link.lastBeatMs = nowMs
     link.malformedFrames = 0
+    if (charge !== undefined) battery.report(link, chargeOf(charge), nowMs)
     noteBeat(link)
-    const echoed = Number.isSafeInteger(seq) ? String(seq) : 'null'
+    const echoed = isSequence(seq) ? String(seq) : 'null'
     link.sendIfFlowing(`{"type":"heartbeat_ack","seq":${echoed},"t":${startedAtMs + nowMs}}`, nowMs)
+  }
+
+  /** Takes a log line; one without a text is answered with an error and does not count as malformed. */
+  function logLine(link: RobotLink, value: object, nowMs: number): void {
+    link.malformedFrames = 0
+    const line = logLineOf(value)
+    if (line) takeLogLine(link, line, nowMs)
+    else link.sendIfFlowing('{"type":"error","message":"message: a log line needs a text"}', nowMs)
   }
 
   /** It need not be told of its latched stop again. */
@@ -37,18 +50,14 @@ export function createRobotFrames(parts: {
     if (link.drive) link.drive.stopSentMs = 0
   }
 
-  function other(link: RobotLink, value: object & { type: string }, nowMs: number): void {
+  function other(link: RobotLink, value: TextFrame, nowMs: number): void {
     if (!robotFrameTypes.has(value.type)) return // newer robots may say more than this gateway understands
     const parsed = RobotFrame.safeParse(value)
     if (!parsed.success) return link.malformed(z.prettifyError(parsed.error), nowMs, namedEpisode(value))
     link.malformedFrames = 0
     const frame = parsed.data
-    if (frame.type === 'heartbeat') heartbeat(link, frame.seq, nowMs)
-    else if (frame.type === 'stopped') stands(link)
+    if (frame.type === 'stopped') stands(link)
     else if (frame.type === 'episode') takeEpisode(link, frame, nowMs)
-    else if (frame.type === 'log') {
-      log.debug({ robotId: link.robotId, level: frame.level, said: frame.message }, 'robot log')
-    }
   }
 
   return {
@@ -58,9 +67,8 @@ export function createRobotFrames(parts: {
     /** Handles one frame of a connection that the database has let in. */
     read(link: RobotLink, text: string, nowMs: number): void {
       const value = parseFrame(text)
-      if (value === undefined) return link.malformed('A frame must be a JSON object with a type', nowMs)
-      // The frame that every robot sends all the time takes the short way; any extra field takes the long one.
-      if (value.type === 'heartbeat' && isPlainHeartbeat(value)) return heartbeat(link, value.seq, nowMs)
+      if (typeof value === 'string') return link.malformed(value, nowMs)
+      if (value.type === 'heartbeat') return heartbeat(link, value, nowMs)
       if (value.type === 'ack' && isAck(value)) {
         link.malformedFrames = 0
         return relay.ack(link, value.seq)
@@ -69,6 +77,7 @@ export function createRobotFrames(parts: {
         link.malformedFrames = 0
         return relay.telemetry(link, text) // whatever its data are: they are between the robot and who watches
       }
+      if (value.type === 'log') return logLine(link, value, nowMs)
       other(link, value, nowMs)
     },
 
@@ -91,18 +100,16 @@ export function createRobotFrames(parts: {
 export type RobotFrames = ReturnType<typeof createRobotFrames>
 
 /** Which episode a malformed frame is about, so that its robot knows which one not to send again. */
-function namedEpisode(value: object & { type: string }): { episode_id: string } | undefined {
+function namedEpisode(value: TextFrame): { episode_id: string } | undefined {
   if (value.type !== 'episode' || !('episode_id' in value)) return undefined
   const id = EpisodeId.safeParse(value.episode_id)
   return id.success ? { episode_id: id.data } : undefined
 }
 
-function isPlainHeartbeat(value: object): value is { type: 'heartbeat'; seq?: number } {
-  const keys = Object.keys(value)
-  if (keys.length === 1) return true
-  return keys.length === 2 && 'seq' in value && Number.isSafeInteger(value.seq) && (value.seq as number) >= 0
+function isAck(value: object): value is { seq: number } {
+  return 'seq' in value && isSequence(value.seq)
 }
 
-function isAck(value: object): value is { seq: number } {
-  return 'seq' in value && Number.isSafeInteger(value.seq) && (value.seq as number) >= 0
+function isSequence(seq: unknown): boolean {
+  return Number.isSafeInteger(seq) && (seq as number) >= 0
 }

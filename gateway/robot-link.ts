@@ -13,6 +13,9 @@ export class RobotLink extends Link implements RobotMember {
   slice = -1
   /** Its newest heartbeat is not in the database yet. */
   beatUnsaved = false
+  /** Charge as last reported, 0 to 1, and when; -1 until the first report. */
+  battery = -1
+  batteryMs = 0
   /** Its open session, as far as it was told of one. */
   drive: Drive | null = null
   /** Frames that came before the database answered; undefined afterwards. */

@@ -1,5 +1,6 @@
 import { oneAfterAnother } from '../src/async.ts'
 import type { Bus } from '../src/events/bus.ts'
+import type { Guard } from '../src/guard.ts'
 import type { Log } from '../src/log.ts'
 import type { LinkState, PresenceStore } from '../src/presence/presence.store.ts'
 import type { Drives } from './drives.ts'
@@ -17,12 +18,13 @@ export function createRobotSync(parts: {
   store: PresenceStore
   nodeId: string
   bus: Bus
+  guard: Guard
   log: Log
   linkOf: (robotId: string) => RobotLink | undefined
   drives: Drives
   clockMs: () => number
 }) {
-  const { store, nodeId, bus, log, linkOf, drives, clockMs } = parts
+  const { store, nodeId, bus, guard, log, linkOf, drives, clockMs } = parts
   let wanted = new Set<string>()
   let running: Promise<void> | undefined
   let lastPollMs = clockMs()
@@ -70,7 +72,7 @@ export function createRobotSync(parts: {
   return {
     want,
     /** The hints of other processes; returns how to stop listening. */
-    listen: () => bus.subscribe('robots.changed', ({ robotIds }) => want(robotIds)),
+    listen: () => guard.subscribe(bus, 'robots.changed', ({ robotIds }) => want(robotIds)),
 
     /** Finds changes whose hint did not arrive. Throws when the database is away. */
     poll: oneAfterAnother(async () => {

@@ -85,6 +85,8 @@ export function createRobotConnections(parts: {
         epoch: link.epoch,
         lastSignMs: startedAtMs + link.lastSignMs,
         lastHeartbeatMs: link.lastBeatMs === 0 ? 0 : startedAtMs + link.lastBeatMs,
+        battery: link.battery < 0 ? null : link.battery,
+        batteryMs: link.battery < 0 ? null : startedAtMs + link.batteryMs,
       })
       .catch((cause) => log.error({ err: cause, robotId: link.robotId }, 'end of a connection not written'))
   }

@@ -2,6 +2,7 @@ import { createAdapter, createShardedAdapter } from '@socket.io/redis-adapter'
 import { rooms } from '@wheelhouse/protocol'
 import type { Redis } from 'ioredis'
 import type { Server, Socket } from 'socket.io'
+import type { Guard } from '../src/guard.ts'
 import type { HubRedis } from '../src/redis.ts'
 
 /** Messages on their way to Redis; beyond this they are dropped, and the other hubs' clients resume. */
@@ -31,23 +32,24 @@ export interface JoinedHubs {
  * of it would be lost without a gap that the client could see. In a cluster the classic adapter, whose channels every
  * node knows, and whose subscription to all rooms is static as well.
  */
-export function joinHubs(io: Server, redis: HubRedis): JoinedHubs {
+export function joinHubs(io: Server, redis: HubRedis, guard: Guard): JoinedHubs {
   const { subscriber, isCluster } = redis
-  const sender = withoutWaiting(redis, () => io.serverSideEmit(MISSED))
-  const listener = quietly(subscriber)
+  const sender = withoutWaiting(redis, guard, () => io.serverSideEmit(MISSED))
+  const listener = quietly(subscriber, guard)
+  const resume = resumption(io, guard)
   io.adapter(
     isCluster
       ? createAdapter(sender, listener)
       : createShardedAdapter(sender, listener, { subscriptionMode: 'static' }),
   )
-  io.on(MISSED, () => makeClientsResume(io))
-  io.on(DISORDERED, () => makeClientsResume(io, watchesRobots))
+  guard.on(io, MISSED, 'adapter:missed', () => resume())
+  guard.on(io, DISORDERED, 'adapter:disordered', () => resume(watchesRobots))
   let deaf = false
-  subscriber.on('close', () => {
+  guard.on(subscriber, 'close', 'redis:subscriber-close', () => {
     deaf = true
   })
-  subscriber.on('ready', () => {
-    if (deaf) makeClientsResume(io)
+  guard.on(subscriber, 'ready', 'redis:subscriber-ready', () => {
+    if (deaf) resume()
     deaf = false
   })
   return {
@@ -55,7 +57,7 @@ export function joinHubs(io: Server, redis: HubRedis): JoinedHubs {
     onDisorder() {
       // Behind whatever is still on its way.
       io.serverSideEmit(DISORDERED)
-      makeClientsResume(io, watchesRobots)
+      resume(watchesRobots)
     },
   }
 }
@@ -65,7 +67,7 @@ export function joinHubs(io: Server, redis: HubRedis): JoinedHubs {
  * with Redis slow or away even clients of this very node would wait. What it had to drop the other hubs did
  * not hear; they are told so as soon as they can be reached.
  */
-function withoutWaiting({ publisher, isCluster }: HubRedis, tellOthers: () => void) {
+function withoutWaiting({ publisher, isCluster }: HubRedis, guard: Guard, tellOthers: () => void) {
   let inFlight = 0
   let dropped = false
   let tookMs = 0
@@ -74,8 +76,8 @@ function withoutWaiting({ publisher, isCluster }: HubRedis, tellOthers: () => vo
     dropped = false // set again when the telling itself is lost
     tellOthers()
   }
-  publisher.on('ready', confess)
-  publisher.on('close', () => {
+  guard.on(publisher, 'ready', 'redis:publisher-ready', confess)
+  guard.on(publisher, 'close', 'redis:publisher-close', () => {
     // A node that dies may have taken messages and not have passed them on.
     if (isCluster) dropped = true
   })
@@ -113,16 +115,22 @@ function withoutWaiting({ publisher, isCluster }: HubRedis, tellOthers: () => vo
 }
 
 /** The adapter waits for none of these; one that fails, as at the end without Redis, must not end the process. */
-function quietly(subscriber: Redis) {
+function quietly(subscriber: Redis, guard: Guard) {
   type Listener = (...values: unknown[]) => void
+  /** As they were registered, and as they were guarded. */
+  const listeners = new WeakMap<Listener, Listener>()
   const quiet = (work: Promise<unknown>): Promise<number> =>
     work.then(
       () => 0,
       () => 0,
     )
   return {
-    on: (event: string, listener: Listener) => subscriber.on(event, listener),
-    off: (event: string, listener: Listener) => subscriber.off(event, listener),
+    on(event: string, listener: Listener) {
+      const guarded = guard.handler(`adapter:${event}`, listener)
+      listeners.set(listener, guarded)
+      return subscriber.on(event, guarded)
+    },
+    off: (event: string, listener: Listener) => subscriber.off(event, listeners.get(listener) ?? listener),
     ssubscribe: (channel: string) => quiet(subscriber.ssubscribe(channel)),
     sunsubscribe: (channel: string | string[]) => quiet(subscriber.sunsubscribe(...[channel].flat())),
     subscribe: (channels: string[]) => quiet(subscriber.subscribe(...channels)),
@@ -136,10 +144,12 @@ function quietly(subscriber: Redis) {
  * What other hubs published meanwhile is lost to this one. Its clients are cut off, as a network would do it:
  * each comes back by itself and asks for what it missed.
  */
-function makeClientsResume(io: Server, which: (socket: Socket) => boolean = () => true): void {
-  for (const socket of io.sockets.sockets.values()) {
-    if (!which(socket)) continue
-    setTimeout(() => socket.conn.close(), Math.random() * RESUME_SPREAD_MS).unref()
+function resumption(io: Server, guard: Guard): (which?: (socket: Socket) => boolean) => void {
+  const cutOffIn = guard.timer('timer:resume', (socket: Socket) => socket.conn.close())
+  return (which = () => true) => {
+    for (const socket of io.sockets.sockets.values()) {
+      if (which(socket)) cutOffIn(Math.random() * RESUME_SPREAD_MS, socket).unref()
+    }
   }
 }
 

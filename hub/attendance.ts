@@ -1,6 +1,7 @@
 import type { Server } from 'socket.io'
 import type { UserPresence } from '../src/accounts/user-presence.ts'
 import { alone } from '../src/async.ts'
+import type { Guard } from '../src/guard.ts'
 import type { Caller } from '../src/http/endpoint.ts'
 import type { Log } from '../src/log.ts'
 
@@ -11,8 +12,8 @@ const ROUND_MS = 5_000
  * Keeps written down who is at this hub: newcomers at once, everybody every five seconds. A hub that dies takes
  * nothing back; its people are simply not seen again, unless at another hub.
  */
-export function keepAttendance(io: Server, parts: { userPresence: UserPresence; log: Log }) {
-  const { userPresence, log } = parts
+export function keepAttendance(io: Server, parts: { userPresence: UserPresence; guard: Guard; log: Log }) {
+  const { userPresence, guard, log } = parts
   const newcomers = new Set<string>()
   let failing = false
 
@@ -31,10 +32,10 @@ export function keepAttendance(io: Server, parts: { userPresence: UserPresence; 
     }
   })
 
-  const round = setInterval(() => {
+  const round = guard.every('timer:attendance', ROUND_MS, () => {
     for (const { data } of io.sockets.sockets.values()) newcomers.add((data.caller as Caller).userId)
     void write()
-  }, ROUND_MS)
+  })
 
   return {
     arrived(userId: string): void {

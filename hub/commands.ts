@@ -4,14 +4,17 @@ import {
   type HubCommand,
   type HubCommandName,
   hubCommands,
+  isValueNestedTooDeep,
+  MAX_FRAME_DEPTH,
   MAX_WATCHED_SESSIONS,
   rooms,
 } from '@wheelhouse/protocol'
 import type { Socket } from 'socket.io'
 import type { z } from 'zod'
 import type { Bus } from '../src/events/bus.ts'
+import type { Guard } from '../src/guard.ts'
 import type { Caller } from '../src/http/endpoint.ts'
-import { AppError, toAppError } from '../src/http/errors.ts'
+import { AppError, badRequest, toAppError } from '../src/http/errors.ts'
 import type { Log } from '../src/log.ts'
 import type { Notifications } from '../src/notifications/notification.service.ts'
 import type { RobotWatch } from '../src/robots/robot.watch.ts'
@@ -37,6 +40,7 @@ export interface CommandParts {
   readonly now: () => Date
   readonly bus: Bus
   readonly log: Log
+  readonly guard: Guard
 }
 
 type Handlers = {
@@ -107,13 +111,17 @@ export function registerCommands(parts: CommandParts) {
     const acts = createAllowance() // of its own, so that a busy program can still stop a robot
     const urgentStops = createUrgentStops<HubAck<HubCommandName>>()
     for (const name of Object.keys(hubCommands) as HubCommandName[]) {
-      socket.on(name, (...sent: unknown[]) => {
+      const command = async (...sent: unknown[]) => {
         const reply = sent.at(-1)
         const answer = typeof reply === 'function' ? (reply as (ack: HubAck<typeof name>) => void) : () => {}
         const limits = { allowance: name === 'session:action' ? acts : ordinary, urgentStops }
         const raw = sent[0] === answer ? undefined : sent[0] // without a payload the acknowledgement comes first
-        perform(name, raw, socket, caller, limits).then(answer, (cause) => answer(refusal(cause, parts.log)))
-      })
+        const ack = await perform(name, raw, socket, caller, limits).catch((cause) =>
+          refusal(cause, parts.log),
+        )
+        answer(ack)
+      }
+      parts.guard.on(socket, name, `command:${name}`, command, () => socket.conn.close())
     }
   }
 
@@ -126,6 +134,7 @@ export function registerCommands(parts: CommandParts) {
   ): Promise<HubAck<HubCommandName>> {
     const isWithin = limits.allowance.take()
     if (!isWithin && name !== 'session:action') throw tooManyCommands()
+    if (isValueNestedTooDeep(raw)) throw badRequest(`Nested deeper than ${MAX_FRAME_DEPTH} levels`)
     const input = hubCommands[name].parse(raw ?? {})
     const carryOut = () => carryOutCommand(name, input, socket, caller)
     if (isWithin) return await carryOut()

@@ -26,6 +26,8 @@ const tell: Tell = {
       })
     }
   },
+  'robots.log': () => {},
+  'robots.battery_low': () => {}, // its notifications are live
 }
 
 /** Publishes a fact from the outbox to everybody it concerns, on every hub node. */

@@ -1,5 +1,6 @@
 import type { IncomingMessage } from 'node:http'
 import type { Server, Socket } from 'socket.io'
+import type { Guard } from '../src/guard.ts'
 import { requestNetwork } from '../src/http/client-address.ts'
 import { AppError } from '../src/http/errors.ts'
 
@@ -25,9 +26,10 @@ export function limitHandshakes(
     perMinute: number
     trustedProxies: number
     failed: (reason: AuthFailure) => void
+    guard: Guard
   },
 ) {
-  const { perMinute, trustedProxies, failed } = parts
+  const { perMinute, trustedProxies, failed, guard } = parts
   const counts = createNetworkCounts()
   /** Connections whose first credential is still to come: the handshake was counted for it. */
   const paid = new WeakSet<object>()
@@ -35,7 +37,10 @@ export function limitHandshakes(
   const networkOf = (request: IncomingMessage) => requestNetwork(request, trustedProxies)
   const isTooMany = (network: string) => perMinute > 0 && counts.add(network) > perMinute
   const pending = () => Math.max(0, io.engine.clientsCount - io.of('/').sockets.size)
-  io.engine.on('connection', (connection: object) => paid.add(connection))
+  guard.on(io.engine, 'connection', 'engine:connection', (connection: object) => paid.add(connection))
+  const closeIn = guard.timer('timer:refused-handshake', (conn: Socket['conn']) => {
+    if (!authenticated.has(conn)) conn.close()
+  })
 
   return {
     /** Connections that have not shown a valid credential. */
@@ -69,9 +74,7 @@ export function limitHandshakes(
       const status = cause instanceof AppError ? cause.status : 500
       if (status === 401) failed(reason)
       else if (status !== 429) counts.remove(networkOf(request)) // the platform failed, not the credential
-      setTimeout(() => {
-        if (!authenticated.has(conn)) conn.close()
-      }, CLOSE_AFTER_MS).unref()
+      closeIn(CLOSE_AFTER_MS, conn).unref()
     },
   }
 }

@@ -9,6 +9,7 @@ import type { UserPresence } from '../src/accounts/user-presence.ts'
 import { spread } from '../src/async.ts'
 import type { Bus } from '../src/events/bus.ts'
 import { type Relay, startRelay } from '../src/events/relay.ts'
+import type { Guard } from '../src/guard.ts'
 import type { Caller } from '../src/http/endpoint.ts'
 import { toAppError, unauthorized } from '../src/http/errors.ts'
 import type { Log } from '../src/log.ts'
@@ -42,6 +43,7 @@ export interface HubParts extends CommandParts {
   /** Told of credentials that were refused. */
   readonly authFailed: (reason: AuthFailure) => void
   readonly log: Log
+  readonly guard: Guard
 }
 
 export interface Hub {
@@ -57,56 +59,77 @@ export interface Hub {
 
 /** Attaches the hub to an HTTP server. */
 export async function startHub(parts: HubParts, http: HttpServer): Promise<Hub> {
-  const { auth, bus, databaseUrl, redis, allowedOrigins, log } = parts
+  const { auth, bus, databaseUrl, redis, allowedOrigins, log, guard } = parts
   let draining = false
   const io = new Server(http, {
     path: '/socket.io/',
     serveClient: false,
     maxHttpBufferSize: MAX_MESSAGE_BYTES,
     connectTimeout: AUTHENTICATION_LIMIT_MS,
-    allowRequest: (request, decide) => {
-      const problem = draining
-        ? 'This hub is ending: connect again'
-        : (problemOf(request, { allowedOrigins, oneOfSeveral: redis !== undefined }) ??
-          handshakes.problemOf(request))
-      decide(problem, problem === undefined)
-    },
+    allowRequest: guard.handler(
+      'socket:request',
+      (request: IncomingMessage, decide: (problem: string | undefined, isGood: boolean) => void) => {
+        const problem = draining
+          ? 'This hub is ending: connect again'
+          : (problemOf(request, { allowedOrigins, oneOfSeveral: redis !== undefined }) ??
+            handshakes.problemOf(request))
+        decide(problem, problem === undefined)
+      },
+      (_request, decide) => decide('Internal error', false),
+    ),
     cors: { origin: [...allowedOrigins], credentials: true },
   })
   const handshakes = limitHandshakes(io, {
     perMinute: parts.handshakesPerMinute,
     trustedProxies: parts.trustedProxies,
     failed: parts.authFailed,
+    guard,
   })
-  const others = redis && joinHubs(io, redis)
+  const others = redis && joinHubs(io, redis, guard)
 
   const commands = registerCommands(parts)
+  const expireIn = guard.timer('timer:expiry', (socket: Socket) => socket.disconnect(true), cutOff)
+  const disconnectAt = (socket: Socket, expiresAt: Date): void => {
+    const leftMs = Math.min(Math.max(0, expiresAt.getTime() - Date.now()), MAX_TIMER_MS)
+    const timer = expireIn(leftMs, socket)
+    timer.unref()
+    guard.on(socket, 'disconnect', 'socket:disconnect', () => clearTimeout(timer))
+  }
   const attendance = keepAttendance(io, parts)
-  io.use((socket, next) => {
-    const credential = credentialOf(auth, socket)
-    authenticate(auth, handshakes, socket, credential).then(
-      (caller) => {
-        socket.data.caller = caller
+  io.use(
+    guard.handler(
+      'socket:handshake',
+      async (socket: Socket, next: (refusal?: Error) => void) => {
+        const credential = credentialOf(auth, socket)
+        const identified = await authenticate(auth, handshakes, socket, credential).catch((cause) => {
+          handshakes.refused(socket, cause, failureOf(credential))
+          return handshakeError(cause)
+        })
+        if (identified instanceof Error) return next(identified)
+        socket.data.caller = identified
         handshakes.accepted(socket)
         next()
       },
-      (cause) => {
-        handshakes.refused(socket, cause, failureOf(credential))
-        next(handshakeError(cause))
-      },
-    )
-  })
-  io.on('connection', (socket) => {
-    const caller = socket.data.caller as Caller
-    socket.join(rooms.user(caller.userId))
-    attendance.arrived(caller.userId)
-    if (caller.credential.kind === 'api_key') socket.join(rooms.apiKey(caller.credential.id))
-    if (caller.credential.expiresAt) disconnectAt(socket, caller.credential.expiresAt)
-    commands(socket, caller)
-  })
+      cutOff,
+    ),
+  )
+  guard.on(
+    io,
+    'connection',
+    'socket:connection',
+    (socket: Socket) => {
+      const caller = socket.data.caller as Caller
+      socket.join(rooms.user(caller.userId))
+      attendance.arrived(caller.userId)
+      if (caller.credential.kind === 'api_key') socket.join(rooms.apiKey(caller.credential.id))
+      if (caller.credential.expiresAt) disconnectAt(socket, caller.credential.expiresAt)
+      commands(socket, caller)
+    },
+    cutOff,
+  )
 
   const rights = watchRights(io, parts)
-  const slowClients = guardSlowClients(io, log)
+  const slowClients = guardSlowClients(io, parts)
   const relay: Relay = startRelay({
     ...{ databaseUrl, bus, log },
     publish: (fact) => publishFact(io, fact),
@@ -182,9 +205,7 @@ function handshakeError(cause: unknown): Error & { data: { error: string; status
   return Object.assign(new Error(message), { data: { error: message, status } })
 }
 
-function disconnectAt(socket: Socket, expiresAt: Date): void {
-  const leftMs = Math.min(Math.max(0, expiresAt.getTime() - Date.now()), MAX_TIMER_MS)
-  const timer = setTimeout(() => socket.disconnect(true), leftMs)
-  timer.unref()
-  socket.on('disconnect', () => clearTimeout(timer))
+/** Breaks a connection as a network would: its client comes back and asks for what it missed. */
+function cutOff(socket: Socket): void {
+  socket.conn.close()
 }

@@ -1,4 +1,5 @@
 import type { Server } from 'socket.io'
+import type { Guard } from '../src/guard.ts'
 import type { Log } from '../src/log.ts'
 
 const CHECK_MS = 1_000
@@ -10,9 +11,9 @@ const MAX_WAITING_LENGTH = 8 * 1024 * 1024
 const MAX_BLOCKED_CHECKS = 10
 
 /** Cuts off clients that read too slowly; they come back and ask for what they missed. */
-export function guardSlowClients(io: Server, log: Log): NodeJS.Timeout {
+export function guardSlowClients(io: Server, { guard, log }: { guard: Guard; log: Log }): NodeJS.Timeout {
   const blockedChecks = new WeakMap<object, number>()
-  return setInterval(() => {
+  return guard.every('timer:slow-clients', CHECK_MS, () => {
     for (const socket of io.sockets.sockets.values()) {
       const { conn } = socket
       // Typed as private, yet the only measure there is of what a client has not taken.
@@ -24,7 +25,7 @@ export function guardSlowClients(io: Server, log: Log): NodeJS.Timeout {
       log.info({ userId: socket.data.caller?.userId, waiting }, 'slow client cut off')
       conn.close(true) // discards what waits: it would only be late
     }
-  }, CHECK_MS)
+  })
 }
 
 function isLong(packets: readonly { data?: unknown }[]): boolean {

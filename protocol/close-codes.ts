@@ -9,6 +9,8 @@ export const closeCodes = {
   notAllowed: { code: 4403, reason: 'not allowed', reconnect: false },
   ticketVoid: { code: 4408, reason: 'ticket no longer valid, fetch a new one', reconnect: true },
   sessionOver: { code: 4410, reason: 'session over', reconnect: false },
+  /** A handler of the gateway failed; the connection ends, the gateway goes on. */
+  internalError: { code: 4500, reason: 'internal error, reconnect', reconnect: true },
   draining: { code: 4503, reason: 'draining, reconnect', reconnect: true },
 } as const
 

@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { RobotLogLevel } from './robot-log.ts'
 import { SessionStatus } from './status.ts'
 
 const sequence = z.number().int().min(0).max(Number.MAX_SAFE_INTEGER)
@@ -95,6 +96,26 @@ export const Pong = z.looseObject({
   /** The gateway's clock, Unix milliseconds. */
   server_t: z.number(),
 })
+/** A line of the robot's log, as soon as it has arrived at the gateway. */
+export const DriveLog = z.looseObject({
+  type: z.literal('log'),
+  level: RobotLogLevel,
+  message: z.string(),
+  /** How many lines are missing here: above 0 the gateway wrote this line in place of those. */
+  dropped: z.number().int().min(0),
+  /** When the gateway received it, Unix milliseconds. */
+  at: z.number(),
+})
+export type DriveLog = z.infer<typeof DriveLog>
+/** The charge of the robot: first after `state`, and when it has changed. */
+export const DriveBattery = z.looseObject({
+  type: z.literal('battery'),
+  /** 0 to 1. */
+  battery: z.number(),
+  /** When the gateway received it, Unix milliseconds. */
+  at: z.number(),
+})
+export type DriveBattery = z.infer<typeof DriveBattery>
 export const DriveError = z.looseObject({ type: z.literal('error'), message: z.string() })
 
 /** Frames operators and watchers receive. `ack` and `dropped` are for the operator alone. */
@@ -104,6 +125,8 @@ export const ToDriverFrame = z.discriminatedUnion('type', [
   DriveAck,
   Dropped,
   DriveLatency,
+  DriveLog,
+  DriveBattery,
   Pong,
   DriveError,
 ])

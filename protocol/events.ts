@@ -4,11 +4,14 @@ import { NotificationType, SessionEventType } from './hub.ts'
 
 /**
  * Every kind of event that is told outside, by `GET /api/events` and by webhooks. `data` of a session's is the
- * `SessionLogEvent`, of `robot.status` the `RobotStatusEvent`, of a notification the `NotificationEvent`.
+ * `SessionLogEvent`, of `robot.status` the `RobotStatusEvent`, of `robot.log` the `RobotLogEvent`, of
+ * `robot.battery_low` the `RobotBatteryLowEvent`, of a notification the `NotificationEvent`.
  */
 export const eventTypes: readonly string[] = [
   ...SessionEventType.options,
   'robot.status',
+  'robot.log',
+  'robot.battery_low',
   ...NotificationType.options.map((type) => `notification.${type}`),
 ]
 

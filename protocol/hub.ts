@@ -30,6 +30,8 @@ export const SessionEventType = z.enum([
   'session.cancelled',
   'session.stopped',
   'session.stop_cleared',
+  'session.pause_limit_soon',
+  'session.planned_end_soon',
   'session.rated',
   'extension.requested',
   'extension.approved',
@@ -43,7 +45,8 @@ export type SessionEventType = z.infer<typeof SessionEventType>
 /**
  * One entry of a session's log. `seq` counts from 1 without gaps, so a client that sees a gap asks for what
  * it missed. `data` of `chat.message` is the ChatMessage; of the others `{status, actor_id?, reason?}`, with
- * `extension_id`, `additional_minutes` and `planned_minutes` for extensions, `rating` and `comment` for a rating.
+ * `extension_id`, `additional_minutes` and `planned_minutes` for extensions, `rating` and `comment` for a rating,
+ * `ends_at` for a pause that is about to end its session, `planned_minutes` and `planned_end` for a planned end.
  */
 export const SessionLogEvent = z
   .object({
@@ -77,6 +80,7 @@ export const NotificationType = z.enum([
   'payout.failed',
   'payout.reversed',
   'webhook.disabled',
+  'robot.battery_low',
 ])
 export type NotificationType = z.infer<typeof NotificationType>
 

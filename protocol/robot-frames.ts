@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import { Episode, EpisodeAck } from './episodes.ts'
+import { LOG_MESSAGE_MAX, RobotLogLevel } from './robot-log.ts'
 import { SessionStatus } from './status.ts'
 
 /** Largest frame either side may send, in bytes. */
@@ -8,7 +9,10 @@ export const MAX_FRAME_BYTES = 64 * 1024
 const sequence = z.number().int().min(0).max(Number.MAX_SAFE_INTEGER)
 const unixMs = z.number()
 
-/** Owed every `heartbeat_interval_ms`. Robots may add fields of their own. */
+/**
+ * Owed every `heartbeat_interval_ms`. Robots may add fields of their own. The gateway accepts every heartbeat: it clamps
+ * a battery that is out of range and ignores fields of another type.
+ */
 export const Heartbeat = z.looseObject({
   type: z.literal('heartbeat'),
   seq: sequence.optional(),
@@ -19,10 +23,11 @@ export const Telemetry = z.looseObject({ type: z.literal('telemetry'), data: z.u
 export const ControlAck = z.looseObject({ type: z.literal('ack'), seq: sequence })
 /** The robot stands still, and why: it may echo the reason of the stop, which a person may have written. */
 export const Stopped = z.looseObject({ type: z.literal('stopped'), reason: z.string().max(500) })
+/** A line of the robot's log. The gateway records a level that it does not know as `info`. */
 export const RobotLog = z.looseObject({
   type: z.literal('log'),
-  level: z.enum(['debug', 'info', 'warn', 'error']),
-  message: z.string().max(4_000),
+  level: RobotLogLevel,
+  message: z.string().max(LOG_MESSAGE_MAX),
 })
 
 /** Frames a robot sends. Unknown types are ignored, so that newer robots can talk to older gateways. */

@@ -1,15 +1,14 @@
 // Builds the console (console/dist) when what it is made of has changed since the last build; --again builds in
 // any case. Runs before every start, under whatever Node the machine has: plain JavaScript.
 import { spawnSync } from 'node:child_process'
-import { createHash } from 'node:crypto'
 import { existsSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { brotliCompressSync, constants, gzipSync } from 'node:zlib'
 import { Problem, withLock } from './lock.mjs'
+import { sourceHash } from './source-hash.mjs'
 
 const SOURCES = ['console', 'sdk', 'protocol', 'package-lock.json']
-const NO_SOURCES = new Set(['node_modules', 'dist', 'dist-new'])
 
 const root = fileURLToPath(new URL('..', import.meta.url))
 const built = join(root, 'console/dist')
@@ -34,7 +33,7 @@ try {
 }
 
 function isBuilt() {
-  return existsSync(stamp) && readFileSync(stamp, 'utf8') === sourceHash()
+  return existsSync(stamp) && readFileSync(stamp, 'utf8') === sourceHash(root, SOURCES)
 }
 
 function build() {
@@ -44,7 +43,7 @@ function build() {
     return
   }
   console.log('Building the console (first start, or it has changed) …')
-  const hash = sourceHash()
+  const hash = sourceHash(root, SOURCES)
   const args = [vite, 'build', 'console', '--outDir', fresh, '--emptyOutDir', '--logLevel', 'warn']
   // A test's NODE_ENV would make it the development build of React.
   const env = { ...process.env, NODE_ENV: 'production' }
@@ -64,23 +63,4 @@ function compress(folder) {
     const params = { [constants.BROTLI_PARAM_QUALITY]: 9 }
     writeFileSync(join(folder, `${name}.br`), brotliCompressSync(content, { params }))
   }
-}
-
-/** Of every file that the console is made of, name and content. */
-function sourceHash() {
-  const hash = createHash('sha256')
-  for (const file of SOURCES.flatMap((source) => filesOf(source)).sort()) {
-    hash
-      .update(`${file}\0`)
-      .update(readFileSync(join(root, file)))
-      .update('\0')
-  }
-  return hash.digest('hex')
-}
-
-function filesOf(path) {
-  if (/\.\w+$/.test(path)) return [path]
-  return readdirSync(join(root, path), { withFileTypes: true })
-    .filter((entry) => !NO_SOURCES.has(entry.name))
-    .flatMap((entry) => (entry.isDirectory() ? filesOf(`${path}/${entry.name}`) : [`${path}/${entry.name}`]))
 }

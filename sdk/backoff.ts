@@ -29,11 +29,14 @@ export class Backoff {
     return this.#attempts
   }
 
-  /** The delay before the next attempt, in milliseconds. */
-  nextDelayMs(): number {
+  /**
+   * The delay before the next attempt, in milliseconds. The peer may have asked for `atLeastMs`; the jitter comes on
+   * top, since it has asked others for the same.
+   */
+  nextDelayMs(atLeastMs = 0): number {
     const ceilingMs = Math.min(this.#maxMs, this.#baseMs * 2 ** this.#attempts)
     this.#attempts += 1
-    return this.#random() * ceilingMs
+    return atLeastMs + this.#random() * ceilingMs
   }
 
   /** Starts over at `baseMs`; call it when an attempt has succeeded. */

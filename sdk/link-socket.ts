@@ -13,10 +13,13 @@ export interface WebSocketLike {
   addEventListener(type: 'error', listener: (event: { readonly message?: string }) => void): void
   /** Breaks the connection at once. Without it, a dead connection is closed and left to itself. */
   terminate?(): void
-  on?(
-    event: 'unexpected-response',
-    listener: (request: unknown, response: { readonly statusCode?: number | undefined }) => void,
-  ): unknown
+  on?(event: 'unexpected-response', listener: (request: unknown, response: UpgradeRefusal) => void): unknown
+}
+
+/** The answer to an upgrade that was refused. */
+export interface UpgradeRefusal {
+  readonly statusCode?: number | undefined
+  readonly headers?: { readonly 'retry-after'?: string | undefined } | undefined
 }
 
 /** What links ask of a WebSocket beyond the standard; browsers ignore it. `ws` understands it. */
@@ -46,6 +49,8 @@ export interface SocketEnd {
   readonly closeCode: number
   /** Status of a refused upgrade; browsers do not tell. */
   readonly httpStatus?: number
+  /** How long to wait at least, as the refusal of the upgrade says; browsers do not tell. */
+  readonly retryAfterMs?: number
   readonly reason: string
 }
 
@@ -78,6 +83,8 @@ export interface LinkSocket {
 }
 
 const CLOSE_HANDSHAKE_MS = 1_000
+/** No refusal keeps a link away for longer. */
+const LONGEST_RETRY_AFTER_MS = 300_000
 const OPEN = 1
 const BROKEN = 1006
 
@@ -109,6 +116,7 @@ const deadSocket: LinkSocket = {
 function attend<Frame>(socket: WebSocketLike, options: LinkSocketOptions<Frame>): LinkSocket {
   const deadline = createDeadline()
   let httpStatus: number | undefined
+  let retryAfterMs: number | undefined
   let failure: string | undefined
   let ended = false
 
@@ -118,7 +126,8 @@ function attend<Frame>(socket: WebSocketLike, options: LinkSocketOptions<Frame>)
     deadline.cancel()
     const fallback = httpStatus === undefined ? failure : `upgrade refused with ${httpStatus}`
     const status = httpStatus === undefined ? {} : { httpStatus }
-    options.onEnd({ closeCode, ...status, reason: reason || fallback || 'connection lost' })
+    const wait = retryAfterMs === undefined ? {} : { retryAfterMs }
+    options.onEnd({ closeCode, ...status, ...wait, reason: reason || fallback || 'connection lost' })
   }
   const breakOff = (why: string) => {
     failure ??= why
@@ -131,6 +140,7 @@ function attend<Frame>(socket: WebSocketLike, options: LinkSocketOptions<Frame>)
   socket.binaryType = 'arraybuffer'
   socket.on?.('unexpected-response', (_request, response) => {
     httpStatus = response.statusCode
+    retryAfterMs = retryAfter(response)
     // With this listener in place, ending the attempt is up to us.
     breakOff('upgrade refused')
   })
@@ -159,6 +169,12 @@ function attend<Frame>(socket: WebSocketLike, options: LinkSocketOptions<Frame>)
       socket.close(1000)
     },
   }
+}
+
+/** Returns the wait that a refusal asks for; undefined when it asks for none in seconds. */
+function retryAfter({ headers }: UpgradeRefusal): number | undefined {
+  const seconds = headers?.['retry-after'] ?? ''
+  return /^\d+$/.test(seconds) ? Math.min(Number(seconds) * 1_000, LONGEST_RETRY_AFTER_MS) : undefined
 }
 
 function receive<Frame>(data: unknown, options: LinkSocketOptions<Frame>): void {

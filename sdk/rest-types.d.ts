@@ -468,6 +468,26 @@ export interface paths {
         patch: operations["patchClientRobot"];
         trace?: never;
     };
+    "/api/client/robots/{id}/logs": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Lists what one of your robots has logged, newest first
+         * @description This needs the client role, and a session token or an API key.
+         */
+        get: operations["getClientRobotLogs"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/client/robots/{id}/token": {
         parameters: {
             query?: never;
@@ -1719,8 +1739,10 @@ export interface components {
          *       "client_id": "7c9a2d54-3e61-4b0f-8d27-5a1c6f9e0b34",
          *       "rate_cents_per_minute": 50,
          *       "billable_seconds": 1420,
+         *       "outage_seconds": 0,
          *       "scheduled_for": "2026-11-20T09:30:00.000Z",
-         *       "planned_minutes": null,
+         *       "planned_minutes": 30,
+         *       "planned_end": "2026-11-20T10:00:00.000Z",
          *       "paused_seconds": 40,
          *       "pause_reason": null,
          *       "rating_comment": "Careful with the vase, as asked.",
@@ -1728,6 +1750,7 @@ export interface components {
          *       "stream_url": null,
          *       "control": {
          *         "connected": true,
+         *         "operator_joined": true,
          *         "stop": null
          *       },
          *       "latency": {
@@ -1787,10 +1810,14 @@ export interface components {
             rate_cents_per_minute: number | null;
             /** @description ACTIVE time so far without outages of the robot, begun seconds counted whole; its begun minutes are charged. */
             billable_seconds: number;
+            /** @description ACTIVE time in which the robot was away, begun seconds counted whole: neither billed nor earned. */
+            outage_seconds: number;
             /** @description Null when it was started at once. */
             scheduled_for: string | null;
-            /** @description Null until an extension is approved. */
+            /** @description The length that was planned, extensions included; null when no end is planned. */
             planned_minutes: number | null;
+            /** @description So long after its scheduled time, or after its start when it started early or at once. It does not end by itself then. */
+            planned_end: string | null;
             /** @description Of all pauses, the present one included. */
             paused_seconds: number;
             /** @description Null unless it is PAUSED. */
@@ -1804,6 +1831,8 @@ export interface components {
             control: {
                 /** @description Whether the robot is connected. */
                 connected: boolean;
+                /** @description Whether the operator's control connection has been there once. An ACTIVE session that the operator has joined and lost is PAUSED with operator_lost after a grace. */
+                operator_joined: boolean;
                 /** @description The latched stop in force; null when there is none. */
                 stop: {
                     reason: string;
@@ -2040,7 +2069,7 @@ export interface components {
              */
             seq?: number;
             /**
-             * @description What happened; more kinds may come. session.scheduled, session.started, session.paused, session.resumed, session.ended, session.cancelled, session.stopped, session.stop_cleared, session.rated, extension.requested, extension.approved, extension.declined, robot.lost, robot.back, chat.message, robot.status, notification.session.scheduled, notification.session.started, notification.session.paused, notification.session.resumed, notification.session.ended, notification.session.cancelled, notification.session.stopped, notification.session.stop_cleared, notification.session.rated, notification.extension.requested, notification.extension.approved, notification.extension.declined, notification.robot.lost, notification.robot.back, notification.certification.approved, notification.certification.rejected, notification.invoice.issued, notification.invoice.paid, notification.invoice.payment_failed, notification.invoice.voided, notification.payout.paid, notification.payout.failed, notification.payout.reversed, notification.webhook.disabled
+             * @description What happened; more kinds may come. session.scheduled, session.started, session.paused, session.resumed, session.ended, session.cancelled, session.stopped, session.stop_cleared, session.pause_limit_soon, session.planned_end_soon, session.rated, extension.requested, extension.approved, extension.declined, robot.lost, robot.back, chat.message, robot.status, robot.log, robot.battery_low, notification.session.scheduled, notification.session.started, notification.session.paused, notification.session.resumed, notification.session.ended, notification.session.cancelled, notification.session.stopped, notification.session.stop_cleared, notification.session.pause_limit_soon, notification.session.planned_end_soon, notification.session.rated, notification.extension.requested, notification.extension.approved, notification.extension.declined, notification.robot.lost, notification.robot.back, notification.certification.approved, notification.certification.rejected, notification.invoice.issued, notification.invoice.paid, notification.invoice.payment_failed, notification.invoice.voided, notification.payout.paid, notification.payout.failed, notification.payout.reversed, notification.webhook.disabled, notification.robot.battery_low
              * @example session.started
              */
             type: string;
@@ -2134,7 +2163,7 @@ export interface components {
              */
             seq: number;
             /**
-             * @description What happened; more kinds may come. session.scheduled, session.started, session.paused, session.resumed, session.ended, session.cancelled, session.stopped, session.stop_cleared, session.rated, extension.requested, extension.approved, extension.declined, robot.lost, robot.back, chat.message, robot.status, notification.session.scheduled, notification.session.started, notification.session.paused, notification.session.resumed, notification.session.ended, notification.session.cancelled, notification.session.stopped, notification.session.stop_cleared, notification.session.rated, notification.extension.requested, notification.extension.approved, notification.extension.declined, notification.robot.lost, notification.robot.back, notification.certification.approved, notification.certification.rejected, notification.invoice.issued, notification.invoice.paid, notification.invoice.payment_failed, notification.invoice.voided, notification.payout.paid, notification.payout.failed, notification.payout.reversed, notification.webhook.disabled
+             * @description What happened; more kinds may come. session.scheduled, session.started, session.paused, session.resumed, session.ended, session.cancelled, session.stopped, session.stop_cleared, session.pause_limit_soon, session.planned_end_soon, session.rated, extension.requested, extension.approved, extension.declined, robot.lost, robot.back, chat.message, robot.status, robot.log, robot.battery_low, notification.session.scheduled, notification.session.started, notification.session.paused, notification.session.resumed, notification.session.ended, notification.session.cancelled, notification.session.stopped, notification.session.stop_cleared, notification.session.pause_limit_soon, notification.session.planned_end_soon, notification.session.rated, notification.extension.requested, notification.extension.approved, notification.extension.declined, notification.robot.lost, notification.robot.back, notification.certification.approved, notification.certification.rejected, notification.invoice.issued, notification.invoice.paid, notification.invoice.payment_failed, notification.invoice.voided, notification.payout.paid, notification.payout.failed, notification.payout.reversed, notification.webhook.disabled, notification.robot.battery_low
              * @example session.started
              */
             type: string;
@@ -2215,6 +2244,21 @@ export interface components {
             /** @constant */
             currency: "EUR";
             /**
+             * @description Your company, or your name, when it was made; it does not change. Null in a DRAFT.
+             * @example Fjord Logistics AS
+             */
+            billing_name: string | null;
+            /**
+             * @description Of your profile when it was made.
+             * @example NO
+             */
+            billing_country: string | null;
+            /**
+             * @description Of your profile when it was made.
+             * @example NO923609016MVA
+             */
+            billing_vat_id: string | null;
+            /**
              * @description In cents.
              * @example 14200
              */
@@ -2243,9 +2287,17 @@ export interface components {
              * @example c4e71a92-58d0-4f3b-a6e9-1d8b7c205f63
              */
             session_id: string;
-            /** @example Warehouse arm */
+            /**
+             * @description As it was called when the session ended.
+             * @example Warehouse arm
+             */
             robot_name: string;
-            /** @example Ola Nordmann */
+            /** @example so-101 */
+            robot_type: string;
+            /**
+             * @description Their name when the session ended.
+             * @example Ola Nordmann
+             */
             operator_name: string;
             /**
              * Format: date-time
@@ -2284,7 +2336,7 @@ export interface components {
          */
         InvoiceStatus: "DRAFT" | "OPEN" | "PAID" | "FAILED" | "VOID";
         /**
-         * @description Which robot to take, and when.
+         * @description Which robot to take, when, and for how long.
          * @example {
          *       "robotId": "0b8f4c1e-6a57-4f0e-9a3d-2c5e7d9b1f42"
          *     }
@@ -2307,6 +2359,11 @@ export interface components {
              * @example 2026-11-20T09:30:00Z
              */
             scheduledFor?: string;
+            /**
+             * @description How long the session is planned for. A scheduled session is planned for 60 minutes unless this says otherwise; one that starts now has no planned end without it.
+             * @example 45
+             */
+            plannedMinutes?: number;
         };
         /** @description Something you should know. */
         Notification: {
@@ -2316,7 +2373,7 @@ export interface components {
              */
             id: string;
             /**
-             * @description What happened; more kinds may come. session.scheduled, session.started, session.paused, session.resumed, session.ended, session.cancelled, session.stopped, session.stop_cleared, session.rated, extension.requested, extension.approved, extension.declined, robot.lost, robot.back, certification.approved, certification.rejected, invoice.issued, invoice.paid, invoice.payment_failed, invoice.voided, payout.paid, payout.failed, payout.reversed, webhook.disabled
+             * @description What happened; more kinds may come. session.scheduled, session.started, session.paused, session.resumed, session.ended, session.cancelled, session.stopped, session.stop_cleared, session.pause_limit_soon, session.planned_end_soon, session.rated, extension.requested, extension.approved, extension.declined, robot.lost, robot.back, certification.approved, certification.rejected, invoice.issued, invoice.paid, invoice.payment_failed, invoice.voided, payout.paid, payout.failed, payout.reversed, webhook.disabled, robot.battery_low
              * @example session.started
              */
             type: string;
@@ -2469,8 +2526,10 @@ export interface components {
          *       "client_id": "7c9a2d54-3e61-4b0f-8d27-5a1c6f9e0b34",
          *       "rate_cents_per_minute": 50,
          *       "billable_seconds": 1420,
+         *       "outage_seconds": 0,
          *       "scheduled_for": "2026-11-20T09:30:00.000Z",
-         *       "planned_minutes": null,
+         *       "planned_minutes": 30,
+         *       "planned_end": "2026-11-20T10:00:00.000Z",
          *       "paused_seconds": 40,
          *       "pause_reason": null,
          *       "rating_comment": "Careful with the vase, as asked.",
@@ -2478,6 +2537,7 @@ export interface components {
          *       "stream_url": null,
          *       "control": {
          *         "connected": true,
+         *         "operator_joined": true,
          *         "stop": null
          *       },
          *       "latency": {
@@ -2486,7 +2546,8 @@ export interface components {
          *         "max_ms": 84.2,
          *         "frames": 43180,
          *         "dropped": 12
-         *       }
+         *       },
+         *       "earnings_pending_until": "2027-01-04T09:54:20.000Z"
          *     }
          */
         OperatorSessionDetail: {
@@ -2537,10 +2598,14 @@ export interface components {
             rate_cents_per_minute: number | null;
             /** @description ACTIVE time so far without outages of the robot, begun seconds counted whole; its begun minutes are charged. */
             billable_seconds: number;
+            /** @description ACTIVE time in which the robot was away, begun seconds counted whole: neither billed nor earned. */
+            outage_seconds: number;
             /** @description Null when it was started at once. */
             scheduled_for: string | null;
-            /** @description Null until an extension is approved. */
+            /** @description The length that was planned, extensions included; null when no end is planned. */
             planned_minutes: number | null;
+            /** @description So long after its scheduled time, or after its start when it started early or at once. It does not end by itself then. */
+            planned_end: string | null;
             /** @description Of all pauses, the present one included. */
             paused_seconds: number;
             /** @description Null unless it is PAUSED. */
@@ -2554,6 +2619,8 @@ export interface components {
             control: {
                 /** @description Whether the robot is connected. */
                 connected: boolean;
+                /** @description Whether the operator's control connection has been there once. An ACTIVE session that the operator has joined and lost is PAUSED with operator_lost after a grace. */
+                operator_joined: boolean;
                 /** @description The latched stop in force; null when there is none. */
                 stop: {
                     reason: string;
@@ -2579,6 +2646,8 @@ export interface components {
                 /** @description Commands that did not. */
                 dropped: number;
             } | null;
+            /** @description Until when at the latest the earnings are not available for a payout; null until COMPLETED, and once they are available. */
+            earnings_pending_until: string | null;
         };
         /** @description Numbers for the dashboard of an operator. */
         OperatorStats: {
@@ -2614,10 +2683,20 @@ export interface components {
              */
             earnings_total_cents: number;
             /**
-             * @description In cents; earned and not yet asked to be paid out.
-             * @example 57435
+             * @description In cents; earned, not pending, and not yet asked to be paid out.
+             * @example 55335
              */
             available_for_payout_cents: number;
+            /**
+             * @description In cents; earned, and available once the clients’ invoices are paid, or after the hold of the platform.
+             * @example 2100
+             */
+            pending_earnings_cents: number;
+            /**
+             * @description Of sessions that ended in this month of UTC: ACTIVE time in which robots were away, which earns nothing.
+             * @example 95
+             */
+            outage_seconds_this_month: number;
             /**
              * @description Of the ratings you were given, to a hundredth; null without any.
              * @example 4.72
@@ -2826,10 +2905,20 @@ export interface components {
         /** @description What you can be paid, and what you were. */
         PayoutOverview: {
             /**
-             * @description Earned, and not asked for yet.
+             * @description What a payout can be of: earned, not pending, and not asked for yet.
              * @example 1730
              */
             availableCents: number;
+            /**
+             * @description Earned, and available once the clients’ invoices are paid, or after the hold of the platform.
+             * @example 2100
+             */
+            pendingEarningsCents: number;
+            /**
+             * @description By when at the latest the first of the pending earnings are available; null without any.
+             * @example 2027-01-04T09:54:20.000Z
+             */
+            nextAvailableAt: string | null;
             /**
              * @description In payouts that are PENDING.
              * @example 4250
@@ -2972,7 +3061,7 @@ export interface components {
              */
             control_url: string;
             /**
-             * @description Where the video is; empty when there is none.
+             * @description Address of the video of the robot, for its owner and for the operator of an open session: http, https, rtsp, rtsps, ws or wss. Empty when there is none.
              * @example https://cam.example.com/1
              */
             stream_url: string;
@@ -3010,10 +3099,28 @@ export interface components {
              */
             require_certification: boolean;
             /**
-             * @description Above which delay, in milliseconds, the robot should not be driven; takes effect with driving.
+             * @description The gateway drops commands that take longer than this, in milliseconds, and stops the robot.
              * @example 400
              */
             latency_limit_ms: number;
+            /**
+             * @description Charge as last reported, 0 to 1; null until a heartbeat carries one.
+             * @example 0.83
+             */
+            battery: number | null;
+            /** @description When it was reported. */
+            battery_at: string | null;
+            /**
+             * @description Below which charge, 0 to 1, you and the operator in session are notified, once for each discharge; 0: never.
+             * @example 0.2
+             */
+            low_battery_threshold: number;
+            /**
+             * @description From which level on lines of its log become an event: `robot.log`.
+             * @example error
+             * @enum {string}
+             */
+            log_event_level: "off" | "warn" | "error";
             /**
              * @description What the robot connects with.
              * @example 0b8f4c1e-6a57-4f0e-9a3d-2c5e7d9b1f42.1.4f9d…
@@ -3047,7 +3154,7 @@ export interface components {
              */
             control_url: string;
             /**
-             * @description Where the video is; empty when there is none.
+             * @description Address of the video of the robot, for its owner and for the operator of an open session: http, https, rtsp, rtsps, ws or wss. Empty when there is none.
              * @example https://cam.example.com/1
              */
             stream_url: string;
@@ -3103,7 +3210,7 @@ export interface components {
              */
             control_url: string;
             /**
-             * @description Where the video is; empty when there is none.
+             * @description Address of the video of the robot, for its owner and for the operator of an open session: http, https, rtsp, rtsps, ws or wss. Empty when there is none.
              * @example https://cam.example.com/1
              */
             stream_url: string;
@@ -3141,10 +3248,56 @@ export interface components {
              */
             require_certification: boolean;
             /**
-             * @description Above which delay, in milliseconds, the robot should not be driven; takes effect with driving.
+             * @description The gateway drops commands that take longer than this, in milliseconds, and stops the robot.
              * @example 400
              */
             latency_limit_ms: number;
+            /**
+             * @description Charge as last reported, 0 to 1; null until a heartbeat carries one.
+             * @example 0.83
+             */
+            battery: number | null;
+            /** @description When it was reported. */
+            battery_at: string | null;
+            /**
+             * @description Below which charge, 0 to 1, you and the operator in session are notified, once for each discharge; 0: never.
+             * @example 0.2
+             */
+            low_battery_threshold: number;
+            /**
+             * @description From which level on lines of its log become an event: `robot.log`.
+             * @example error
+             * @enum {string}
+             */
+            log_event_level: "off" | "warn" | "error";
+        };
+        /**
+         * @description Severity of a log line.
+         * @example warn
+         * @enum {string}
+         */
+        RobotLogLevel: "debug" | "info" | "warn" | "error";
+        /** @description A line of the log of a robot. */
+        RobotLogLine: {
+            /**
+             * @description Counts from 1 without gaps, for each robot.
+             * @example 118
+             */
+            seq: number;
+            level: components["schemas"]["RobotLogLevel"];
+            /** @example Wheel 2 slips */
+            message: string;
+            /**
+             * @description How many lines are missing here. Above 0 the platform wrote this line in their place: the robot logged faster than the platform records, or the database was away for long.
+             * @example 0
+             */
+            dropped: number;
+            /**
+             * Format: date-time
+             * @description When the gateway received it.
+             * @example 2026-11-20T09:30:00.000Z
+             */
+            at: string;
         };
         /** @description A robot model that is supported. */
         RobotModel: {
@@ -3266,7 +3419,7 @@ export interface components {
              */
             seq: number;
             /**
-             * @description What happened; more kinds may come. session.scheduled, session.started, session.paused, session.resumed, session.ended, session.cancelled, session.stopped, session.stop_cleared, session.rated, extension.requested, extension.approved, extension.declined, robot.lost, robot.back, chat.message
+             * @description What happened; more kinds may come. session.scheduled, session.started, session.paused, session.resumed, session.ended, session.cancelled, session.stopped, session.stop_cleared, session.pause_limit_soon, session.planned_end_soon, session.rated, extension.requested, extension.approved, extension.declined, robot.lost, robot.back, chat.message
              * @example session.started
              */
             type: string;
@@ -3914,7 +4067,7 @@ export interface operations {
                 content: {
                     /**
                      * @example {
-                     *       "error": "This needs the client role"
+                     *       "error": "This needs the admin role"
                      *     }
                      */
                     "application/json": components["schemas"]["Error"];
@@ -3980,7 +4133,7 @@ export interface operations {
                 content: {
                     /**
                      * @example {
-                     *       "error": "This needs the client role"
+                     *       "error": "This needs the admin role"
                      *     }
                      */
                     "application/json": components["schemas"]["Error"];
@@ -4023,10 +4176,10 @@ export interface operations {
                      * @example {
                      *       "id": "a83c5d19-07e6-4b2f-96d1-4f8e2c7b0a35",
                      *       "robot_type": "so-101",
-                     *       "status": "PENDING",
+                     *       "status": "APPROVED",
                      *       "note": "Two years with this arm",
                      *       "requested_at": "2026-09-15T07:45:00.000Z",
-                     *       "decided_at": null,
+                     *       "decided_at": "2026-09-16T09:10:00.000Z",
                      *       "operator_id": "d21f6b80-94c3-4e7a-b5d8-0f3a7e62c915",
                      *       "operator_name": "Grace"
                      *     }
@@ -4047,7 +4200,7 @@ export interface operations {
                 content: {
                     /**
                      * @example {
-                     *       "error": "This needs the client role"
+                     *       "error": "This needs the admin role"
                      *     }
                      */
                     "application/json": components["schemas"]["Error"];
@@ -4111,10 +4264,10 @@ export interface operations {
                      * @example {
                      *       "id": "a83c5d19-07e6-4b2f-96d1-4f8e2c7b0a35",
                      *       "robot_type": "so-101",
-                     *       "status": "PENDING",
+                     *       "status": "REJECTED",
                      *       "note": "Two years with this arm",
                      *       "requested_at": "2026-09-15T07:45:00.000Z",
-                     *       "decided_at": null,
+                     *       "decided_at": "2026-09-16T09:10:00.000Z",
                      *       "operator_id": "d21f6b80-94c3-4e7a-b5d8-0f3a7e62c915",
                      *       "operator_name": "Grace"
                      *     }
@@ -4135,7 +4288,7 @@ export interface operations {
                 content: {
                     /**
                      * @example {
-                     *       "error": "This needs the client role"
+                     *       "error": "This needs the admin role"
                      *     }
                      */
                     "application/json": components["schemas"]["Error"];
@@ -4240,7 +4393,7 @@ export interface operations {
                 content: {
                     /**
                      * @example {
-                     *       "error": "This needs the client role"
+                     *       "error": "This needs the admin role"
                      *     }
                      */
                     "application/json": components["schemas"]["Error"];
@@ -4335,7 +4488,7 @@ export interface operations {
                 content: {
                     /**
                      * @example {
-                     *       "error": "This needs the client role"
+                     *       "error": "This needs the admin role"
                      *     }
                      */
                     "application/json": components["schemas"]["Error"];
@@ -4419,7 +4572,7 @@ export interface operations {
                 content: {
                     /**
                      * @example {
-                     *       "error": "This needs the client role"
+                     *       "error": "This needs the admin role"
                      *     }
                      */
                     "application/json": components["schemas"]["Error"];
@@ -4485,7 +4638,7 @@ export interface operations {
                 content: {
                     /**
                      * @example {
-                     *       "error": "This needs the client role"
+                     *       "error": "This needs the admin role"
                      *     }
                      */
                     "application/json": components["schemas"]["Error"];
@@ -4547,7 +4700,7 @@ export interface operations {
                 content: {
                     /**
                      * @example {
-                     *       "error": "This needs the client role"
+                     *       "error": "This needs a session token; API keys are not accepted here"
                      *     }
                      */
                     "application/json": components["schemas"]["Error"];
@@ -4626,7 +4779,7 @@ export interface operations {
                 content: {
                     /**
                      * @example {
-                     *       "error": "This needs the client role"
+                     *       "error": "This needs a session token; API keys are not accepted here"
                      *     }
                      */
                     "application/json": components["schemas"]["Error"];
@@ -4692,7 +4845,7 @@ export interface operations {
                 content: {
                     /**
                      * @example {
-                     *       "error": "This needs the client role"
+                     *       "error": "This needs a session token; API keys are not accepted here"
                      *     }
                      */
                     "application/json": components["schemas"]["Error"];
@@ -4774,7 +4927,7 @@ export interface operations {
                 content: {
                     /**
                      * @example {
-                     *       "error": "This needs the client role"
+                     *       "error": "This needs a session token; API keys are not accepted here"
                      *     }
                      */
                     "application/json": components["schemas"]["Error"];
@@ -4895,7 +5048,7 @@ export interface operations {
                 content: {
                     /**
                      * @example {
-                     *       "error": "This needs the client role"
+                     *       "error": "This needs a session token; API keys are not accepted here"
                      *     }
                      */
                     "application/json": components["schemas"]["Error"];
@@ -5089,7 +5242,7 @@ export interface operations {
                 content: {
                     /**
                      * @example {
-                     *       "error": "This needs the client role"
+                     *       "error": "A request with the session cookie must come from an allowed origin"
                      *     }
                      */
                     "application/json": components["schemas"]["Error"];
@@ -5162,7 +5315,7 @@ export interface operations {
                 content: {
                     /**
                      * @example {
-                     *       "error": "This needs the client role"
+                     *       "error": "This needs a session token; API keys are not accepted here"
                      *     }
                      */
                     "application/json": components["schemas"]["Error"];
@@ -5370,6 +5523,9 @@ export interface operations {
                      *           "month": "2026-10",
                      *           "status": "OPEN",
                      *           "currency": "EUR",
+                     *           "billing_name": "Fjord Logistics AS",
+                     *           "billing_country": "NO",
+                     *           "billing_vat_id": "NO923609016MVA",
                      *           "total_cents": 14200,
                      *           "session_count": 11,
                      *           "minutes": 284,
@@ -5440,6 +5596,9 @@ export interface operations {
                      *       "month": "2026-10",
                      *       "status": "OPEN",
                      *       "currency": "EUR",
+                     *       "billing_name": "Fjord Logistics AS",
+                     *       "billing_country": "NO",
+                     *       "billing_vat_id": "NO923609016MVA",
                      *       "total_cents": 14200,
                      *       "session_count": 11,
                      *       "minutes": 284,
@@ -5450,6 +5609,7 @@ export interface operations {
                      *         {
                      *           "session_id": "c4e71a92-58d0-4f3b-a6e9-1d8b7c205f63",
                      *           "robot_name": "Warehouse arm",
+                     *           "robot_type": "so-101",
                      *           "operator_name": "Ola Nordmann",
                      *           "started_at": "2026-11-20T09:30:00.000Z",
                      *           "ended_at": "2026-11-20T09:30:00.000Z",
@@ -5476,6 +5636,21 @@ export interface operations {
                         status: components["schemas"]["InvoiceStatus"];
                         /** @constant */
                         currency: "EUR";
+                        /**
+                         * @description Your company, or your name, when it was made; it does not change. Null in a DRAFT.
+                         * @example Fjord Logistics AS
+                         */
+                        billing_name: string | null;
+                        /**
+                         * @description Of your profile when it was made.
+                         * @example NO
+                         */
+                        billing_country: string | null;
+                        /**
+                         * @description Of your profile when it was made.
+                         * @example NO923609016MVA
+                         */
+                        billing_vat_id: string | null;
                         /**
                          * @description In cents.
                          * @example 14200
@@ -5788,7 +5963,7 @@ export interface operations {
                      */
                     hardware_id: string;
                     /**
-                     * @description Where the video is; empty when there is none.
+                     * @description Address of the video of the robot, for its owner and for the operator of an open session: http, https, rtsp, rtsps, ws or wss. Empty when there is none.
                      * @default
                      * @example https://cam.example.com/1
                      */
@@ -5846,6 +6021,10 @@ export interface operations {
                      *       "created_at": "2026-10-05T08:30:00.000Z",
                      *       "require_certification": false,
                      *       "latency_limit_ms": 400,
+                     *       "battery": 0.83,
+                     *       "battery_at": "2026-11-20T09:30:00.000Z",
+                     *       "low_battery_threshold": 0.2,
+                     *       "log_event_level": "error",
                      *       "robot_token": "0b8f4c1e-6a57-4f0e-9a3d-2c5e7d9b1f42.1.4f9d…"
                      *     }
                      */
@@ -5936,7 +6115,11 @@ export interface operations {
                      *       "notes": "The gripper is new",
                      *       "created_at": "2026-10-05T08:30:00.000Z",
                      *       "require_certification": false,
-                     *       "latency_limit_ms": 400
+                     *       "latency_limit_ms": 400,
+                     *       "battery": 0.83,
+                     *       "battery_at": "2026-11-20T09:30:00.000Z",
+                     *       "low_battery_threshold": 0.2,
+                     *       "log_event_level": "error"
                      *     }
                      */
                     "application/json": components["schemas"]["RobotDetail"];
@@ -6053,14 +6236,16 @@ export interface operations {
                  *       ],
                  *       "notes": "The gripper is new",
                  *       "require_certification": false,
-                 *       "latency_limit_ms": 400
+                 *       "latency_limit_ms": 400,
+                 *       "low_battery_threshold": 0.2,
+                 *       "log_event_level": "error"
                  *     }
                  */
                 "application/json": {
                     /** @example Warehouse arm */
                     name?: string;
                     /**
-                     * @description Where the video is; empty when there is none.
+                     * @description Address of the video of the robot, for its owner and for the operator of an open session: http, https, rtsp, rtsps, ws or wss. Empty when there is none.
                      * @example https://cam.example.com/1
                      */
                     stream_url?: "" | string;
@@ -6079,10 +6264,21 @@ export interface operations {
                      */
                     require_certification?: boolean;
                     /**
-                     * @description Above which delay, in milliseconds, the robot should not be driven; takes effect with driving.
+                     * @description The gateway drops commands that take longer than this, in milliseconds, and stops the robot.
                      * @example 400
                      */
                     latency_limit_ms?: number;
+                    /**
+                     * @description Below which charge, 0 to 1, you and the operator in session are notified, once for each discharge; 0: never.
+                     * @example 0.2
+                     */
+                    low_battery_threshold?: number;
+                    /**
+                     * @description From which level on lines of its log become an event: `robot.log`.
+                     * @example error
+                     * @enum {string}
+                     */
+                    log_event_level?: "off" | "warn" | "error";
                 };
             };
         };
@@ -6115,7 +6311,11 @@ export interface operations {
                      *       "notes": "The gripper is new",
                      *       "created_at": "2026-10-05T08:30:00.000Z",
                      *       "require_certification": false,
-                     *       "latency_limit_ms": 400
+                     *       "latency_limit_ms": 400,
+                     *       "battery": 0.83,
+                     *       "battery_at": "2026-11-20T09:30:00.000Z",
+                     *       "low_battery_threshold": 0.2,
+                     *       "log_event_level": "error"
                      *     }
                      */
                     "application/json": components["schemas"]["RobotDetail"];
@@ -6143,6 +6343,88 @@ export interface operations {
             404: components["responses"]["NotFound"];
             413: components["responses"]["PayloadTooLarge"];
             415: components["responses"]["UnsupportedMediaType"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalServerError"];
+            503: components["responses"]["ServiceUnavailable"];
+        };
+    };
+    getClientRobotLogs: {
+        parameters: {
+            query?: {
+                /**
+                 * @description Only lines of this level or above.
+                 * @example warn
+                 */
+                level?: components["schemas"]["RobotLogLevel"];
+                /**
+                 * @description Only lines older than this seq.
+                 * @example 0
+                 */
+                before?: number;
+                /**
+                 * @description Only lines newer than this seq; they come oldest first, so that you can go on.
+                 * @example 0
+                 */
+                after?: number;
+                /** @example 50 */
+                limit?: number;
+            };
+            header?: never;
+            path: {
+                /** @example 0b8f4c1e-6a57-4f0e-9a3d-2c5e7d9b1f42 */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "logs": [
+                     *         {
+                     *           "seq": 118,
+                     *           "level": "warn",
+                     *           "message": "Wheel 2 slips",
+                     *           "dropped": 0,
+                     *           "at": "2026-11-20T09:30:00.000Z"
+                     *         }
+                     *       ]
+                     *     }
+                     */
+                    "application/json": {
+                        logs: components["schemas"]["RobotLogLine"][];
+                    };
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            /** @description When you do not have the client role */
+            403: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": "This needs the client role"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            404: components["responses"]["NotFound"];
             429: components["responses"]["TooManyRequests"];
             500: components["responses"]["InternalServerError"];
             503: components["responses"]["ServiceUnavailable"];
@@ -6605,7 +6887,7 @@ export interface operations {
                 content: {
                     /**
                      * @example {
-                     *       "error": "This needs the client role"
+                     *       "error": "A request with the session cookie must come from an allowed origin"
                      *     }
                      */
                     "application/json": components["schemas"]["Error"];
@@ -6677,7 +6959,7 @@ export interface operations {
                 content: {
                     /**
                      * @example {
-                     *       "error": "This needs the client role"
+                     *       "error": "A request with the session cookie must come from an allowed origin"
                      *     }
                      */
                     "application/json": components["schemas"]["Error"];
@@ -6771,7 +7053,7 @@ export interface operations {
                 content: {
                     /**
                      * @example {
-                     *       "error": "This needs the client role"
+                     *       "error": "This needs the operator role"
                      *     }
                      */
                     "application/json": components["schemas"]["Error"];
@@ -6834,7 +7116,7 @@ export interface operations {
                 content: {
                     /**
                      * @example {
-                     *       "error": "This needs the client role"
+                     *       "error": "This needs the operator role"
                      *     }
                      */
                     "application/json": components["schemas"]["Error"];
@@ -6894,7 +7176,7 @@ export interface operations {
                 content: {
                     /**
                      * @example {
-                     *       "error": "This needs the client role"
+                     *       "error": "This needs the operator role"
                      *     }
                      */
                     "application/json": components["schemas"]["Error"];
@@ -6971,7 +7253,7 @@ export interface operations {
                 content: {
                     /**
                      * @example {
-                     *       "error": "This needs the client role"
+                     *       "error": "This needs the operator role"
                      *     }
                      */
                     "application/json": components["schemas"]["Error"];
@@ -7050,7 +7332,7 @@ export interface operations {
                 content: {
                     /**
                      * @example {
-                     *       "error": "This needs the client role"
+                     *       "error": "This needs the operator role"
                      *     }
                      */
                     "application/json": components["schemas"]["Error"];
@@ -7143,7 +7425,7 @@ export interface operations {
                 content: {
                     /**
                      * @example {
-                     *       "error": "This needs the client role"
+                     *       "error": "This needs the operator role"
                      *     }
                      */
                     "application/json": components["schemas"]["Error"];
@@ -7203,7 +7485,7 @@ export interface operations {
                 content: {
                     /**
                      * @example {
-                     *       "error": "This needs the client role"
+                     *       "error": "This needs the operator role"
                      *     }
                      */
                     "application/json": components["schemas"]["Error"];
@@ -7313,7 +7595,7 @@ export interface operations {
                 content: {
                     /**
                      * @example {
-                     *       "error": "This needs the client role"
+                     *       "error": "This needs the operator role"
                      *     }
                      */
                     "application/json": components["schemas"]["Error"];
@@ -7358,7 +7640,9 @@ export interface operations {
                      *       "hours": 27.35,
                      *       "earnings_this_month_cents": 18480,
                      *       "earnings_total_cents": 57435,
-                     *       "available_for_payout_cents": 57435,
+                     *       "available_for_payout_cents": 55335,
+                     *       "pending_earnings_cents": 2100,
+                     *       "outage_seconds_this_month": 95,
                      *       "rating_average": 4.72,
                      *       "rating_count": 47
                      *     }
@@ -7378,7 +7662,7 @@ export interface operations {
                 content: {
                     /**
                      * @example {
-                     *       "error": "This needs the client role"
+                     *       "error": "This needs the operator role"
                      *     }
                      */
                     "application/json": components["schemas"]["Error"];
@@ -7430,7 +7714,7 @@ export interface operations {
                 content: {
                     /**
                      * @example {
-                     *       "error": "This needs the client role"
+                     *       "error": "This needs the operator role"
                      *     }
                      */
                     "application/json": components["schemas"]["Error"];
@@ -7521,7 +7805,7 @@ export interface operations {
                 content: {
                     /**
                      * @example {
-                     *       "error": "This needs the client role"
+                     *       "error": "This needs the operator role"
                      *     }
                      */
                     "application/json": components["schemas"]["Error"];
@@ -7702,6 +7986,8 @@ export interface operations {
                     /**
                      * @example {
                      *       "availableCents": 1730,
+                     *       "pendingEarningsCents": 2100,
+                     *       "nextAvailableAt": "2027-01-04T09:54:20.000Z",
                      *       "pendingCents": 4250,
                      *       "minimumCents": 1000,
                      *       "currency": "EUR",
@@ -7733,7 +8019,7 @@ export interface operations {
                 content: {
                     /**
                      * @example {
-                     *       "error": "This needs the client role"
+                     *       "error": "This needs the operator role"
                      *     }
                      */
                     "application/json": components["schemas"]["Error"];
@@ -7828,7 +8114,7 @@ export interface operations {
                 content: {
                     /**
                      * @example {
-                     *       "error": "This needs the client role"
+                     *       "error": "This needs the operator role"
                      *     }
                      */
                     "application/json": components["schemas"]["Error"];
@@ -8487,7 +8773,7 @@ export interface operations {
                 content: {
                     /**
                      * @example {
-                     *       "error": "This needs the client role"
+                     *       "error": "A request with the session cookie must come from an allowed origin"
                      *     }
                      */
                     "application/json": components["schemas"]["Error"];
@@ -8510,7 +8796,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description When the robot is not AVAILABLE or the operator already has an open session, or when a request with the same Idempotency-Key is still running, or its answer was not kept */
+            /** @description When the robot is not AVAILABLE, the operator already has an open session, or another session of either is planned for a part of that time, or when a request with the same Idempotency-Key is still running, or its answer was not kept */
             409: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -8605,7 +8891,7 @@ export interface operations {
                 content: {
                     /**
                      * @example {
-                     *       "error": "This needs the client role"
+                     *       "error": "A request with the session cookie must come from an allowed origin"
                      *     }
                      */
                     "application/json": components["schemas"]["Error"];
@@ -8659,8 +8945,10 @@ export interface operations {
                      *       "client_id": "7c9a2d54-3e61-4b0f-8d27-5a1c6f9e0b34",
                      *       "rate_cents_per_minute": 50,
                      *       "billable_seconds": 1420,
+                     *       "outage_seconds": 0,
                      *       "scheduled_for": "2026-11-20T09:30:00.000Z",
-                     *       "planned_minutes": null,
+                     *       "planned_minutes": 30,
+                     *       "planned_end": "2026-11-20T10:00:00.000Z",
                      *       "paused_seconds": 40,
                      *       "pause_reason": null,
                      *       "rating_comment": "Careful with the vase, as asked.",
@@ -8668,6 +8956,7 @@ export interface operations {
                      *       "stream_url": null,
                      *       "control": {
                      *         "connected": true,
+                     *         "operator_joined": true,
                      *         "stop": null
                      *       },
                      *       "latency": {
@@ -8745,8 +9034,10 @@ export interface operations {
                      *       "client_id": "7c9a2d54-3e61-4b0f-8d27-5a1c6f9e0b34",
                      *       "rate_cents_per_minute": 50,
                      *       "billable_seconds": 1420,
+                     *       "outage_seconds": 0,
                      *       "scheduled_for": "2026-11-20T09:30:00.000Z",
-                     *       "planned_minutes": null,
+                     *       "planned_minutes": 30,
+                     *       "planned_end": "2026-11-20T10:00:00.000Z",
                      *       "paused_seconds": 40,
                      *       "pause_reason": null,
                      *       "rating_comment": "Careful with the vase, as asked.",
@@ -8754,6 +9045,7 @@ export interface operations {
                      *       "stream_url": null,
                      *       "control": {
                      *         "connected": true,
+                     *         "operator_joined": true,
                      *         "stop": null
                      *       },
                      *       "latency": {
@@ -8781,14 +9073,14 @@ export interface operations {
                 content: {
                     /**
                      * @example {
-                     *       "error": "This needs the client role"
+                     *       "error": "A request with the session cookie must come from an allowed origin"
                      *     }
                      */
                     "application/json": components["schemas"]["Error"];
                 };
             };
             404: components["responses"]["NotFound"];
-            /** @description When the status of the session, the robot or the operator does not allow the action */
+            /** @description When the status of the session, the robot or the operator does not allow the action, or another session is planned for a part of the time that an extension or an early start would take */
             409: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -8928,14 +9220,14 @@ export interface operations {
                 content: {
                     /**
                      * @example {
-                     *       "error": "This needs the client role"
+                     *       "error": "A request with the session cookie must come from an allowed origin"
                      *     }
                      */
                     "application/json": components["schemas"]["Error"];
                 };
             };
             404: components["responses"]["NotFound"];
-            /** @description When the session is not ACTIVE, or a request is already waiting, or when a request with the same Idempotency-Key is still running, or its answer was not kept */
+            /** @description When the session is not ACTIVE, a request is already waiting, or another session on the robot or of the operator is planned for a part of those minutes, or when a request with the same Idempotency-Key is still running, or its answer was not kept */
             409: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -9092,7 +9384,7 @@ export interface operations {
                 content: {
                     /**
                      * @example {
-                     *       "error": "This needs the client role"
+                     *       "error": "A request with the session cookie must come from an allowed origin"
                      *     }
                      */
                     "application/json": components["schemas"]["Error"];
@@ -9182,8 +9474,10 @@ export interface operations {
                      *       "client_id": "7c9a2d54-3e61-4b0f-8d27-5a1c6f9e0b34",
                      *       "rate_cents_per_minute": 50,
                      *       "billable_seconds": 1420,
+                     *       "outage_seconds": 0,
                      *       "scheduled_for": "2026-11-20T09:30:00.000Z",
-                     *       "planned_minutes": null,
+                     *       "planned_minutes": 30,
+                     *       "planned_end": "2026-11-20T10:00:00.000Z",
                      *       "paused_seconds": 40,
                      *       "pause_reason": null,
                      *       "rating_comment": "Careful with the vase, as asked.",
@@ -9191,6 +9485,7 @@ export interface operations {
                      *       "stream_url": null,
                      *       "control": {
                      *         "connected": true,
+                     *         "operator_joined": true,
                      *         "stop": null
                      *       },
                      *       "latency": {
@@ -9207,7 +9502,7 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
-            /** @description When you are not the client of the session, or when you do not have the client role, or when the request comes with the session cookie from another site */
+            /** @description When you are not the client of the session, or drove it yourself, or when you do not have the client role, or when the request comes with the session cookie from another site */
             403: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -9316,7 +9611,7 @@ export interface operations {
                 content: {
                     /**
                      * @example {
-                     *       "error": "This needs the client role"
+                     *       "error": "A request with the session cookie must come from an allowed origin"
                      *     }
                      */
                     "application/json": components["schemas"]["Error"];
@@ -9510,7 +9805,7 @@ export interface operations {
                 content: {
                     /**
                      * @example {
-                     *       "error": "This needs the client role"
+                     *       "error": "A request with the session cookie must come from an allowed origin"
                      *     }
                      */
                     "application/json": components["schemas"]["Error"];
@@ -9626,7 +9921,7 @@ export interface operations {
                 content: {
                     /**
                      * @example {
-                     *       "error": "This needs the client role"
+                     *       "error": "A request with the session cookie must come from an allowed origin"
                      *     }
                      */
                     "application/json": components["schemas"]["Error"];
@@ -9704,7 +9999,7 @@ export interface operations {
                 content: {
                     /**
                      * @example {
-                     *       "error": "This needs the client role"
+                     *       "error": "A request with the session cookie must come from an allowed origin"
                      *     }
                      */
                     "application/json": components["schemas"]["Error"];
@@ -9916,7 +10211,7 @@ export interface operations {
                 content: {
                     /**
                      * @example {
-                     *       "error": "This needs the client role"
+                     *       "error": "A request with the session cookie must come from an allowed origin"
                      *     }
                      */
                     "application/json": components["schemas"]["Error"];
@@ -10018,7 +10313,7 @@ export interface operations {
                 content: {
                     /**
                      * @example {
-                     *       "error": "This needs the client role"
+                     *       "error": "A request with the session cookie must come from an allowed origin"
                      *     }
                      */
                     "application/json": components["schemas"]["Error"];
@@ -10128,7 +10423,7 @@ export interface operations {
                 content: {
                     /**
                      * @example {
-                     *       "error": "This needs the client role"
+                     *       "error": "A request with the session cookie must come from an allowed origin"
                      *     }
                      */
                     "application/json": components["schemas"]["Error"];
@@ -10206,7 +10501,7 @@ export interface operations {
                 content: {
                     /**
                      * @example {
-                     *       "error": "This needs the client role"
+                     *       "error": "A request with the session cookie must come from an allowed origin"
                      *     }
                      */
                     "application/json": components["schemas"]["Error"];

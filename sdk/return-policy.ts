@@ -53,11 +53,11 @@ export class ReturnPolicy {
   }
 
   #afterSocket(end: SocketEnd): number | LinkEnd {
-    const { closeCode, httpStatus } = end
+    const { closeCode, httpStatus, retryAfterMs } = end
     if (httpStatus === 401) this.#unauthorized += 1
     const refused = httpStatus !== undefined && FINAL_HTTP_STATUSES.has(httpStatus)
     if (refused || this.#unauthorized >= MAX_UNAUTHORIZED || !shouldReconnect(closeCode)) return end
-    if (!SOON_CODES.has(closeCode) || !this.#maySoon) return this.#backoff.nextDelayMs()
+    if (!SOON_CODES.has(closeCode) || !this.#maySoon) return this.#backoff.nextDelayMs(retryAfterMs)
     this.#maySoon = false
     return this.#random() * SOON_MS
   }

@@ -1,8 +1,10 @@
 import {
   BINARY_TELEMETRY,
   encodeBinaryFrame,
+  LOG_MESSAGE_MAX,
   MAX_BINARY_SEQ,
   type RobotFrame,
+  type RobotLogLevel,
   type RobotSession,
   shouldReconnect,
   type ToRobotFrame,
@@ -21,7 +23,6 @@ import { dialRobotSocket, readFrame } from './robot-socket.ts'
 
 /** Answers to the upgrade that another attempt would not change. */
 const FINAL_HTTP_STATUSES: ReadonlySet<number> = new Set([401, 403, 404])
-const LOG_MESSAGE_MAX = 4_000
 const STOP_REASON_MAX = 200
 
 /**
@@ -125,8 +126,11 @@ export class RobotLink {
     return this.#send({ type: 'stopped', reason: reason.slice(0, STOP_REASON_MAX) }, 'vital')
   }
 
-  /** Adds a line to the robot's log on the platform. Returns false if it was dropped. */
-  log(level: 'debug' | 'info' | 'warn' | 'error', message: string): boolean {
+  /**
+   * Adds a line to the robot's log on the platform, up to 4,000 characters; the rest is cut off. The platform records
+   * 20 lines a second, and 100 at once. Returns false if it was dropped here.
+   */
+  log(level: RobotLogLevel, message: string): boolean {
     return this.#send({ type: 'log', level, message: message.slice(0, LOG_MESSAGE_MAX) }, 'droppable')
   }
 
@@ -162,12 +166,11 @@ export class RobotLink {
   }
 
   #verdict(failure: LinkFailure): number | LinkEnd {
-    if (failure.at === 'socket') {
-      const { closeCode, httpStatus } = failure.end
-      const refused = httpStatus !== undefined && FINAL_HTTP_STATUSES.has(httpStatus)
-      if (refused || !shouldReconnect(closeCode)) return failure.end
-    }
-    return this.#backoff.nextDelayMs()
+    if (failure.at !== 'socket') return this.#backoff.nextDelayMs()
+    const { closeCode, httpStatus, retryAfterMs } = failure.end
+    const refused = httpStatus !== undefined && FINAL_HTTP_STATUSES.has(httpStatus)
+    if (refused || !shouldReconnect(closeCode)) return failure.end
+    return this.#backoff.nextDelayMs(retryAfterMs)
   }
 
   #send(frame: RobotFrame, kind: 'droppable' | 'vital'): boolean {

@@ -1,4 +1,11 @@
-import type { BinaryHeader, DriveLatency, DriveState, DropReason } from '@wheelhouse/protocol'
+import type {
+  BinaryHeader,
+  DriveBattery,
+  DriveLatency,
+  DriveLog,
+  DriveState,
+  DropReason,
+} from '@wheelhouse/protocol'
 import type { BackoffOptions } from './backoff.ts'
 import type { LinkLifeCallbacks } from './link-life.ts'
 import type { StandardWebSocketConstructor } from './link-socket.ts'
@@ -29,6 +36,10 @@ export interface SessionLinkOptions extends LinkLifeCallbacks {
   readonly onBinaryTelemetry?: (payload: Uint8Array, header: BinaryHeader) => void
   /** Once a second: the round trips that the gateway measures. See `latency` for this link's own. */
   readonly onLatency?: (latency: DriveLatency) => void
+  /** A line of the robot's log; lines that this side was too slow for are left out. */
+  readonly onLog?: (line: DriveLog) => void
+  /** The charge of the robot, first after the state and when it has changed; see `battery` of the link. */
+  readonly onBattery?: (battery: DriveBattery) => void
 }
 
 /** What a `WatcherLink` needs and tells. */

@@ -1,6 +1,7 @@
 import {
   BINARY_HEADER_BYTES,
   BINARY_TELEMETRY,
+  type DriveBattery,
   type DriveState,
   decodeBinaryHeader,
   MAX_STOP_REASON,
@@ -33,6 +34,7 @@ export class SessionLink {
   /** @internal For the links that are made of this one. */
   protected readonly life: LinkLife<DriveState, ToDriverFrame>
   #state: DriveState | null = null
+  #battery: DriveBattery | null = null
   #pingTimer: ReturnType<typeof setInterval> | undefined
 
   constructor(options: SessionLinkOptions) {
@@ -65,6 +67,11 @@ export class SessionLink {
   /** Session, robot and stop as last heard, which counts while the link is online; null before the first. */
   get state(): DriveState | null {
     return this.#state
+  }
+
+  /** Charge of the robot as last heard; null before the first report. */
+  get battery(): DriveBattery | null {
+    return this.#battery
   }
 
   /** Round trip to the gateway and offset of its clock, by this link's own pings; null while not measured. */
@@ -111,7 +118,11 @@ export class SessionLink {
     if (frame.type === 'telemetry') this.life.tell(() => this.#options.onTelemetry?.(frame.data))
     else if (frame.type === 'state') this.#onState(frame)
     else if (frame.type === 'latency') this.life.tell(() => this.#options.onLatency?.(frame))
-    else if (frame.type === 'pong') {
+    else if (frame.type === 'log') this.life.tell(() => this.#options.onLog?.(frame))
+    else if (frame.type === 'battery') {
+      this.#battery = frame
+      this.life.tell(() => this.#options.onBattery?.(frame))
+    } else if (frame.type === 'pong') {
       this.#meter.pong(frame.t, frame.server_t)
       this.#wish.pong(frame.t)
     } else if (frame.type === 'error') this.life.report(new Error(`gateway: ${frame.message}`))

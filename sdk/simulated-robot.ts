@@ -1,4 +1,4 @@
-import type { Welcome } from '@wheelhouse/protocol'
+import type { RobotLogLevel, Welcome } from '@wheelhouse/protocol'
 import {
   advance,
   type DriveCommand,
@@ -37,11 +37,13 @@ export interface SimulatedRobotOptions extends PassedOn {
 }
 
 const COMPLAINT_MS = 1_000
+const LOW_BATTERY = 0.2
 
 /**
  * A differential-drive robot in a small room, driven over a RobotLink. Control data is
  * `{linear_mps, angular_radps}`, or two big-endian 32-bit floats in a binary frame. It never moves unasked. In a
- * session it tells its pose as telemetry; what it does while it is driven it reports as episodes.
+ * session it sends its pose as telemetry; what it does while it is driven it reports as episodes. Its battery drains while
+ * it drives and charges while it is halted; its log names sessions, stops and obstacles.
  */
 export class SimulatedRobot {
   /** Its connection to the platform. */
@@ -58,6 +60,7 @@ export class SimulatedRobot {
   #lastStepMs = 0
   #nextTelemetryMs = 0
   #lastComplaintMs = Number.NEGATIVE_INFINITY
+  #lastNote = ''
 
   /** @throws RangeError if the start is not free or a rate is out of range; TypeError for a bad url or token */
   constructor(options: SimulatedRobotOptions) {
@@ -107,17 +110,27 @@ export class SimulatedRobot {
       ...(onError ? { onError } : {}),
       ...(onClosed ? { onClosed } : {}),
       heartbeat: () => ({ battery: round(this.#state.battery) }),
-      onWelcome: () => this.#pilot.linkUp(),
+      onWelcome: ({ epoch }) => {
+        this.#pilot.linkUp()
+        this.link.log('info', `connected, epoch ${epoch}`)
+      },
       onSession: (session) => {
         this.#pilot.session(session)
+        if (session) this.link.log('info', `session ${session.status} with ${session.operator_name}`)
         if (session?.status !== 'ACTIVE') this.#deliver(this.#recorder.end(Date.now()))
       },
       onControl: ({ seq, data, session_id }) => this.#onControl(seq, readDriveCommand(data), session_id),
       onBinaryControl: (payload, { seq }) => this.#onControl(seq, readBinaryDriveCommand(payload)),
       onLateControl: (seq, ageMs) =>
         this.#complain(`control frame ${seq} is ${Math.round(ageMs)} ms late and was not obeyed`),
-      onStop: (stop) => this.#pilot.stop(stop),
-      onStopCleared: () => this.#pilot.stopCleared(),
+      onStop: (stop) => {
+        this.#pilot.stop(stop)
+        if (stop.latched) this.#note('warn', `stopped: ${stop.reason}`)
+      },
+      onStopCleared: () => {
+        this.#lastNote = ''
+        this.#pilot.stopCleared()
+      },
       onConnection: (state, closeCode) => {
         if (state === 'offline') this.#pilot.linkDown()
         options.onConnection?.(state, closeCode)
@@ -139,11 +152,29 @@ export class SimulatedRobot {
     this.link.log('warn', message)
   }
 
+  /** Logs a message unless it is the one logged last: a stop is repeated. */
+  #note(level: RobotLogLevel, message: string): void {
+    if (message === this.#lastNote) return
+    this.#lastNote = message
+    this.link.log(level, message)
+  }
+
+  /** Logs the beginning of a contact with an obstacle, and a battery that has become low. */
+  #watchState(before: DriveState): void {
+    const { bumped, battery } = this.#state
+    if (bumped && !before.bumped) this.#complain('touched an obstacle')
+    if (battery < LOW_BATTERY && before.battery >= LOW_BATTERY) {
+      this.link.log('error', `battery low: ${Math.round(battery * 100)} %`)
+    }
+  }
+
   #step(): void {
     const now = this.#now()
     const elapsedS = (now - this.#lastStepMs) / 1000
     this.#lastStepMs = now
-    this.#state = advance(this.#state, this.#pilot.command, elapsedS, this.#world, this.#limits)
+    const before = this.#state
+    this.#state = advance(before, this.#pilot.command, elapsedS, this.#world, this.#limits)
+    this.#watchState(before)
     if (isStanding(this.#state)) {
       const reason = this.#pilot.takeAnswer()
       if (reason !== null) this.link.stopped(reason)

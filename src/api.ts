@@ -33,11 +33,13 @@ import { onboardingPage } from './payments/onboarding.page.ts'
 import { paymentEndpoints } from './payments/payment.routes.ts'
 import { robotEndpoints } from './robots/robot.routes.ts'
 import { createRobotViews } from './robots/robot.view.ts'
+import { robotLogEndpoint } from './robots/robot-log.routes.ts'
 import { exportEndpoints } from './sessions/export.routes.ts'
 import { extensionEndpoints } from './sessions/extension.routes.ts'
 import { ratingEndpoints } from './sessions/rating.routes.ts'
 import { sessionEndpoints } from './sessions/session.routes.ts'
 import { consolePage } from './site/console.page.ts'
+import { downloadsPage } from './site/downloads.page.ts'
 import { healthEndpoint } from './site/health.ts'
 import { homePage } from './site/home.page.ts'
 import { probes, type Readiness } from './site/probes.ts'
@@ -56,6 +58,7 @@ export function apiEndpoints(platform: Platform, gatewayUrl: () => string): Endp
     ...operatorProfileEndpoints(platform),
     ...scheduleEndpoints(platform),
     ...robotEndpoints({ robots, views: createRobotViews(gatewayUrl), tokens: robotTokens }),
+    robotLogEndpoint(platform),
     ...datasetEndpoints(platform),
     ...certificationEndpoints({ certifications }),
     ...sessionEndpoints({
@@ -116,6 +119,7 @@ export function createApi(
       metricsRoute(platform.metricsPage),
       homePage(),
       consolePage(),
+      downloadsPage({ baseUrl }),
       unsubscribePage(platform),
       docsPage(),
       ...parts.pages,

@@ -16,6 +16,7 @@ const list = z.string().transform((text) =>
 const port = z.string().regex(/^\d+$/, 'must be a port number').transform(Number).pipe(z.number().max(65_535))
 /** Node's timers fire at once when they are set to longer than this: 24 days. */
 const LONGEST_TIMER_MS = 2 ** 31 - 1
+const DAY_MS = 86_400_000
 const milliseconds = (minimum: number) =>
   z
     .string()
@@ -27,6 +28,12 @@ const rate = z
   .string()
   .regex(/^\d{1,7}$/, 'must be requests per minute, a whole number')
   .transform(Number)
+/** How long records are kept. */
+const days = z
+  .string()
+  .regex(/^\d{1,3}$/, 'must be days, a whole number')
+  .transform(Number)
+  .pipe(z.number().min(1).max(365))
 const flag = z.enum(['true', 'false', '1', '0']).transform((text) => text === 'true' || text === '1')
 const urlOf = (protocol: RegExp) => z.url({ protocol })
 /** One Redis, or several nodes of a Redis Cluster, which are reached in the same way. */
@@ -92,6 +99,12 @@ const Env = z.object({
     .optional(),
   STRIPE_WEBHOOK_SECRET: list.pipe(z.array(z.string().startsWith('whsec_'))).default([]),
   STRIPE_API_BASE: origin.optional(),
+  EARNINGS_HOLD_DAYS: z
+    .string()
+    .regex(/^\d{1,3}$/, 'must be days, a whole number')
+    .transform(Number)
+    .pipe(z.number().max(365))
+    .default(45),
   /** Networks that webhooks may reach although they are not public. */
   WEBHOOK_ALLOWED_NETWORKS: z
     .union([
@@ -115,6 +128,7 @@ const Env = z.object({
     .default(0),
   RATE_LIMIT_PER_MINUTE: rate.default(1_200),
   RATE_LIMIT_PUBLIC_PER_MINUTE: rate.default(300),
+  ROBOT_CONNECTS_PER_MINUTE: rate.default(30),
   METRICS_TOKEN: z.string().min(16, 'must be at least 16 characters').optional(),
   LOG_LEVEL: z.enum(['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent']).default('info'),
   DEMO: flag.optional(),
@@ -123,6 +137,9 @@ const Env = z.object({
   DEADMAN_MS: milliseconds(50).default(250),
   OPERATOR_GRACE_MS: milliseconds(0).default(10_000),
   ROBOT_GRACE_MS: milliseconds(0).default(120_000),
+  ROBOT_LOG_DAYS: days.default(7),
+  OPERATOR_JOIN_MS: milliseconds(0).default(120_000),
+  PAUSE_LIMIT_MS: milliseconds(0).default(1_800_000),
 })
 type Env = z.infer<typeof Env>
 
@@ -245,14 +262,21 @@ export function loadConfig(source: Record<string, string | undefined> = environm
     corsOrigins: env.CORS_ORIGINS,
     trustedProxies: env.TRUST_PROXY,
     rateLimits: { perMinute: env.RATE_LIMIT_PER_MINUTE, publicPerMinute: env.RATE_LIMIT_PUBLIC_PER_MINUTE },
+    robotConnectsPerMinute: env.ROBOT_CONNECTS_PER_MINUTE,
     metricsToken: env.METRICS_TOKEN,
     logLevel: env.LOG_LEVEL,
     demo: env.DEMO ?? (!production && !env.DATABASE_URL && !env.REDIS_URL && !env.IDP_ISSUER),
     heartbeatIntervalMs: env.HEARTBEAT_INTERVAL_MS,
     heartbeatTimeoutMs: env.HEARTBEAT_TIMEOUT_MS,
+    earningsHoldMs: env.EARNINGS_HOLD_DAYS * DAY_MS,
     deadmanMs: env.DEADMAN_MS,
     operatorGraceMs: env.OPERATOR_GRACE_MS,
     robotGraceMs: env.ROBOT_GRACE_MS,
+    robotLogDays: env.ROBOT_LOG_DAYS,
+    /** 0: sessions wait for their operators for ever. */
+    operatorJoinMs: env.OPERATOR_JOIN_MS,
+    /** 0: pauses last until somebody ends them. */
+    pauseLimitMs: env.PAUSE_LIMIT_MS,
   })
 }
 export type Config = ReturnType<typeof loadConfig>

@@ -3,8 +3,10 @@ import { createApiKeys } from './accounts/api-key.service.ts'
 import { createAuth } from './accounts/auth.ts'
 import { createUsers } from './accounts/user.service.ts'
 import { createUserPresence } from './accounts/user-presence.ts'
+import { createEarningsRelease } from './billing/earnings.service.ts'
 import { createInvoices } from './billing/invoice.service.ts'
 import { createPlans } from './billing/plan.service.ts'
+import { createSettle } from './billing/settle.ts'
 import { createClientProfiles } from './clients/client-profile.service.ts'
 import { createClientStats } from './clients/stats.service.ts'
 import type { Config } from './config.ts'
@@ -16,6 +18,7 @@ import { createDatasets } from './datasets/dataset.service.ts'
 import { createEpisodeStore } from './datasets/episode.store.ts'
 import { demoAccounts } from './demo/accounts.ts'
 import { createTransactor } from './events/transactor.ts'
+import { createGuard } from './guard.ts'
 import { createRequestLimits } from './http/admission.ts'
 import { createIdempotency } from './http/idempotency.ts'
 import { createRateLimits } from './http/rate-limits.ts'
@@ -38,9 +41,13 @@ import { createSchedules } from './operators/schedule.service.ts'
 import { createOperatorStats } from './operators/stats.service.ts'
 import { createOutbound } from './outbound/outbound.ts'
 import { createPayments } from './payments/payments.ts'
+import { createBatteryJob } from './robots/battery.worker.ts'
 import { createRobots } from './robots/robot.service.ts'
 import { createRobotTokens } from './robots/robot.token.ts'
 import { createRobotWatch } from './robots/robot.watch.ts'
+import { createRobotLogs } from './robots/robot-log.service.ts'
+import { createRobotLogStore } from './robots/robot-log.store.ts'
+import { createRobotLogJobs } from './robots/robot-log.worker.ts'
 import { createSecrets, loadOrCreateRootKey } from './secrets.ts'
 import { createSessionExports } from './sessions/export.service.ts'
 import { createExtensions } from './sessions/extension.service.ts'
@@ -63,6 +70,8 @@ export interface Surroundings {
   readonly insecure?: boolean
   /** Called when the platform cannot go on, with a message that says why. */
   readonly fail: (cause: Error) => void
+  /** Called before every guarded handler, for tests, which throw from it. */
+  readonly beforeHandler?: ((handler: string) => void) | undefined
 }
 
 /** The composition root: everything is built here once, in reading order, and closed in reverse. */
@@ -118,8 +127,14 @@ type Base = ReturnType<typeof createBase>
 function createBase(
   parts: Surroundings & Infrastructure & { config: Config; report: (cause: unknown) => void },
 ) {
-  const { config, limitsRedis } = parts
+  const { config, limitsRedis, log } = parts
   const metrics = createMetrics()
+  const guardOf = (role: string) =>
+    createGuard({
+      ...{ role, log, before: parts.beforeHandler },
+      count: (handler) => metrics.handlerFailed(role, handler),
+    })
+  const guards = { gateway: guardOf('gateway'), hub: guardOf('hub'), process: guardOf('process') }
   measureDatabase(metrics, parts)
   measureDisk(metrics, parts.diskWatch, config.databaseUrl ? undefined : config.dataDir)
   const metricsPage = createMetricsPage({
@@ -137,7 +152,7 @@ function createBase(
   })
   return {
     ...{ ...parts, processId: randomUUID() },
-    ...{ metrics, metricsPage, secrets, rateLimits, idempotency, transact },
+    ...{ metrics, metricsPage, guards, secrets, rateLimits, idempotency, transact },
   }
 }
 
@@ -169,7 +184,7 @@ function createSessions(base: Base) {
   const ticketStore = createTicketStore(base)
   return {
     ...{ sessionQueries, starts, tickets, ticketStore },
-    lifecycle: createSessionLifecycle({ ...base, queries, starts }),
+    lifecycle: createSessionLifecycle({ ...base, queries, starts, settle: createSettle(base.config) }),
     messages: createMessages({ ...base, queries }),
     extensions: createExtensions({ ...base, queries }),
     ratings: createRatings({ ...base, queries }),
@@ -194,6 +209,10 @@ const createFleet = (base: Base, lifecycle: SessionLifecycle, certifications: Ce
   robots: createRobots({ ...base, cancelScheduled: lifecycle.cancelScheduled }),
   robotTokens: createRobotTokens(base.secrets),
   robotWatch: createRobotWatch({ ...base, certifications }),
+  robotLogs: createRobotLogs(base),
+  robotLogStore: createRobotLogStore(base),
+  robotLogJobs: createRobotLogJobs({ ...base, keptDays: base.config.robotLogDays }),
+  batteryJob: createBatteryJob(base),
   datasets: createDatasets(base),
   episodeStore: createEpisodeStore(base),
 })
@@ -204,6 +223,7 @@ const createBilling = (base: Base) => ({
   clientStats: createClientStats(base),
   plans: createPlans(base),
   invoices: createInvoices(base),
+  earningsRelease: createEarningsRelease(base),
 })
 
 /** What the public writes to us, and what goes out by mail. Without a mail server it is stored and waits. */

@@ -3,6 +3,7 @@ import { loadConfig } from './config.ts'
 import { createCameraPages } from './demo/camera/camera.pages.ts'
 import { startDemo } from './demo/start.ts'
 import { createLog } from './log.ts'
+import { watchProcess } from './process-errors.ts'
 import { type Running, startRoles } from './roles.ts'
 
 const PARENT_CHECK_MS = 500
@@ -12,8 +13,11 @@ async function main(): Promise<void> {
   const startedAt = performance.now()
   const config = loadConfig()
   const log = createLog({ level: config.logLevel, pretty: process.stdout.isTTY === true })
+  const processErrors = watchProcess(log)
   const cameras = config.demo ? createCameraPages() : undefined
   const running = await startRoles(config, log, undefined, cameras ? [cameras.middleware] : [])
+  processErrors.measure(running.platform.metrics)
+  processErrors.endWith(running.stop)
   const demo = cameras ? await startDemo(running, cameras).catch(endAndRethrow(running)) : undefined
 
   let stopping = false

@@ -55,6 +55,7 @@ export function connectRedis(urls: string, { name, log, patient = false }: Optio
       return reconnectDelayMs(attempt)
     },
   })
+  subscribeWithoutRejection(redis)
   askForSignsOfLife(redis)
   return watched(redis, name, log)
 }
@@ -125,4 +126,21 @@ function askForSignsOfLife(redis: Redis): void {
   }, SIGN_OF_LIFE_MS)
   timer.unref()
   redis.on('end', () => clearInterval(timer))
+}
+
+/**
+ * After a reconnect ioredis subscribes again to what it was subscribed to, and drops the promises of that: when the
+ * connection is closed before Redis has answered, nothing handles their rejection ("Connection is closed."). Callers
+ * of these methods still get theirs.
+ */
+function subscribeWithoutRejection(redis: Redis): void {
+  for (const name of ['subscribe', 'psubscribe', 'ssubscribe'] as const) {
+    const subscribe = redis[name].bind(redis) as (...channels: unknown[]) => Promise<unknown>
+    const watched = (...channels: unknown[]): Promise<unknown> => {
+      const subscribed = subscribe(...channels)
+      subscribed.catch(() => {})
+      return subscribed
+    }
+    Reflect.set(redis, name, watched)
+  }
 }

@@ -14,6 +14,7 @@ import type { Payments } from './payments/payments.ts'
 import { createPresence } from './presence/presence.service.ts'
 import { createPresenceStore } from './presence/presence.store.ts'
 import { createSweep } from './presence/presence.sweep.ts'
+import { createAbandonmentWorker } from './sessions/abandonment.worker.ts'
 import { createSchedule } from './sessions/session.schedule.ts'
 import { databaseAnswers } from './site/health.ts'
 import { probeHandler } from './site/probes.ts'
@@ -51,12 +52,14 @@ interface Ending {
 /**
  * Starts the roles of this process. What has been started is closed again when a later part fails.
  * @param pages what the api serves besides its own
+ * @param beforeHandler called before every guarded handler; tests throw from it
  */
 export async function startRoles(
   config: Config,
   log: Log,
   now: () => Date = () => new Date(),
   pages: readonly Middleware[] = [],
+  beforeHandler?: (handler: string) => void,
 ): Promise<Running> {
   const ending: Ending = { drain: [], close: [] }
   const failure = Promise.withResolvers<Error>()
@@ -71,7 +74,7 @@ export async function startRoles(
     const openTo = http && checkDevelopmentAccess({ ...config, baseUrl }, http.address)
     if (openTo !== undefined) log.warn(`INSECURE: anyone can sign in as anyone without a password: ${openTo}`)
     const platform = await createPlatform(config, {
-      ...{ log, now, baseUrl, insecure: openTo !== undefined, fail: failure.resolve },
+      ...{ log, now, baseUrl, insecure: openTo !== undefined, fail: failure.resolve, beforeHandler },
     })
     ending.close.push(platform.close)
     ending.drain.push(() => platform.eventWaits.close())
@@ -138,6 +141,7 @@ async function runGateway(platform: Platform, ending: Ending): Promise<string> {
       presence,
       store,
       episodeStore: platform.episodeStore,
+      logStore: platform.robotLogStore,
       driving: platform.driving,
       ticketStore: platform.ticketStore,
       accounts: platform,
@@ -145,6 +149,7 @@ async function runGateway(platform: Platform, ending: Ending): Promise<string> {
       tokens: robotTokens,
       bus,
       log,
+      guard: platform.guards.gateway,
       nodeId: processId,
       settings: config,
       allowedOrigins: [new URL(baseUrl).origin, ...config.corsOrigins],
@@ -165,6 +170,7 @@ async function runHub(platform: Platform, http: Listener, ending: Ending): Promi
   const hub = await startHub(
     {
       ...platform,
+      guard: platform.guards.hub,
       queries: sessionQueries,
       redis: hubRedis,
       allowedOrigins: [new URL(baseUrl).origin, ...config.corsOrigins],
@@ -196,12 +202,18 @@ function runWorker(platform: Platform, ending: Ending): void {
     monotonicMs: () => performance.now(),
   })
   const schedule = createSchedule({ db, starts, lifecycle, now, log })
+  const { operatorJoinMs, pauseLimitMs } = config
+  const limits = { operatorJoinMs, pauseLimitMs }
+  const abandonment = createAbandonmentWorker({ db, transact, lifecycle, now, log, ...limits })
   const monthlyClose = createMonthlyClose({ db, transact, now, log })
   const worker = startWorker(
     [
       { name: 'presence sweep', everyMs: 500, run: sweep.run },
       { name: 'scheduled starts', everyMs: 1_000, run: schedule.run },
+      { name: 'abandoned sessions', everyMs: 1_000, run: abandonment.run },
       { name: 'monthly close', everyMs: 10_000, run: monthlyClose.run },
+      ...robotJobs(platform),
+      { name: 'earnings release', everyMs: 10_000, run: platform.earningsRelease.runDue },
       ...outboundJobs(platform),
       ...(payments ? paymentJobs(payments) : []),
       ...mailJobs(platform),
@@ -217,6 +229,12 @@ const paymentJobs = ({ payoutTransfers, collections, facts }: Payments): Job[] =
   { name: 'payouts', everyMs: 5_000, run: payoutTransfers.runDue },
   { name: 'invoice collection', everyMs: 5_000, run: collections.runDue },
   { name: 'payment events clean-up', everyMs: 3_600_000, run: facts.removeExpired },
+]
+
+const robotJobs = ({ robotLogJobs, batteryJob }: Platform): Job[] => [
+  { name: 'robot log events', everyMs: 1_000, run: robotLogJobs.publishEvents },
+  { name: 'robot log clean-up', everyMs: 60_000, run: robotLogJobs.clean },
+  { name: 'low batteries', everyMs: 1_000, run: batteryJob.run },
 ]
 
 const outboundJobs = ({ fanOut, webhookSender, outboundRetention }: Platform): Job[] => [
@@ -239,7 +257,7 @@ function mailJobs({ contactDelivery, digests, notificationMails }: Platform): Jo
 
 /** Readiness follows the database, so that a load balancer sends no requests to a process that can only say 503. */
 function watchReadiness(
-  { db, diskWatch }: Platform,
+  { db, diskWatch, guards }: Platform,
   ending: Ending,
   report: (obstacle: string | undefined) => void,
 ): void {
@@ -251,7 +269,7 @@ function watchReadiness(
     if (diskWatch.full) report('the disk of the database is full')
     else report(answers ? undefined : 'the database does not answer')
   })
-  const timer = setInterval(check, READINESS_CHECK_MS)
+  const timer = guards.process.every('timer:readiness', READINESS_CHECK_MS, check)
   ending.drain.unshift(async () => {
     stopping = true
     clearInterval(timer)

@@ -100,10 +100,12 @@ afterAll(async () => {
   await stripe[Symbol.asyncDispose]()
 })
 
-const inAnHour = () => new Date(Date.now() + 3_600_000).toISOString()
+let bookings = 0
+/** An hour that nothing is planned for yet. */
+const freeHour = () => new Date(Date.now() + ++bookings * 61 * 60_000).toISOString()
 /** A session of its own between the client and the operator. */
 async function scheduled(): Promise<string> {
-  const reply = await operator.post('/api/sessions', { robotId: robot.id, scheduledFor: inAnHour() })
+  const reply = await operator.post('/api/sessions', { robotId: robot.id, scheduledFor: freeHour() })
   expect(reply.status).toBe(201)
   return reply.body.sessionId
 }
@@ -197,6 +199,10 @@ const rules: Record<string, Rule> = {
     expected: clients(204, 404),
     attempt: async () => ({ path: `/api/client/robots/${(await world.robot(client)).id}` }),
   },
+  'GET /api/client/robots/{id}/logs': {
+    expected: clients(200, 404),
+    attempt: () => ({ path: `/api/client/robots/${robot.id}/logs` }),
+  },
   'POST /api/client/robots/{id}/token': {
     expected: clients(201, 404),
     attempt: async () => ({ path: `/api/client/robots/${(await world.robot(client)).id}/token` }),
@@ -284,7 +290,7 @@ const rules: Record<string, Rule> = {
   'POST /api/sessions': {
     // An admin starts for an operator they name; here they name none.
     expected: { ...operators(201), admin: 400, 'admin key': 400 },
-    attempt: () => ({ body: { robotId: robot.id, scheduledFor: inAnHour() } }),
+    attempt: () => ({ body: { robotId: robot.id, scheduledFor: freeHour() } }),
   },
   'GET /api/sessions/{id}': { expected: participants(200), attempt: () => ofSession() },
   'PATCH /api/sessions/{id}': {
@@ -341,7 +347,7 @@ const rules: Record<string, Rule> = {
   },
   'POST /api/webhooks/{id}/replay': {
     expected: ownHook(202),
-    attempt: async () => ({ path: `/api/webhooks/${await hooked()}/replay`, body: { since: inAnHour() } }),
+    attempt: async () => ({ path: `/api/webhooks/${await hooked()}/replay`, body: { since: freeHour() } }),
   },
   'GET /api/webhooks/{id}/deliveries': {
     expected: ownHook(200),

@@ -70,6 +70,7 @@ test('GET /api/client/invoices: a month that is over becomes one invoice, audite
     {
       ...{ id: expect.any(String), month: '2026-01', status: 'OPEN', currency: 'EUR' },
       ...{ total_cents: 400, session_count: 2, minutes: 8 },
+      ...{ billing_name: owner.name, billing_country: null, billing_vat_id: null },
       ...{ issued_at: '2026-02-01T00:00:00.000Z', paid_at: null, hosted_url: null },
     },
   ])

@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import { expect, test } from 'vitest'
+import { createSettle } from '../src/billing/settle.ts'
 import { connectOrm, queries } from '../src/db/orm.ts'
 import { createMemoryBus } from '../src/events/bus.ts'
 import { createTransactor } from '../src/events/transactor.ts'
@@ -128,8 +129,12 @@ test('every session of the first version lives on through all migrations: it sta
     const db = queries(orm.em)
     const now = () => new Date(at(20))
     const transact = createTransactor({ db, bus: createMemoryBus(() => {}) })
-    const starts = createSessionStarts({ transact, now })
-    const lifecycle = createSessionLifecycle({ transact, now, starts, queries: createSessionQueries({ db }) })
+    const starts = createSessionStarts({ db, transact, now })
+    const settle = createSettle({ earningsHoldMs: 0 })
+    const lifecycle = createSessionLifecycle({
+      ...{ db, transact, now, starts, settle },
+      queries: createSessionQueries({ db }),
+    })
     const charged = async (
       { id, caller }: typeof active,
       ...actions: Parameters<typeof lifecycle.act>[2][]

@@ -63,7 +63,7 @@ describe('what a session costs', () => {
     const lines = await linesOf(id)
     expect(lines).toMatchObject([
       { account: 'client_receivable', user_id: owner.id, amount_cents: 550 },
-      { account: 'operator_payable', user_id: operator.id, amount_cents: -385 },
+      { account: 'operator_pending', user_id: operator.id, amount_cents: -385 },
       { account: 'platform_revenue', user_id: null, amount_cents: -165 },
     ])
     expect(new Set(lines.map((line) => line.posting_id)).size).toBe(1)
@@ -439,7 +439,7 @@ describe('the ledger', () => {
             as unbalanced,
           (select sum(amount_cents) from ledger_entries where account = 'client_receivable')::int as receivable,
           (select sum(client_charge_cents) from sessions)::int as charged,
-          (select -sum(amount_cents) from ledger_entries where account = 'operator_payable')::int as payable,
+          (select -sum(amount_cents) from ledger_entries where account in ('operator_pending', 'operator_payable'))::int as payable,
           (select sum(operator_earnings_cents) from sessions)::int as earned`)
     })()
     const [sums] = rows

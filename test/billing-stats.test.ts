@@ -54,6 +54,7 @@ test('GET /api/operator/stats: who has nothing sees zeros, every status named', 
   expect(reply.body).toEqual({
     sessions_by_status: noSessions,
     ...{ hours: 0, earnings_this_month_cents: 0, earnings_total_cents: 0, available_for_payout_cents: 0 },
+    ...{ pending_earnings_cents: 0, outage_seconds_this_month: 0 },
     ...{ rating_average: null, rating_count: 0 },
   })
 })
@@ -107,7 +108,8 @@ test('both sides see what their sessions came to, by the UTC month in which they
   const asOperator = {
     sessions_by_status: sessions,
     ...{ hours: 1.5, earnings_this_month_cents: 1_750, earnings_total_cents: 3_150 },
-    ...{ available_for_payout_cents: 3_150, rating_average: 4.5, rating_count: 2 },
+    ...{ available_for_payout_cents: 0, pending_earnings_cents: 3_150, outage_seconds_this_month: 0 },
+    ...{ rating_average: 4.5, rating_count: 2 },
   }
   expect((await operator.get(OPERATOR)).body).toEqual(asOperator)
 
@@ -124,7 +126,7 @@ test('both sides see what their sessions came to, by the UTC month in which they
   expect((await owner.get(`/api/client/robots/${offline.id}`)).body.status).toBe('OFFLINE')
 })
 
-test('an owner who drives their own robot sees both sides', async () => {
+test('an owner who drives their own robot sees both sides, pays, and earns nothing', async () => {
   const { owner, robotId } = await cast(world, gateway)
   await owner.post('/api/auth/profile', { role: 'operator' })
   const id = await start(owner, robotId)
@@ -132,6 +134,6 @@ test('an owner who drives their own robot sees both sides', async () => {
   await act(owner, id, 'end')
   expect((await owner.get(CLIENT)).body).toMatchObject({ spend_total_cents: 100, minutes: 2 })
   expect((await owner.get(OPERATOR)).body).toMatchObject({
-    ...{ earnings_total_cents: 70, available_for_payout_cents: 70, hours: 0.03 },
+    ...{ earnings_total_cents: 0, available_for_payout_cents: 0, pending_earnings_cents: 0, hours: 0.03 },
   })
 })

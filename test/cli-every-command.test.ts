@@ -69,6 +69,25 @@ describe.concurrent('in a terminal and for programs:', () => {
     expect(await shown(user, 'robots show', made.id.slice(0, 8))).toMatch(/Name +Lift/)
     expect(await json(user, 'robots update', 'Lift', '--notes', 'Slow')).toMatchObject({ notes: 'Slow' })
     expect(await shown(user, 'robots update', 'Lift', '--notes', 'Slower')).toMatch(/Notes +Slower/)
+    const settings = ['--low-battery', '35', '--log-events', 'warn'] as const
+    expect(await json(user, 'robots update', 'Lift', ...settings)).toMatchObject({
+      ...{ low_battery_threshold: 0.35, log_event_level: 'warn' },
+    })
+    expect(await shown(user, 'robots show', 'Lift')).toMatch(/Low battery +below 35 %\s+Log events +warn/)
+    const link = await world.connect({ id: made.id, token: made.robot_token })
+    link.send({ type: 'heartbeat', battery: 0.5 })
+    for (const level of ['info', 'error']) link.send({ type: 'log', level, message: `an ${level} line` })
+    await vi.waitFor(async () => {
+      expect(await shown(user, 'robots logs', 'Lift')).toMatch(
+        /info +an info line[\s\S]*error +an error line/,
+      )
+    }, 20_000)
+    const logged = await program(user, 'robots logs', ['Lift', '--level', 'warn'], '').done()
+    expect(entriesOf(logged.stdout)).toMatchObject([{ seq: 2, level: 'error', message: 'an error line' }])
+    await vi.waitFor(async () => {
+      expect(await shown(user, 'robots show', 'Lift')).toMatch(/Battery +50 %/)
+    }, 20_000)
+    await link.close()
     const { robot_token } = await json(user, 'robots rotate-token', 'Lift', '--yes')
     expect(robot_token).not.toBe(made.robot_token)
     expect(await sure(user, 'robots rotate-token', 'Lift')).toContain(`${made.id}.3.`)

@@ -310,8 +310,10 @@ test('the screen of a driver says how old its picture is, and what is latched', 
         stop: { reason: 'fire', latched: true, recorded: false },
       },
     },
+    'the-id-of-the-session',
     4_000,
   ).join('\n')
   expect(lines).toContain('x 1.00 m, y 2.00 m, 180°  OLD, 3.0 s ago')
+  expect(lines).toContain('session    the-id-of-the-session')
   expect(lines).toContain('LATCHED: fire (not recorded yet)')
 })

@@ -168,6 +168,25 @@ test(
   },
 )
 
+test('an admin pauses a session and ends it, and the audit log says so', LONG, async () => {
+  const page = await adminAt('')
+  const scene = await driving()
+  try {
+    const card = page.getByRole('article', { name: `Session on ${scene.name}` })
+    await card.getByRole('button', { name: `Pause the session on ${scene.name}` }).click()
+    await card.getByText('Paused', { exact: true }).waitFor()
+    await vi.waitFor(() => expect(isStanding(scene.robot)).toBe(true), 5_000)
+    await card.getByRole('button', { name: `End the session on ${scene.name}` }).click()
+    await page.getByRole('dialog').getByRole('button', { name: 'End the session' }).click()
+    await card.waitFor({ state: 'detached' })
+    const { entries } = (await admin.get(`/api/admin/audit?subject_id=${scene.sessionId}`)).body
+    const actions = entries.map(({ action }: { action: string }) => action)
+    expect(actions).toEqual(expect.arrayContaining(['session.paused', 'session.ended']))
+  } finally {
+    await scene.end()
+  }
+})
+
 test('a press that gets no answer says so, and works once there is one', LONG, async () => {
   const page = await adminAt('')
   const scene = await driving()

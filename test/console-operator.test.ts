@@ -200,6 +200,7 @@ describe('planning a session', LONG, () => {
       await dialog.getByLabel('Date and time').fill(wallIn(timezoneId, new Date(Date.now() + 91 * DAY_MS)))
       await dialog.getByText('more than 90 days ahead').waitFor()
       await dialog.getByLabel('Date and time').fill(wall)
+      await dialog.getByLabel('Minutes').fill('45')
       await dialog.getByText(/\(UTC[+−]\d\d:\d\d\), in \d+ days/).waitFor()
       await expectAccessible(page, 'the dialog')
       await dialog.getByRole('button', { name: 'Plan' }).dblclick()
@@ -208,7 +209,7 @@ describe('planning a session', LONG, () => {
       const [session, ...others] = await sessionsOf(operator)
       expect([session?.status, others]).toEqual(['PENDING', []])
       const { body } = await operator.get(`/api/sessions/${session?.id}`)
-      expect(body.scheduled_for).toBe(at.toISOString())
+      expect(body).toMatchObject({ scheduled_for: at.toISOString(), planned_minutes: 45 })
     },
   )
 

@@ -181,7 +181,7 @@ test(
     for (const page of [watch, drive]) await page.getByRole('heading', { name: 'Summary' }).waitFor()
     await watch.getByRole('row', { name: /^Charge €0\.50: 1 min at €0\.50$/ }).waitFor()
     await watch.getByRole('row', { name: /^Commands \d+ reached the robot/ }).waitFor()
-    await drive.getByRole('row', { name: /^Your earnings €0\.35$/ }).waitFor()
+    await drive.getByRole('row', { name: /^Your earnings €0\.35, pending until/ }).waitFor()
     expect(await drive.getByRole('form', { name: 'Rate this session' }).count()).toBe(0)
 
     await accessible(watch)
@@ -299,10 +299,12 @@ async function seed(
   await database.query('set session_replication_role = replica')
   await database.query(
     `insert into sessions (id, robot_id, operator_id, client_id, status, started_at, ended_at, created_at,
-       client_charge_cents, operator_earnings_cents)
+       client_charge_cents, operator_earnings_cents,
+       recorded_robot_name, recorded_robot_type, recorded_operator_name, recorded_client_name)
      select gen_random_uuid(), $1, $2, $3, case when n % 3 = 0 then 'CANCELLED' else 'COMPLETED' end,
-       at, at + interval '90 s', at, 100, 70
-     from (select n, '2026-03-01T12:00:00Z'::timestamptz - n * interval '1 min' as at from generate_series(0, $4 - 1) n) rows`,
+       at, at + interval '90 s', at, 100, 70, robots.name, robots.robot_type, operators.display_name, 'Owner'
+     from robots, users as operators, (select n, '2026-03-01T12:00:00Z'::timestamptz - n * interval '1 min' as at from generate_series(0, $4 - 1) n) rows
+     where robots.id = $1 and operators.id = $2`,
     [robotId, operator.id, owner.id, count],
   )
 }
@@ -355,10 +357,11 @@ test(
     await shown(25)
 
     await using _robot = await simulated(first)
-    const scheduledFor = new Date(Date.now() + 3_600_000).toISOString()
-    const plan = async () =>
-      (await operator.post('/api/sessions', { robotId: first.id, scheduledFor })).body.sessionId
-    const [started, cancelled] = [await plan(), await plan()]
+    const plan = async (hoursAhead: number) => {
+      const scheduledFor = new Date(Date.now() + hoursAhead * 3_600_000).toISOString()
+      return (await operator.post('/api/sessions', { robotId: first.id, scheduledFor })).body.sessionId
+    }
+    const [started, cancelled] = [await plan(1), await plan(2)]
     const row = (id: string) => page.locator(`[data-session="${id}"]`)
     await row(started)
       .getByText(/^Planned for/)

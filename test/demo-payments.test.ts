@@ -39,7 +39,14 @@ const story: readonly Step[] = [
     'the robot obeys',
     'it costs 30.00 EUR',
     'it earned 21.00 EUR',
-    '21.00 EUR available',
+    '21.00 EUR pending, 0.00 EUR available',
+  ],
+  [
+    'The month is over',
+    'over 30.00 EUR, charge_automatically',
+    '60 min, 30.00 EUR',
+    '30.00 EUR, PAID',
+    '0.00 EUR pending, 21.00 EUR available',
   ],
   [
     'The operator is paid',
@@ -50,7 +57,6 @@ const story: readonly Step[] = [
     'made one transfer of 21.00 EUR',
   ],
   ['Stripe takes a part back', 'notification payout.reversed', 'the second one changed nothing'],
-  ['The month is over', 'over 30.00 EUR, charge_automatically', '60 min, 30.00 EUR', '30.00 EUR, PAID'],
   ['The ledger', '30.00 EUR came from clients, 16.00 left for operators, in both books'],
 ]
 
@@ -68,6 +74,7 @@ test('plays the money flows, ends by itself, and every cent is where it should b
   expect(code, output).toBe(0)
   expectStory(steps, story)
   expect(cellsOf(output, 'session_charge')).toEqual([['30.00', '-21.00', '-9.00', '0.00']])
+  expect(cellsOf(output, 'earnings_released')).toEqual([['21.00', '-21.00', '0.00']])
   expect(cellsOf(output, 'payout_reserved')).toEqual([['21.00', '-21.00', '0.00']])
   expect(cellsOf(output, 'payout_paid')).toEqual([['21.00', '-21.00', '0.00']])
   expect(cellsOf(output, 'payout_reversed')).toEqual([['-5.00', '5.00', '0.00']])

@@ -85,6 +85,86 @@ describe('links', () => {
   })
 })
 
+describe('installations', () => {
+  const OURS = /^(wheelhouse|@wheelhouse\/[\w-]+)(@[^/]*)?$/
+  const COMMAND =
+    /\b(?:npx|pnpx|bunx|(?:npm|pnpm|yarn|bun) +(?:i|install|add|exec|x|dlx|create|init))\b((?: +[^\s|;&)]+)*)/g
+
+  /** Commands of a text that would take a package of ours from a registry that does not have it. */
+  function unpublished(text: string): string[] {
+    // A line that goes on, and the arguments of a program in JSON, as one command line.
+    const plain = text
+      .replaceAll(/\\\n\s*/g, ' ')
+      .replaceAll(/"command":\s*"(\w+)",\s*"args":\s*\[([^\]]*)\]/g, (_, program: string, args: string) =>
+        [program, ...args.matchAll(/"([^"]*)"/g)]
+          .map((one) => (typeof one === 'string' ? one : one[1]))
+          .join(' '),
+      )
+    return [...plain.matchAll(COMMAND)].flatMap(([command, rest = '']) => {
+      const words = rest.split(/ +/).map((word) => word.replaceAll(/^["'`]+|["'`,.:]+$/g, ''))
+      // After the name of the program, npx hands the words on to it.
+      const isRunner = /^(npx|pnpx|bunx)|(exec|x|dlx)\b/.test(command)
+      const program = words.findIndex((word) => word !== '' && !word.startsWith('-'))
+      const named = isRunner && program >= 0 ? words.slice(0, program + 1) : words
+      return named.some((word) => OURS.test(word)) ? [command] : []
+    })
+  }
+
+  const readable = /\.(md|ts|tsx|mjs|js|html|py|json|yml)$|^Dockerfile$/
+  const files = [
+    'README.md',
+    'CHANGELOG.md',
+    'Dockerfile',
+    'docs',
+    'sdk',
+    'protocol',
+    'cli',
+    'examples',
+    'console',
+    'src',
+  ]
+    .flatMap((name) =>
+      existsSync(join(root, name)) && !/\.|^Dockerfile$/.test(name)
+        ? readdirSync(join(root, name), { recursive: true }).map((path) => join(name, String(path)))
+        : [name],
+    )
+    .filter((file) => readable.test(file) && !/node_modules|(^|\/)dist\//.test(file))
+
+  test('name an address: no registry has our packages', () => {
+    expect(files.length).toBeGreaterThan(400)
+    const found = files.flatMap((file) => unpublished(read(file)).map((command) => `${file}: ${command}`))
+    expect(found).toEqual([])
+  })
+
+  test.each([
+    'npx wheelhouse login',
+    'npx --yes wheelhouse@latest mcp',
+    'npm install @wheelhouse/sdk',
+    'npm i wheelhouse',
+    'npm install --global \\\n  wheelhouse',
+    'run `npm install ws @wheelhouse/protocol@0.1.0`.',
+    'pnpm add @wheelhouse/sdk',
+    'npm exec wheelhouse',
+    '{ "command": "npx", "args": ["wheelhouse", "mcp"] }',
+  ])('would be found: %s', (text) => expect(unpublished(text)).toHaveLength(1))
+
+  test.each([
+    'npx node cli/main.ts wheelhouse',
+    'npm install --allow-remote=root https://hub.example/downloads/wheelhouse-sdk.tgz',
+    'npx --yes https://hub.example/downloads/wheelhouse-cli.tgz mcp',
+    'npm install ./wheelhouse-sdk-0.1.0.tgz',
+    'npm install && wheelhouse login',
+  ])('would not be found: %s', (text) => expect(unpublished(text)).toEqual([]))
+
+  test('in documents lead to files that the platform serves', () => {
+    const named = files
+      .filter((file) => file.endsWith('.md'))
+      .flatMap((file) => [...read(file).matchAll(/\/downloads\/([\w.-]+\.tgz)/g)].map(([, name]) => name))
+    expect(named.length).toBeGreaterThan(4)
+    for (const name of named) expect(name).toMatch(/^wheelhouse-(cli|sdk|protocol)\.tgz$/)
+  })
+})
+
 describe('settings', () => {
   // npm sets it, nobody else should.
   const settings = variables.filter((name) => name !== 'npm_lifecycle_event')

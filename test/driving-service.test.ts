@@ -380,16 +380,18 @@ describe('a session that is driven', () => {
     await using database = await connectTo(world.database.url)
     const version = async () =>
       (await database.query('select xmin::text from sessions where id = $1', [scene.id])).rows[0]
-    await driving.markDriven(scene.id)
+    expect(await driving.recordJoin(scene.id)).toBe(1)
     expect((await seenByGateway(scene))?.session).toMatchObject({ driven: true, eventSeq: 1 })
     const marked = await version()
-    await Promise.all(times(5).map(() => driving.markDriven(scene.id)))
+    await Promise.all(times(5).map(() => driving.recordJoin(scene.id)))
     expect(await version()).toEqual(marked)
     await scene.act(scene.operator, 'pause')
     await scene.act(scene.operator, 'resume')
     expect((await seenByGateway(scene))?.session).toMatchObject({ driven: true })
-    await driving.markDriven(randomUUID())
+    expect(await driving.recordJoin(scene.id), 'the number of the newest entry').toBe(3)
+    expect(await driving.recordJoin(randomUUID())).toBeUndefined()
     await ended(scene)
+    expect(await driving.recordJoin(scene.id), 'over').toBeUndefined()
   })
 })
 

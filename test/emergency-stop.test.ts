@@ -260,7 +260,7 @@ describe('over the hub', () => {
     ]
     for (const socket of sockets) {
       const { session } = await socket.send('session:watch', { session_id: scene.id })
-      expect(session.control).toEqual({ connected: true, stop: null })
+      expect(session.control).toEqual({ connected: true, operator_joined: false, stop: null })
     }
     const send = (socket: typeof operator, action: string) =>
       socket.send('session:action', { session_id: scene.id, action, reason: 'test' })

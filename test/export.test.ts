@@ -48,6 +48,8 @@ async function cast(robotName = 'Arm') {
   return { client, operator, robot: await world.robot(client, { name: robotName }) }
 }
 
+let serial = 0
+
 /** Completed and cancelled sessions in the past, as rows; `count` of them, a second apart by sevens. */
 async function seed(client: Person, operator: Person, robot: { id: string }, count: number, base = BASE) {
   await using database = await connectTo(world.database.url)
@@ -55,11 +57,14 @@ async function seed(client: Person, operator: Person, robot: { id: string }, cou
   await database.query('set session_replication_role = replica')
   await database.query(
     `insert into sessions (id, robot_id, operator_id, client_id, status, started_at, ended_at, created_at,
-       client_charge_cents, operator_earnings_cents, episodes_collected, data_collected_bytes, rating)
+       client_charge_cents, operator_earnings_cents, episodes_collected, data_collected_bytes, rating,
+       recorded_robot_name, recorded_robot_type, recorded_operator_name, recorded_client_name)
      select gen_random_uuid(), $1, $2, $3, case when n % 10 = 0 then 'CANCELLED' else 'COMPLETED' end,
        at, at + interval '90 s', at, n, case when n % 3 = 0 then null else n / 2 end, n % 4, n * 1000,
-       case when n % 5 = 0 then null else 1 + n % 5 end
-     from (select n, $4::timestamptz - (n / 7) * interval '1 s' as at from generate_series(0, $5 - 1) n) rows`,
+       case when n % 5 = 0 or operators.id = $3 then null else 1 + n % 5 end,
+       robots.name, robots.robot_type, operators.display_name, 'Owner'
+     from robots, users as operators, (select n, $4::timestamptz - (n / 7) * interval '1 s' as at from generate_series(0, $5 - 1) n) rows
+     where robots.id = $1 and operators.id = $2`,
     [robot.id, operator.id, client.id, base, count],
   )
   if (count === MANY) await database.query('analyze sessions') // a third of a second, with so many in the table
@@ -183,11 +188,11 @@ describe('POST /api/sessions/export: the document', () => {
 
   test('keeps a name with line breaks in its cell, and disarms leading tabs and returns', async () => {
     const { client, operator, robot } = await cast()
-    await seed(client, operator, robot, 1)
     await using database = await connectTo(world.database.url)
     for (const name of ['\t=1', '\r=1', '\n=1', 'two\r\nlines', '"\n']) {
       // As an identity provider may have given it.
       await database.query('update users set display_name = $2 where id = $1', [operator.id, name])
+      await seed(client, operator, robot, 1, new Date(Date.now() + 60_000 * serial++).toISOString())
       const cell = (await csvOf(client))[1]?.[SHARED.indexOf('operator_name')]
       expect(cell).toBe(/^[\t\r\n]/.test(name) ? `'${name}` : name)
     }

@@ -1,6 +1,6 @@
 import { McpServer } from '@modelcontextprotocol/server'
+import { MAX_FRAME_DEPTH } from '@wheelhouse/protocol'
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
-import { isTooDeep, MAX_JSON_DEPTH } from '../src/http/json-depth.ts'
 import { hideInternalErrors } from '../src/mcp/error-texts.ts'
 import { ask } from './support/ask.ts'
 import type { Person } from './support/person.ts'
@@ -20,15 +20,6 @@ const shapes = [arrays, objects]
 const DEPTHS = [65, 5_000, 40_000]
 const internals = /call stack|RangeError|Internal error|\bat .*\.ts/i
 
-test('the depth counts objects and arrays, the outermost included', () => {
-  for (const shape of shapes) {
-    expect(isTooDeep(JSON.parse(shape(MAX_JSON_DEPTH)))).toBe(false)
-    expect(isTooDeep(JSON.parse(shape(MAX_JSON_DEPTH + 1)))).toBe(true)
-    expect(isTooDeep(JSON.parse(`[1, ${shape(MAX_JSON_DEPTH)}]`))).toBe(true)
-  }
-  for (const flat of [null, undefined, 'text', 1, true]) expect(isTooDeep(flat)).toBe(false)
-})
-
 describe('a deep body over REST', () => {
   test.each([
     ['POST', '/api/auth/profile', (deep: string) => `{"notification_preferences":${deep}}`],
@@ -43,7 +34,9 @@ describe('a deep body over REST', () => {
         const options = { method, headers, token: person.token, body: body(shape(depth)) }
         const reply = await ask(world.baseUrl + path, options)
         expect(reply.status).toBe(400)
-        expect(reply.body).toEqual({ error: `The JSON is nested deeper than ${MAX_JSON_DEPTH} levels` })
+        expect(reply.body).toEqual({
+          error: `The request body is nested deeper than ${MAX_FRAME_DEPTH} levels`,
+        })
       }
     }
   })
@@ -93,7 +86,7 @@ describe('a deep message over MCP', () => {
         expect(reply.status).toBe(400)
         expect(reply.body.error).toEqual({
           code: -32_600,
-          message: `The JSON is nested deeper than ${MAX_JSON_DEPTH} levels`,
+          message: `The message is nested deeper than ${MAX_FRAME_DEPTH} levels`,
         })
       }
     }

@@ -1,7 +1,10 @@
 import { sql } from 'kysely'
 import { expect, test } from 'vitest'
+import { releaseEarnings } from '../src/billing/earnings.service.ts'
 import { createMonthlyClose } from '../src/billing/invoice.close.ts'
+import { post } from '../src/billing/ledger.ts'
 import { createDigests } from '../src/notifications/digest.service.ts'
+import { notify } from '../src/notifications/notify.ts'
 import { createOutboundRetention } from '../src/outbound/retention.ts'
 import { createSilentGateway } from './support/billing.ts'
 import { start } from './support/cast.ts'
@@ -14,7 +17,7 @@ const STORM_MS = 6_000
 const MINUTE_MS = 60_000
 const MONTH_MS = 31 * 24 * 3_600_000
 
-// Every transaction takes what it locks in one order: robot_presence, robots, datasets, sessions, users; event_streams, webhooks, webhook_deliveries, users.
+// Every transaction takes what it locks in one order: robot_presence, robots, datasets, invoices, sessions, users; event_streams, webhooks, webhook_deliveries, users.
 test('everything that locks, at once and again and again: nothing waits in a circle, nothing fails', {
   timeout: 60_000,
 }, async () => {
@@ -112,12 +115,45 @@ test('everything that locks, at once and again and again: nothing waits in a cir
     storm(async (round) => {
       // The same months are closed again and again; what makes that possible keeps the order itself.
       const clientId = (robots[round % 2] as (typeof robots)[0]).owner.id
-      await sql`with locked as (select id from sessions where client_id = ${clientId} and invoice_id is not null
-          order by id for no key update)
-        update sessions set invoice_id = null from locked where sessions.id = locked.id`.execute(db)
-      await db.deleteFrom('invoices').where('client_id', '=', clientId).execute()
+      await db.transaction().execute(async (trx) => {
+        await sql`set local session_replication_role = replica`.execute(trx) // issued invoices are fixed otherwise
+        await sql`select from invoices where client_id = ${clientId} order by id for update`.execute(trx)
+        await sql`with locked as (select id from sessions where client_id = ${clientId} and invoice_id is not null
+            order by id for no key update)
+          update sessions set invoice_id = null from locked where sessions.id = locked.id`.execute(trx)
+        await trx.deleteFrom('invoices').where('client_id', '=', clientId).execute()
+      })
       await createMonthlyClose({ db, transact, now: () => new Date(), log }).run()
     }),
+  )
+  // Earnings become pending again and again, and available: those of paid invoices, and those that waited long enough.
+  const hold = (robot: (typeof robots)[0], round: number) =>
+    transact(async (tx) => {
+      const held = await tx.db
+        .updateTable('sessions')
+        .set({ earnings_held_until: new Date() })
+        .where('id', '=', robot.past[round % robot.past.length] as string)
+        .where('earnings_held_until', 'is', null)
+        .executeTakeFirst()
+      if (held.numUpdatedRows === 0n) return
+      const lines = [
+        { account: 'operator_pending' as const, userId: robot.operator.id, amountCents: -35 },
+        { account: 'platform_revenue' as const, amountCents: 35 },
+      ]
+      await post(tx, { kind: 'test_earnings', at: new Date(), lines })
+    })
+  const pay = (clientId: string) =>
+    transact(async (tx) => {
+      const ofClient = tx.db.selectFrom('invoices').selectAll().where('client_id', '=', clientId)
+      const invoice = await ofClient.limit(1).forUpdate().executeTakeFirst()
+      if (!invoice) return
+      await releaseEarnings(tx, invoice, new Date())
+      await notify(tx, new Date(), [{ userId: clientId, type: 'invoice.paid', data: {} }])
+    })
+  storms.push(
+    ...robots.map((robot) => storm((round) => hold(robot, round))),
+    ...robots.map(({ owner }) => storm(() => pay(owner.id))),
+    storm(world.platform.earningsRelease.runDue),
   )
   // Their webhooks, where nobody listens: events are added, attempts fail, what waits is given up and asked for again.
   for (const person of [ada, bob]) {

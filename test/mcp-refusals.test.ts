@@ -48,7 +48,8 @@ afterAll(async () => {
   await world[Symbol.asyncDispose]()
 })
 
-const later = () => new Date(Date.now() + 3_600_000 + serial++).toISOString()
+/** A time that nothing is planned for yet. */
+const later = () => new Date(Date.now() + (1 + serial++) * 3_660_000).toISOString()
 async function scheduled(): Promise<string> {
   const reply = await operator.post('/api/sessions', { robotId: robot.id, scheduledFor: later() })
   expect(reply.status).toBe(201)

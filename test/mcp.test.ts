@@ -64,9 +64,10 @@ describe.each<Era>(['2025', '2026'])('a client of %s', (era) => {
 describe('the list of tools', () => {
   test('is in docs/mcp.md as it is', async () => {
     const rows = (await listed()).map(({ tool, who }) => {
-      const { readOnlyHint, destructiveHint, title } = tool.annotations ?? {}
+      // The defaults of the protocol: a tool that says nothing changes things and takes them away.
+      const { readOnlyHint = false, destructiveHint = true } = tool.annotations ?? {}
       const effect = readOnlyHint ? 'reads' : destructiveHint ? '**takes away**' : 'does'
-      return `| \`${tool.name}\` | ${title} | ${who} | ${effect} |`
+      return `| \`${tool.name}\` | ${tool.title} | ${who} | ${effect} |`
     })
     const table = ['| Tool | | Who | |', '|---|---|---|---|', ...rows].join('\n')
     expect(readFileSync(new URL('../docs/mcp.md', import.meta.url), 'utf8')).toContain(`\n${table}\n\n`)
@@ -83,6 +84,25 @@ describe('the list of tools', () => {
       expect(text).not.toMatch(/[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}/)
       expect(JSON.stringify(inputSchema).length, tool.name).toBeLessThan(2_000)
     }
+  })
+
+  test('has at most 30 kB for a caller with every role', async () => {
+    const all = (await listed()).map(({ tool }) => tool)
+    expect(all).toHaveLength(tools.length)
+    expect(Buffer.byteLength(JSON.stringify({ tools: all }))).toBeLessThanOrEqual(30_720)
+  })
+
+  test('names the fields of every answer', async () => {
+    const fieldsOf = async (name: string) => {
+      const { outputSchema } = (await listed()).find(({ tool }) => tool.name === name)?.tool ?? {}
+      return outputSchema?.properties as Record<string, { items?: { properties: object } }>
+    }
+    expect(await fieldsOf('get_session')).toMatchObject({ id: {}, control: {}, billable_seconds: {} })
+    // As its operator sees it and as its client does.
+    expect((await fieldsOf('list_sessions')).sessions?.items?.properties).toMatchObject({
+      ...{ id: {}, operator_earnings_cents: {}, episodes_collected: {} },
+    })
+    expect((await fieldsOf('list_robots')).robots?.items?.properties).not.toHaveProperty('control_url')
   })
 
   test('says what is needed, what is usual and what is possible', async () => {

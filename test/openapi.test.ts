@@ -71,6 +71,34 @@ describe('GET /api/openapi.json', () => {
     expect((await ask('"other"')).status).toBe(200)
   })
 
+  test('describes every tag in words of its own', () => {
+    for (const { name, description } of served.tags!) {
+      expect(description, name).toMatch(/^\w.{20,}/)
+      expect(description, name).not.toContain('/api/')
+    }
+  })
+
+  test('shows for a 403 the text that the route answers with', async () => {
+    const nobody = await world.somebody()
+    const needsRole = endpoints.filter(({ access }) => access !== 'public' && access.role)
+    expect(needsRole.length).toBeGreaterThan(20)
+    for (const spec of needsRole) {
+      const { role } = spec.access as { role: string }
+      const { 403: forbidden } = operationOf(served, spec).responses!
+      expect(jsonOf(forbidden)?.example, routeOf(spec)).toEqual({ error: `This needs the ${role} role` })
+    }
+    const reply = await nobody.get('/api/admin/audit')
+    expect(reply).toMatchObject({ status: 403, body: { error: 'This needs the admin role' } })
+  })
+
+  test.each([
+    ['approve', 'APPROVED'],
+    ['reject', 'REJECTED'],
+  ])('shows a decided certification as the answer of %s', (verb, status) => {
+    const { responses } = served.paths![`/api/admin/certifications/{id}/${verb}`]!.post!
+    expect(jsonOf(responses![200])?.example).toMatchObject({ status, decided_at: expect.any(String) })
+  })
+
   test('over https names the cookie that is used there', () => {
     const cookieAt = (baseUrl: string) =>
       describeApi({ endpoints, baseUrl }).components?.securitySchemes?.sessionCookie

@@ -139,6 +139,7 @@ async function createStory() {
   const work = async (payments: Payments) => {
     await payments.payoutTransfers.runDue()
     await payments.collections.runDue()
+    await world.platform.earningsRelease.runDue()
   }
   await inLife(1_000, (payments) => payments.recipients.onboard(operator.id))
   const accountId = [...books.recipients.keys()].at(-1) as string

@@ -52,6 +52,7 @@ test('all that was earned is paid out; nothing is left to pay out again', async 
   await using stage = await createStage(4_250)
   expect(await stage.overview()).toEqual({
     ...{ availableCents: 4_250, pendingCents: 0, minimumCents: 1_000, currency: 'EUR', payouts: [] },
+    ...{ pendingEarningsCents: 0, nextAvailableAt: null },
   })
   const answer = await stage.ask()
   expect([answer.status, answer.body]).toEqual([

@@ -222,8 +222,8 @@ test('a robot that is started and removed at once is either driven or gone', asy
   const outcomes: string[] = []
   for (let round = 0; round < 10; round++) {
     const robot = await onlineRobot()
-    const scheduledFor = new Date(Date.now() + 3_600_000).toISOString()
-    const planned = await operator.post(SESSIONS, { robotId: robot.id, scheduledFor })
+    const scheduledFor = new Date(Date.now() + (round + 1) * 3_600_000).toISOString()
+    const planned = await operator.post(SESSIONS, { robotId: robot.id, scheduledFor, plannedMinutes: 30 })
     expect(planned.status).toBe(201)
     const [started, removed] = await Promise.all([
       start(operator, robot.id),

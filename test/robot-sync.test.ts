@@ -8,6 +8,7 @@ import { createMemoryBus } from '../src/events/bus.ts'
 import { createLog } from '../src/log.ts'
 import type { LinkState, OpenSession, PresenceStore } from '../src/presence/presence.store.ts'
 import { openScene } from './support/cast.ts'
+import { plainGuard } from './support/guard.ts'
 import { connectTo } from './support/sql.ts'
 import { createTcpProxy } from './support/tcp-proxy.ts'
 import { createWorld } from './support/world.ts'
@@ -102,6 +103,7 @@ describe('a robot whose gateway did not see every state', () => {
       ...{ store: { linkStates } as unknown as PresenceStore, nodeId: 'node', linkOf: () => current },
       ...{
         bus: createMemoryBus(() => {}),
+        guard: plainGuard(),
         drives: createDrives({ nodeId: 'node', clockMs: () => 1, onEnd: () => {} }),
         log: createLog({ level: 'silent', pretty: false }),
         clockMs: () => 1,

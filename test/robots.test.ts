@@ -20,6 +20,11 @@ beforeAll(async () => {
 })
 afterAll(() => world[Symbol.asyncDispose]())
 
+/** Further fields of one robot. */
+const DETAIL_FIELDS = [
+  ...['require_certification', 'latency_limit_ms', 'log_event_level'],
+  ...['battery', 'battery_at', 'low_battery_threshold'],
+] as const
 const fieldsOf = (body: object) => Object.keys(body).sort()
 let boards = 0
 const newBoard = () => `hw-${++boards}`
@@ -34,15 +39,14 @@ describe('registering', () => {
     const made = await owner.post(ROBOTS, registration({ hardware_id: 'board-defaults' }))
 
     expect(made.status).toBe(201)
-    expect(fieldsOf(made.body)).toEqual(
-      [...ROBOT_FIELDS, 'require_certification', 'latency_limit_ms', 'robot_token'].sort(),
-    )
+    expect(fieldsOf(made.body)).toEqual([...ROBOT_FIELDS, ...DETAIL_FIELDS, 'robot_token'].sort())
     const { id, robot_token: token, created_at: createdAt } = made.body
     expect(made.body).toEqual({
       ...{ id, name: 'Arm', robot_type: 'so-101', status: 'OFFLINE', hardware_id: 'board-defaults' },
       ...{ control_url: `${world.gatewayUrl}/robots/${id}/control`, stream_url: '', tags: [], notes: null },
       ...{ last_online: null, last_heartbeat: null, total_hours: 0, require_certification: false },
-      ...{ latency_limit_ms: 400, robot_token: token, created_at: createdAt },
+      ...{ latency_limit_ms: 400, robot_token: token, created_at: createdAt, log_event_level: 'error' },
+      ...{ battery: null, battery_at: null, low_battery_threshold: 0.2 },
     })
     expect(createdAt).toMatch(ISO)
     expect(token.length).toBeGreaterThan(40)
@@ -178,7 +182,7 @@ describe('settings', () => {
     const { status, body } = await owner.get(`${ROBOTS}/${robot.id}`)
 
     expect(status).toBe(200)
-    expect(fieldsOf(body)).toEqual([...ROBOT_FIELDS, 'require_certification', 'latency_limit_ms'].sort())
+    expect(fieldsOf(body)).toEqual([...ROBOT_FIELDS, ...DETAIL_FIELDS].sort())
   })
 
   test('change one by one, the others stay', async () => {
@@ -195,6 +199,8 @@ describe('settings', () => {
       { notes: null },
       { require_certification: true },
       { latency_limit_ms: 150 },
+      { low_battery_threshold: 0.35 },
+      { log_event_level: 'off' },
       { name: 'Both', notes: 'at once' },
     ]
     for (const change of changes) {
@@ -216,6 +222,8 @@ describe('settings', () => {
     ['total_hours', { total_hours: 9 }],
     ['latency_limit_ms', { latency_limit_ms: 49 }],
     ['latency_limit_ms', { latency_limit_ms: 100.5 }],
+    ['low_battery_threshold', { low_battery_threshold: 1.5 }],
+    ['log_event_level', { log_event_level: 'debug' }],
     ['colour', { name: 'fine', colour: 'red' }],
   ])('answer 400 naming %s for %j and stay as they are', async (field, change) => {
     const owner = await world.client()

@@ -43,6 +43,7 @@ describe('the schema', () => {
     fromEntities = await createEmptyDatabase()
     fromMigrations = await createTestDatabase()
     const orm = await open(fromEntities.url)
+    await orm.schema.execute('create extension btree_gist') // entities cannot declare it
     await orm.schema.create()
     await orm.close(true)
   })
@@ -114,13 +115,18 @@ describe('the database itself', () => {
     operator: string
     owner: string
     status?: string
+    at?: string | null
+    minutes?: number | null
   }) => {
     const id = randomUUID()
     const status = session.status ?? 'ACTIVE'
     const sql = `insert into sessions (id, robot_id, operator_id, client_id, status, started_at, active_since,
-        plan_id, client_rate_cents_per_minute, operator_share_percent)
-      values ($1, $2, $3, $4, $5, now(), case when $5::text = 'ACTIVE' then now() end, 'standard', 50, 70)`
-    await client.query(sql, [id, session.robot, session.operator, session.owner, status])
+        plan_id, client_rate_cents_per_minute, operator_share_percent, scheduled_for, planned_minutes)
+      values ($1, $2, $3, $4, $5, case when $5::text <> 'PENDING' then now() end,
+        case when $5::text = 'ACTIVE' then now() end, 'standard', 50, 70, $6, $7)`
+    const { at = status === 'PENDING' ? '2026-12-01T09:00:00Z' : null } = session
+    const { minutes = at === null ? null : 60 } = session
+    await client.query(sql, [id, session.robot, session.operator, session.owner, status, at, minutes])
     return id
   }
   const setStatus = (robotId: string, status: string) =>
@@ -174,6 +180,30 @@ describe('the database itself', () => {
     for (const status of ['PENDING', 'COMPLETED', 'CANCELLED']) {
       expect(await refusal(() => insertSession({ robot, operator, owner, status })), status).toBeUndefined()
     }
+  })
+
+  test('refuses bookings whose planned windows overlap, of one robot and of one operator, and takes the next', async () => {
+    const [owner, one, other] = [await insertUser(), await insertUser(), await insertUser()]
+    const [robot, second] = [await insertRobot(owner), await insertRobot(owner)]
+    const book = (robot: string, operator: string, at: string, minutes?: number) =>
+      refusal(() =>
+        insertSession({ robot, operator, owner, status: 'PENDING', at, ...(minutes && { minutes }) }),
+      )
+    expect(await book(robot, one, '2026-12-02T09:00:00Z')).toBeUndefined()
+    expect(await book(robot, other, '2026-12-02T09:59:59Z')).toBe('sessions_robot_window')
+    expect(await book(robot, other, '2026-12-02T08:30:00Z', 31)).toBe('sessions_robot_window')
+    expect(await book(second, one, '2026-12-02T09:30:00Z')).toBe('sessions_operator_window')
+    expect(await book(robot, other, '2026-12-02T10:00:00Z'), 'right after it').toBeUndefined()
+    expect(await book(robot, other, '2026-12-02T08:30:00Z', 30), 'right before it').toBeUndefined()
+    expect(await book(second, other, '2026-12-02T09:00:00Z'), 'at the same time').toBeUndefined()
+  })
+
+  test('refuses a booking without a length, and a length that is none', async () => {
+    const { owner, operator, robot } = await inSession()
+    const pending = { robot, operator, owner, status: 'PENDING' }
+    expect(await refusal(() => insertSession({ ...pending, minutes: null }))).toBe('sessions_pending_planned')
+    expect(await refusal(() => insertSession({ ...pending, at: null }))).toBe('sessions_pending_planned')
+    expect(await refusal(() => insertSession({ ...pending, minutes: 0 }))).toBe('sessions_planned_minutes')
   })
 
   const mismatch = 'robot_in_session_matches_open_session'

@@ -128,6 +128,25 @@ test.each([401, 403, 404])('an upgrade refused with %i is final', async (status)
   expect(gateway.upgrades).toBe(1)
 })
 
+test('a robot that is refused with Retry-After waits at least as long', async () => {
+  const gateway = await new Gateway().listen()
+  gateway.refusals.push(429)
+  gateway.retryAfter = '1'
+  const link = robot(gateway)
+  const startedAt = performance.now()
+  await link.connect()
+  expect(performance.now() - startedAt).toBeGreaterThanOrEqual(990)
+  expect(gateway.upgrades).toBe(2)
+})
+
+test('a Retry-After that is no number of seconds is passed over', async () => {
+  const gateway = await new Gateway().listen()
+  gateway.refusals.push(503)
+  gateway.retryAfter = 'Wed, 21 Oct 2099 07:28:00 GMT'
+  await robot(gateway).connect()
+  expect(gateway.upgrades).toBe(2)
+})
+
 test('a busy gateway, a silent one and one that is not there yet are tried again', async () => {
   const gateway = await new Gateway().listen()
   gateway.refusals.push(503, 502, 429)

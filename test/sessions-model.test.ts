@@ -40,7 +40,7 @@ const jumpMs = mostly(
 const kind = <T extends string>(name: T) => fc.constant(name)
 const step = mostly(
   [3, fc.record({ do: kind('start'), as: operator, robot })],
-  [2, fc.record({ do: kind('schedule'), as: operator, robot, minutes: fc.integer({ min: 1, max: 20 }) })],
+  [2, fc.record({ do: kind('schedule'), as: operator, robot, minutes: fc.integer({ min: 1, max: 90 }) })],
   [12, fc.record({ do: kind('act'), as, session, action })],
   [2, fc.record({ do: kind('extend'), as, session, minutes: fc.integer({ min: 1, max: 480 }) })],
   [2, fc.record({ do: kind('rate'), as, session, stars: fc.integer({ min: 1, max: 5 }) })],
@@ -124,7 +124,7 @@ async function perform(stage: Stage, model: Model, step: Step): Promise<void> {
     agree(reply, model.act(who, one as Session, step.action, clockMs))
   } else if (step.do === 'extend') {
     const reply = await person.post(`${path}/extend`, { additionalMinutes: step.minutes })
-    agree(reply, model.extend(who, one as Session, step.minutes))
+    agree(reply, model.extend(who, one as Session, step.minutes, clockMs))
   } else if (step.do === 'rate') {
     const reply = await person.post(`${path}/rate`, { rating: step.stars })
     agree(reply, model.rate(who, one as Session, step.stars))
@@ -184,7 +184,7 @@ async function audit({ db, cast }: Stage, model: Model): Promise<void> {
     const [charge, earnings] = [one.charge ?? 0, one.earnings ?? 0]
     const expected = [
       { account: 'client_receivable', amount_cents: charge },
-      { account: 'operator_payable', amount_cents: -earnings },
+      { account: 'operator_pending', amount_cents: -earnings },
       { account: 'platform_revenue', amount_cents: earnings - charge },
     ]
     expect(lines).toEqual(expected.filter((line) => line.amount_cents !== 0))

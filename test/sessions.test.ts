@@ -15,8 +15,10 @@ const OPERATOR_VIEW = [...SHARED, 'operator_earnings_cents'].sort()
 const DETAILS = [
   ...['scheduled_for', 'planned_minutes', 'paused_seconds', 'pause_reason', 'rating_comment', 'end_reason'],
   ...['control', 'latency', 'operator_id', 'client_id', 'rate_cents_per_minute', 'billable_seconds'],
-  'stream_url',
+  ...['stream_url', 'planned_end', 'outage_seconds'],
 ]
+/** What it adds for the operator. */
+const OPERATOR_DETAILS = [...DETAILS, 'earnings_pending_until']
 const ISO = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/
 const HOUR_MS = 3_600_000
 
@@ -32,7 +34,8 @@ const start = (operator: Person, robot: { id: string }, more: Record<string, unk
   operator.post(SESSIONS, { robotId: robot.id, ...more })
 const end = (operator: Person, sessionId: string) =>
   operator.patch(`${SESSIONS}/${sessionId}`, { action: 'end' })
-const inAnHour = () => new Date(clockMs + HOUR_MS).toISOString()
+const inHours = (count: number) => new Date(clockMs + count * HOUR_MS).toISOString()
+const inAnHour = () => inHours(1)
 const idsOf = (reply: Reply) => reply.body.sessions.map((session: { id: string }) => session.id)
 const fieldsOf = (body: object) => Object.keys(body).sort()
 
@@ -62,7 +65,8 @@ describe('the views', () => {
         expect(fieldsOf(list.body.sessions[0])).toEqual(fields)
         const alone = await person.get(`${SESSIONS}/${sessionId}`)
         expect(alone.status).toBe(200)
-        expect(fieldsOf(alone.body)).toEqual([...fields, ...DETAILS].sort())
+        const details = person === operator ? OPERATOR_DETAILS : DETAILS
+        expect(fieldsOf(alone.body)).toEqual([...fields, ...details].sort())
       }
     }
     await expectViews()
@@ -91,10 +95,12 @@ describe('the views', () => {
       ...{ robot_name: expect.stringMatching(/^Robot /), operator_name: operator.name },
       ...{ started_at: expect.stringMatching(ISO), ended_at: null, duration_minutes: 1, rating: null },
       ...{ client_charge_cents: null, created_at: running.started_at, scheduled_for: null },
-      ...{ episodes_collected: 0, data_collected_mb: 0, planned_minutes: null, paused_seconds: 0 },
+      ...{ episodes_collected: 0, data_collected_mb: 0, planned_minutes: null, planned_end: null },
+      ...{ paused_seconds: 0 },
       ...{ pause_reason: null, rating_comment: null, end_reason: null },
       ...{ control: { connected: true, stop: null }, latency: null, stream_url: null },
       ...{ operator_id: operator.id, client_id: owner.id, rate_cents_per_minute: 50, billable_seconds: 1 },
+      outage_seconds: 0,
     })
 
     clockMs += 90_000
@@ -144,7 +150,7 @@ describe('the list', () => {
     const { owner, operator, robot } = await cast()
     const ids: string[] = []
     for (let count = 0; count < 55; count++) {
-      ids.unshift((await start(operator, robot, { scheduledFor: inAnHour() })).body.sessionId)
+      ids.unshift((await start(operator, robot, { scheduledFor: inHours(1 + 2 * count) })).body.sessionId)
     }
     for (const person of [owner, operator]) {
       expect(idsOf(await person.get(SESSIONS))).toEqual(ids.slice(0, 50)) // the default page
@@ -186,7 +192,8 @@ describe('the list', () => {
     const made: { id: string; robotId: string; at: string }[] = []
     for (const which of [robot, other, robot, other, robot]) {
       clockMs += 60_000
-      const id = (await start(operator, which, { scheduledFor: inAnHour() })).body.sessionId
+      const scheduledFor = inHours(1 + 2 * made.length)
+      const id = (await start(operator, which, { scheduledFor })).body.sessionId
       const at = (await operator.get(`${SESSIONS}/${id}`)).body.created_at
       made.unshift({ id, robotId: which.id, at })
     }

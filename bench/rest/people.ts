@@ -84,10 +84,12 @@ export async function finishedSessions(
     db.query(
       `insert into sessions (id, robot_id, operator_id, client_id, status, created_at, started_at, ended_at,
        end_reason, billable_minutes, client_charge_cents, operator_earnings_cents, episodes_collected, data_collected_bytes,
-       rating, event_seq)
-     select gen_random_uuid(), ($3::uuid[])[1 + n % $4], ($1::uuid[])[1 + n % $2], $5, 'COMPLETED', at, at,
-       at + interval '40 seconds', 'ended', 1, 50, 35, 3, 1000000, 1 + n % 5, 2
-     from (select n, now() - n * interval '1 minute' as at from generate_series(1, $6::int) n) as minutes`,
+       rating, event_seq, recorded_robot_name, recorded_robot_type, recorded_operator_name, recorded_client_name)
+     select gen_random_uuid(), r.id, o.id, $5, 'COMPLETED', at, at,
+       at + interval '40 seconds', 'ended', 1, 50, 35, 3, 1000000, 1 + n % 5, 2,
+       r.name, r.robot_type, o.display_name, 'Owner'
+     from (select n, now() - n * interval '1 minute' as at from generate_series(1, $6::int) n) as minutes
+       join robots r on r.id = ($3::uuid[])[1 + n % $4] join users o on o.id = ($1::uuid[])[1 + n % $2]`,
       [operators.map(({ id }) => id), operators.length, robots, robots.length, owner.id, count],
     ),
   )

@@ -56,7 +56,8 @@ async function inTransaction<T>(work: (client: PoolClient) => Promise<T>): Promi
 }
 
 const sessionsOfClient = `
-  select r.name as robot_name, r.robot_type, o.display_name as operator_name, s.id, s.status, s.started_at, s.ended_at,
+  select coalesce(s.recorded_robot_name, r.name) as robot_name, coalesce(s.recorded_robot_type, r.robot_type) as robot_type,
+    coalesce(s.recorded_operator_name, o.display_name) as operator_name, s.id, s.status, s.started_at, s.ended_at,
     s.client_charge_cents, s.operator_earnings_cents, s.rating, s.episodes_collected, s.data_collected_bytes,
     s.created_at, s.robot_id, s.operator_id, s.client_id
   from sessions s inner join robots r on r.id = s.robot_id inner join users o on o.id = s.operator_id

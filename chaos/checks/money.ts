@@ -1,9 +1,11 @@
-import { charge } from '../../src/billing/charge.ts'
+import { charge, earnedShare } from '../../src/billing/charge.ts'
 import { type Check, offending } from './check.ts'
 
 interface Priced {
   id: string
   status: string
+  operator_id: string
+  client_id: string
   active_ms: string
   outage_ms: string
   client_rate_cents_per_minute: number | null
@@ -17,11 +19,11 @@ interface Priced {
 }
 
 const perSession = `
-  select s.id, s.status, s.active_ms, s.outage_ms, s.client_rate_cents_per_minute, s.operator_share_percent,
+  select s.id, s.status, s.operator_id, s.client_id, s.active_ms, s.outage_ms, s.client_rate_cents_per_minute, s.operator_share_percent,
     s.client_charge_cents, s.operator_earnings_cents,
     count(distinct l.posting_id) as postings,
     coalesce(sum(l.amount_cents) filter (where l.account = 'client_receivable' and l.user_id = s.client_id), 0) as receivable,
-    coalesce(sum(l.amount_cents) filter (where l.account = 'operator_payable' and l.user_id = s.operator_id), 0) as payable,
+    coalesce(sum(l.amount_cents) filter (where l.account in ('operator_pending', 'operator_payable') and l.user_id = s.operator_id), 0) as payable,
     coalesce(sum(l.amount_cents) filter (where l.account = 'platform_revenue'), 0) as revenue
   from sessions s left join ledger_entries l on l.session_id = s.id and l.kind = 'session_charge'
   group by s.id`
@@ -51,7 +53,7 @@ function wrongWith(row: Priced): string[] {
     activeMs: Number(row.active_ms),
     outageMs: Number(row.outage_ms),
     rateCentsPerMinute: row.client_rate_cents_per_minute ?? Number.NaN,
-    sharePercent: row.operator_share_percent ?? Number.NaN,
+    sharePercent: earnedShare(row) ?? Number.NaN,
   })
   const { clientChargeCents: cents, operatorEarningsCents: earned } = due
   const wrong: string[] = []

@@ -26,12 +26,13 @@ export const emptyDriveView: DriveView = {
 /** A sample older than this is no picture of now. */
 const STALE_MS = 2_000
 
-/** The lines of the screen; not escaped. */
-export function screen(view: DriveView, nowMs: number): string[] {
+/** The lines of the screen; not escaped. The id of the session is among them, for commands in another terminal. */
+export function screen(view: DriveView, sessionId: string, nowMs: number): string[] {
   const { state, latency, command } = view
   const ms = (value: number | null | undefined) => (value == null ? '–' : `${value.toFixed(1)} ms`)
   return [
     `${view.connection}, session ${state?.status ?? '–'}, robot ${state?.robot_connected ? 'connected' : 'away'}`,
+    `session    ${sessionId}`,
     `stop       ${stopText(state)}`,
     `you        ${command.linear_mps.toFixed(2)} m/s, ${command.angular_radps.toFixed(2)} rad/s`,
     `robot      ${robotText(view, nowMs)}`,

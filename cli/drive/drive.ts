@@ -42,7 +42,7 @@ async function giveBack({ out }: Context, desk: Desk, sessionId: string): Promis
 async function drive(cli: Context, sessionId: string, desk: Desk): Promise<string> {
   const seat = new DriverSeat(cli, { sessionId, desk, onChange: () => screen?.changed() })
   const screen = canDraw(cli)
-    ? openLiveScreen(cli, () => driveScreen(seat.view, performance.now()).map((line) => [line]))
+    ? openLiveScreen(cli, () => driveScreen(seat.view, sessionId, performance.now()).map((line) => [line]))
     : undefined
   const closeKeys = openKeys(cli.terminal, {
     typed: (text) => seat.typed(text),

@@ -21,6 +21,7 @@ export async function run(cli: Context, address: string | undefined, options: Op
   const server = address === undefined ? cli.server : originOf(address)
   const signIn = options.apiKey ? withApiKey(cli, server) : inBrowser(cli, server, options.open === true)
   const [credential, account] = await signIn.catch((cause) => {
+    if (cli.signal.aborted) throw cause // nothing to explain: the user ended it
     throw explained(cause, server)
   })
   const profileName = await cli.store.update((file) => {

@@ -12,22 +12,38 @@ import {
   type StreamableHTTPClientTransport,
   type Transport,
 } from '@modelcontextprotocol/client'
-import { explain, failure, refusalOf } from './mcp-refusal.ts'
+import type { Outcome } from '../exit-codes.ts'
+import { explain, failure, outcomeOfRefusal, refusalOf } from './mcp-refusal.ts'
 
 /** More requests than this at a time are refused: nobody asks so much at once unless something runs wild. */
 export const MAX_PENDING = 256
 /** A notification has no answer; one that hangs must not hold up what comes behind it. */
 const NOTIFICATION_TIMEOUT_MS = 10_000
+/** How long the platform may take for what the client has sent before its input ended. */
+const DRAIN_LIMIT_MS = 30_000
 
 export interface ForwarderParts {
-  /** The client's side: standard input and output. */
-  readonly local: Transport
+  /** The messages of the client: standard input. Closed when the input ends. */
+  readonly local: Pick<Transport, 'start' | 'onmessage' | 'onerror' | 'onclose'>
+  /** Writes a message to the client; works also after the client's input has ended. */
+  readonly write: (message: JSONRPCMessage) => Promise<void>
   /** The platform's side. */
   readonly remote: StreamableHTTPClientTransport
   /** Origin of the platform, for messages. */
   readonly platform: string
   /** What went wrong beside an answer. */
   readonly report: (text: string) => void
+  /** Ends the work at once, without waiting for answers. */
+  readonly signal: AbortSignal
+  readonly drainLimitMs?: number
+}
+
+/** What became of the requests of a client. */
+export interface Forwarded {
+  /** Requests that the platform did not answer, and answers that could not be written. */
+  readonly undelivered: number
+  /** The reason of the last one of them. */
+  readonly outcome: Outcome
 }
 
 interface Pending {
@@ -46,14 +62,19 @@ export class McpForwarder {
   readonly #pending = new Map<RequestId, Pending>()
   /** Settles when the notifications so far have been passed on: what comes later may build on them. */
   #told: Promise<void> = Promise.resolve()
+  /** Settles when every message so far has been written to the client, or could not be. */
+  #written: Promise<unknown> = Promise.resolve()
+  #undelivered = 0
+  #outcome: Outcome = 'done'
+  #drained: (() => void) | undefined
 
   constructor(parts: ForwarderParts) {
     this.#parts = parts
   }
 
-  /** Forwards until the client's side closes; resolves then. */
-  async run(): Promise<void> {
-    const { local, remote, platform, report } = this.#parts
+  /** Forwards until the client's input ends and every request that came before is answered, or the time is up. */
+  async run(): Promise<Forwarded> {
+    const { local, remote, platform, report, signal } = this.#parts
     const closed = Promise.withResolvers<void>()
     local.onmessage = (message) => this.#fromClient(message)
     local.onerror = (cause) => report(cause.message)
@@ -64,8 +85,37 @@ export class McpForwarder {
     await remote.start()
     await local.start()
     await closed.promise
+    if (!signal.aborted) await this.#drain()
     for (const { abort } of this.#pending.values()) abort.abort()
     this.#pending.clear()
+    return { undelivered: this.#undelivered, outcome: this.#outcome }
+  }
+
+  /** Waits for the answers to all pending requests. */
+  async #drain(): Promise<void> {
+    const { signal, drainLimitMs = DRAIN_LIMIT_MS } = this.#parts
+    const limit = AbortSignal.any([signal, AbortSignal.timeout(drainLimitMs)])
+    const over = new Promise<void>((resolve) =>
+      limit.addEventListener('abort', () => resolve(), { once: true }),
+    )
+    const answered = new Promise<void>((resolve) => {
+      this.#drained = resolve
+      this.#settle()
+    })
+    await Promise.race([over, Promise.all([answered, this.#told])])
+    if (signal.aborted) return
+    const seconds = drainLimitMs / 1000
+    for (const [id, { abort }] of this.#pending) {
+      this.#refuse(id, new Error(`no answer came within ${seconds} s after the input had ended`))
+      abort.abort()
+    }
+    await Promise.race([over, this.#written])
+  }
+
+  /** Forgets a request that has its answer. */
+  #settle(id?: RequestId): void {
+    if (id !== undefined) this.#pending.delete(id)
+    if (this.#pending.size === 0) this.#drained?.()
   }
 
   #fromClient(message: JSONRPCMessage): void {
@@ -99,8 +149,15 @@ export class McpForwarder {
   }
 
   #refuse(id: RequestId, cause: unknown): void {
-    this.#pending.delete(id)
+    const outcome = outcomeOfRefusal(cause)
+    if (outcome !== 'done') this.#lose(outcome)
     this.#answer(refusalOf(id, cause, this.#parts.platform))
+    this.#settle(id)
+  }
+
+  #lose(outcome: Outcome): void {
+    this.#undelivered++
+    this.#outcome = outcome
   }
 
   #tell(notification: JSONRPCNotification): void {
@@ -114,7 +171,7 @@ export class McpForwarder {
     const id = method === 'notifications/cancelled' ? params?.requestId : undefined
     if (typeof id !== 'string' && typeof id !== 'number') return undefined
     const pending = this.#pending.get(id)
-    this.#pending.delete(id)
+    this.#settle(id)
     return pending
   }
 
@@ -131,10 +188,10 @@ export class McpForwarder {
       const pending = this.#pending.get(message.id)
       // Cancelled, or answered with an error meanwhile.
       if (!pending) return
-      this.#pending.delete(message.id)
       if (pending.initialize) this.#negotiated(message)
-    }
-    this.#answer(message)
+      this.#answer(message)
+      this.#settle(message.id)
+    } else this.#answer(message)
   }
 
   /** From now on every request to the platform carries the version both have agreed on. */
@@ -144,6 +201,10 @@ export class McpForwarder {
   }
 
   #answer(message: JSONRPCMessage): void {
-    this.#parts.local.send(message).catch((cause: Error) => this.#parts.report(cause.message))
+    const written = this.#parts.write(message).catch((cause: Error) => {
+      this.#lose('refused')
+      this.#parts.report(cause.message)
+    })
+    this.#written = Promise.all([this.#written, written])
   }
 }

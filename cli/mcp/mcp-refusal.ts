@@ -6,6 +6,7 @@ import {
   SdkHttpError,
   UnauthorizedError,
 } from '@modelcontextprotocol/client'
+import { type Outcome, outcomeOf } from '../exit-codes.ts'
 import { Failure } from '../failure.ts'
 
 /** JSON-RPC leaves -32000 to -32099 to servers; this one says that the platform gave no answer of its own. */
@@ -19,6 +20,12 @@ export function refusalOf(id: RequestId, cause: unknown, platform: string): JSON
   if (told) return { ...told, id }
   const status = statusOf(cause)
   return failure(id, explain(cause, platform), status === 0 ? undefined : { status })
+}
+
+/** Returns what a refusal means for the exit code: `done` where the platform answered in the protocol. */
+export function outcomeOfRefusal(cause: unknown): Outcome {
+  if (answerIn(cause)) return 'done'
+  return cause instanceof Failure ? cause.outcome : outcomeOf(statusOf(cause))
 }
 
 export function failure(id: RequestId, message: string, data?: object): JSONRPCErrorResponse {

@@ -44,6 +44,8 @@ function showOperator(out: Output, stats: Schemas['OperatorStats']): void {
     ['Earned this month', money(stats.earnings_this_month_cents)],
     ['Earned in all', money(stats.earnings_total_cents)],
     ['Ready for payout', money(stats.available_for_payout_cents)],
+    ['Pending', money(stats.pending_earnings_cents)],
+    ['Robots away this month', `${stats.outage_seconds_this_month} s, not earned`],
     [
       'Rating',
       stats.rating_average === null ? undefined : `${stats.rating_average} of ${stats.rating_count}`,

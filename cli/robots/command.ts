@@ -20,6 +20,17 @@ export function addRobots(program: Command, running: Running): void {
     .argument('<robot>', 'its id, the beginning of that, or its name')
     .action(running(() => import('./show.ts')))
   robots
+    .command('logs')
+    .description("print the newest lines of a robot's log, oldest first; as JSON Lines with --json")
+    .argument('<robot>', 'its id, the beginning of that, or its name')
+    .addOption(
+      new Option('--level <level>', 'only lines of this level or above')
+        .choices(['debug', 'info', 'warn', 'error'])
+        .default('debug'),
+    )
+    .option('--limit <number>', 'at most so many', integer(1, 10_000), 100)
+    .action(running(() => import('./logs.ts')))
+  robots
     .command('register')
     .description('register a robot; its token is shown this once')
     .argument('<name>')
@@ -41,6 +52,14 @@ export function addRobots(program: Command, running: Running): void {
     .option('--require-certification')
     .option('--no-require-certification')
     .option('--latency-limit <ms>', 'above which delay it should not be driven', integer(50, 10_000))
+    .option('--low-battery <percent>', 'below which charge you are notified; 0 for never', integer(0, 100))
+    .addOption(
+      new Option('--log-events <level>', 'from which level on its log lines become events').choices([
+        'off',
+        'warn',
+        'error',
+      ]),
+    )
     .action(running(() => import('./update.ts')))
   robots
     .command('rotate-token')

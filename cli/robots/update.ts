@@ -1,4 +1,4 @@
-import { answerOf } from '@wheelhouse/sdk'
+import { answerOf, type Schemas } from '@wheelhouse/sdk'
 import type { Context } from '../context.ts'
 import { Failure } from '../failure.ts'
 import { robotId } from '../ids.ts'
@@ -11,11 +11,13 @@ interface Options {
   readonly notes?: string
   readonly requireCertification?: boolean
   readonly latencyLimit?: number
+  readonly lowBattery?: number
+  readonly logEvents?: Schemas['RobotDetail']['log_event_level']
 }
 
 /** Changes what is named, and nothing else. */
 export async function run(cli: Context, given: string, options: Options): Promise<void> {
-  const { name, streamUrl, tag, notes, requireCertification, latencyLimit } = options
+  const { name, streamUrl, tag, notes, requireCertification, latencyLimit, lowBattery, logEvents } = options
   const body = {
     ...(name !== undefined && { name }),
     ...(streamUrl !== undefined && { stream_url: streamUrl }),
@@ -23,6 +25,8 @@ export async function run(cli: Context, given: string, options: Options): Promis
     ...(notes !== undefined && { notes: notes || null }),
     ...(requireCertification !== undefined && { require_certification: requireCertification }),
     ...(latencyLimit !== undefined && { latency_limit_ms: latencyLimit }),
+    ...(lowBattery !== undefined && { low_battery_threshold: lowBattery / 100 }),
+    ...(logEvents !== undefined && { log_event_level: logEvents }),
   }
   if (Object.keys(body).length === 0) {
     throw new Failure('usage', 'Say what to change. See: wheelhouse robots update --help')

@@ -12,6 +12,8 @@ export const robotColumns: readonly Column<Schemas['Robot']>[] = [
   { title: 'LAST HEARTBEAT', value: ({ last_heartbeat }) => when(last_heartbeat) },
 ]
 
+const percent = (share: number) => `${Math.round(share * 100)} %`
+
 export function showRobot(out: Output, robot: Schemas['RobotDetail']): void {
   out.record([
     ['Id', robot.id],
@@ -24,9 +26,15 @@ export function showRobot(out: Output, robot: Schemas['RobotDetail']): void {
     ['Video', robot.stream_url || undefined],
     ['Control', robot.control_url],
     ['Last heartbeat', when(robot.last_heartbeat)],
+    ['Battery', robot.battery === null ? undefined : `${percent(robot.battery)}, ${when(robot.battery_at)}`],
     ['Hours', robot.total_hours.toFixed(1)],
     ['Certification', robot.require_certification ? 'required' : 'not required'],
     ['Latency limit', `${robot.latency_limit_ms} ms`],
+    [
+      'Low battery',
+      robot.low_battery_threshold === 0 ? 'never' : `below ${percent(robot.low_battery_threshold)}`,
+    ],
+    ['Log events', robot.log_event_level],
     ['Registered', when(robot.created_at)],
   ])
 }

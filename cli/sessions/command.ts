@@ -44,6 +44,7 @@ function addStarting(sessions: Command, running: Running): void {
     .description('start a session on a robot now, as its operator')
     .argument('<robot>', 'its id, the beginning of that, or its name')
     .option('--operator <id>', 'another operator; for admins')
+    .option('--minutes <number>', 'planned length; without it no end is planned', integer(1, 1_440))
     .action(running(() => import('./start.ts')))
   sessions
     .command('schedule')
@@ -51,6 +52,7 @@ function addStarting(sessions: Command, running: Running): void {
     .argument('<robot>', 'its id, the beginning of that, or its name')
     .argument('<time>', 'such as 2026-12-01T09:30 or +2h, at most 90 days ahead', moment)
     .option('--operator <id>', 'another operator; for admins')
+    .option('--minutes <number>', 'planned length; default: 60', integer(1, 1_440))
     .action(running(() => import('./schedule.ts')))
 }
 

@@ -5,18 +5,21 @@ import { when } from '../views.ts'
 
 export interface StartOptions {
   readonly operator?: string
+  /** The planned length. */
+  readonly minutes?: number
 }
 
 /** Takes a robot, now or at a time. */
 export async function startSession(
   cli: Context,
   given: string,
-  { operator, at }: StartOptions & { at?: string },
+  { operator, minutes, at }: StartOptions & { at?: string },
 ): Promise<void> {
   const body = {
     robotId: await availableRobotId(cli, given),
     ...(operator !== undefined && { operatorId: operator }),
     ...(at !== undefined && { scheduledFor: at }),
+    ...(minutes !== undefined && { plannedMinutes: minutes }),
   }
   const session = await answerOf(cli.rest.POST('/api/sessions', { body }))
   cli.out.result(session, () => {

@@ -20,6 +20,9 @@ export const sessionColumns: readonly Column<Session>[] = [
   { title: 'RATED', value: ({ rating }) => rating, right: true },
 ]
 
+const pendingUntil = (session: Schemas['SessionDetail']) =>
+  'earnings_pending_until' in session ? when(session.earnings_pending_until) : undefined
+
 export function showSession(out: Output, session: Schemas['SessionDetail']): void {
   const { control, latency } = session
   const charged = 'operator_earnings_cents' in session ? 'Earned' : 'Charged'
@@ -32,7 +35,9 @@ export function showSession(out: Output, session: Schemas['SessionDetail']): voi
     ],
     ['Robot', `${session.robot_name} (${session.robot_type})`],
     ['Robot id', session.robot_id],
+    ['Robot connection', isOpen(session) ? robotConnection(session) : undefined],
     ['Operator', session.operator_name],
+    ['Operator connection', isOpen(session) ? operatorConnection(session) : undefined],
     ['Planned for', when(session.scheduled_for)],
     ['Started', when(session.started_at)],
     ['Ended', when(session.ended_at)],
@@ -40,14 +45,28 @@ export function showSession(out: Output, session: Schemas['SessionDetail']): voi
     ['Why ended', session.end_reason ?? undefined],
     ['Minutes', session.duration_minutes ?? undefined],
     ['Planned minutes', session.planned_minutes ?? undefined],
+    ['Planned end', when(session.planned_end)],
     ['Paused', session.paused_seconds > 0 ? `${session.paused_seconds} s` : undefined],
+    ['Robot away', session.outage_seconds > 0 ? `${session.outage_seconds} s, not billed` : undefined],
     [charged, money(centsOf(session))],
+    ['Pending until', pendingUntil(session)],
     ['Rated', session.rating ?? undefined],
     ['Comment', session.rating_comment ?? undefined],
-    ['Driven', control.connected ? 'the operator is connected' : undefined],
     [
       'Latency',
       latency?.p50_ms != null ? `${latency.p50_ms} ms, 95%: ${latency.p95_ms ?? '-'} ms` : undefined,
     ],
   ])
+}
+
+const isOpen = ({ status }: Schemas['SessionDetail']) => status === 'ACTIVE' || status === 'PAUSED'
+
+const robotConnection = ({ control }: Schemas['SessionDetail']) =>
+  control.connected ? painted('green', 'connected') : painted('red', 'not connected')
+
+/** Returns what the state of a session says of its operator: an ACTIVE session that loses its operator is paused. */
+function operatorConnection({ status, pause_reason, control }: Schemas['SessionDetail']) {
+  if (!control.operator_joined) return 'not connected yet'
+  if (status === 'ACTIVE') return painted('green', 'connected')
+  return pause_reason === 'operator_lost' ? painted('red', 'lost') : 'not known while paused'
 }

@@ -8,6 +8,9 @@ const Details = z.looseObject({
   reason: z.string().optional().catch(undefined),
   additional_minutes: z.number().optional().catch(undefined),
   planned_minutes: z.number().optional().catch(undefined),
+  planned_end: z.string().optional().catch(undefined),
+  ends_at: z.string().optional().catch(undefined),
+  outage_seconds: z.number().optional().catch(undefined),
   rating: z.number().optional().catch(undefined),
   comment: z.string().nullish().catch(undefined),
 })
@@ -21,6 +24,8 @@ const WORDS: Readonly<Record<string, string>> = {
   'session.cancelled': 'session cancelled',
   'session.stopped': 'EMERGENCY STOP',
   'session.stop_cleared': 'stop cleared',
+  'session.pause_limit_soon': 'paused for long, the session ends soon',
+  'session.planned_end_soon': 'planned end is near',
   'session.rated': 'rated',
   'extension.requested': 'more time asked for',
   'extension.approved': 'more time granted',
@@ -35,10 +40,14 @@ export function wordsOf({ event, data }: Pick<LogEntry, 'event' | 'data'>): stri
     const message = ChatMessage.safeParse(data).data
     return message ? `${message.sender_name} (${message.sender_role}): ${message.body}` : 'a message'
   }
-  const { reason, additional_minutes, planned_minutes, rating, comment } = Details.parse(data)
+  const { reason, additional_minutes, planned_minutes, planned_end, ends_at, outage_seconds, rating, comment } =
+    Details.parse(data)
   const more = [
     additional_minutes === undefined ? undefined : `${additional_minutes} minutes`,
     planned_minutes === undefined ? undefined : `planned ${planned_minutes} minutes`,
+    planned_end === undefined ? undefined : `until ${clockOf(planned_end)}`,
+    ends_at === undefined ? undefined : `at ${clockOf(ends_at)}`,
+    outage_seconds === undefined || outage_seconds <= 0 ? undefined : `${outage_seconds} s not billed`,
     rating === undefined ? undefined : `${rating} of 5`,
     comment ?? undefined,
     reason,

@@ -158,6 +158,8 @@ export class SessionWatch {
       onState: ({ status, robot_connected, stop }) =>
         this.#tell({ type: 'state', status, robot_connected, stop }),
       onTelemetry: (data) => this.#tell({ type: 'telemetry', data }),
+      onLog: ({ level, message, dropped }) => this.#tell({ type: 'log', level, message, dropped }),
+      onBattery: ({ battery }) => this.#tell({ type: 'battery', battery }),
       onLatency: ({ operator_ms, robot_ms }) =>
         this.#tell({ type: 'latency', operator_ms, robot_ms, own_ms: this.ownLatencyMs }),
       onError: (cause) => this.#problem(`gateway: ${wordsOf(cause)}`),

@@ -1,4 +1,10 @@
-import type { DriveStop, SessionLogEvent, SessionStatus, WatchedSession } from '@wheelhouse/protocol'
+import type {
+  DriveStop,
+  RobotLogLevel,
+  SessionLogEvent,
+  SessionStatus,
+  WatchedSession,
+} from '@wheelhouse/protocol'
 
 /** What watching a session tells, in the order in which it came. Times are this machine's but for `at` of the log. */
 export type WatchEvent =
@@ -20,6 +26,15 @@ export type WatchEvent =
       readonly stop: DriveStop | null
     }
   | { readonly type: 'telemetry'; readonly data: unknown }
+  /** A line of the robot's log. */
+  | {
+      readonly type: 'log'
+      readonly level: RobotLogLevel
+      readonly message: string
+      readonly dropped: number
+    }
+  /** Charge of the robot, 0 to 1. */
+  | { readonly type: 'battery'; readonly battery: number }
   /** Round trips in milliseconds: between the gateway and the operator, the robot, and here. */
   | {
       readonly type: 'latency'

@@ -51,6 +51,10 @@ function lineOf(event: WatchEvent): Line | undefined {
       return { text: stateText(event) }
     case 'telemetry':
       return { text: `telemetry: ${telemetryWords(event.data)}` }
+    case 'log':
+      return { text: `robot ${event.level}: ${event.message}` }
+    case 'battery':
+      return { text: `battery: ${Math.round(event.battery * 100)} %` }
     case 'stop':
       return { text: `stop ${event.state}` }
     case 'end':

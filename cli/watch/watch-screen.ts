@@ -43,9 +43,10 @@ function title({ robotName, operatorName, sessionId, status }: WatchView): Piece
 
 const quiet = (text: string, good: string): Piece => (text === good ? text : painted('yellow', text))
 
-function robotPiece({ robotConnected }: WatchView): Piece {
+function robotPiece({ robotConnected, battery }: WatchView): Piece {
   if (robotConnected === null) return '–'
-  return robotConnected ? 'connected' : painted('yellow', 'away')
+  if (!robotConnected) return painted('yellow', 'away')
+  return battery === null ? 'connected' : `connected, battery ${Math.round(battery * 100)} %`
 }
 
 function stopPiece({ stop, pressed }: WatchView): Piece {

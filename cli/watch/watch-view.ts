@@ -16,6 +16,8 @@ export interface WatchView {
   /** How far a stop that was pressed here has come; null once the gateway or the log has told of it. */
   readonly pressed: 'pressed' | 'recorded' | null
   readonly telemetry: { readonly data: unknown; readonly atMs: number } | null
+  /** Charge of the robot, 0 to 1. */
+  readonly battery: number | null
   readonly latency: Extract<WatchEvent, { type: 'latency' }> | null
   readonly typing: { readonly name: string; readonly untilMs: number } | null
   /** Lines for the log, oldest first. */
@@ -31,7 +33,14 @@ const ALARMS: ReadonlySet<string> = new Set(['session.stopped', 'robot.lost'])
 export function emptyView(sessionId: string): WatchView {
   return {
     ...{ sessionId, robotName: '', operatorName: '', status: '', hub: 'connecting', link: '–' },
-    ...{ robotConnected: null, stop: undefined, pressed: null, telemetry: null, latency: null },
+    ...{
+      robotConnected: null,
+      stop: undefined,
+      pressed: null,
+      telemetry: null,
+      latency: null,
+      battery: null,
+    },
     ...{ typing: null, log: [], note: '' },
   }
 }
@@ -65,6 +74,10 @@ export function seen(view: WatchView, event: WatchEvent, nowMs: number): WatchVi
       return { ...view, note: event.reason }
     case 'event':
       return logged(view, event)
+    case 'log':
+      return robotLogged(view, event)
+    case 'battery':
+      return { ...view, battery: event.battery }
   }
 }
 
@@ -78,6 +91,11 @@ function logged(view: WatchView, event: Extract<WatchEvent, { type: 'event' }>):
     ...(event.event === 'session.stop_cleared' && { pressed: unlessRecorded(view) }),
     log: [...view.log.slice(-(MAX_LOG - 1)), line],
   }
+}
+
+function robotLogged(view: WatchView, { level, message }: Extract<WatchEvent, { type: 'log' }>): WatchView {
+  const line = { time: clockOf(Date.now()), text: `robot ${level}: ${message}`, alarm: level === 'error' }
+  return { ...view, log: [...view.log.slice(-(MAX_LOG - 1)), line] }
 }
 
 /** What is recorded is over with the next word about stops; what is not is still owed. */

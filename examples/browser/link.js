@@ -1,7 +1,7 @@
 // One WebSocket of the gateway that comes back when that makes sense. docs/protocol.md describes the wire.
 
 /** Close codes after which a new connection makes sense. */
-const COME_BACK = new Set([1006, 4008, 4009, 4408, 4503])
+const COME_BACK = new Set([1006, 4008, 4009, 4408, 4500, 4503])
 const FIRST_WAIT_MS = 250
 const LONGEST_WAIT_MS = 10_000
 const CONNECT_LIMIT_MS = 10_000

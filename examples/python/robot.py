@@ -16,7 +16,7 @@ import time
 
 import websockets
 
-COME_BACK = {1006, 4008, 4009, 4503}  # close codes after which a new connection makes sense
+COME_BACK = {1006, 4008, 4009, 4500, 4503}  # close codes after which a new connection makes sense
 NEVER = {401, 403, 404}  # refusals that another attempt would not change
 WATCHDOG_MARGIN_MS = 100  # beyond the gateway's own deadman, which is given the first word
 CLOCK_CREEP = 0.0002  # clocks drift: the smallest offset seen may grow by 0.2 ms a second
@@ -39,6 +39,7 @@ class Motors:
 
     def __init__(self):
         self.x = self.y = self.heading = self.linear = self.angular = 0.0
+        self.battery = 0.9  # 0 to 1
 
     def step(self, linear, angular, seconds):
         most = MAX_CHANGE_PER_S * seconds
@@ -47,6 +48,7 @@ class Motors:
         self.heading += self.angular * seconds
         self.x += math.cos(self.heading) * self.linear * seconds
         self.y += math.sin(self.heading) * self.linear * seconds
+        self.battery = max(0.0, self.battery - (0.00001 if self.standing else 0.0003) * seconds)
 
     @property
     def standing(self):
@@ -137,13 +139,18 @@ async def send(socket, frame, droppable=False):
     await socket.send(json.dumps(frame))
 
 
+async def log(socket, level, message):
+    """Adds a line to the robot's log on the platform."""
+    await send(socket, {"type": "log", "level": level, "message": message}, droppable=True)
+
+
 async def talk(socket, heartbeat_s):
     """Heartbeats, telemetry, and the answer to a stop once the motors stand."""
     seq, next_beat = 0, 0.0
     while True:
         if time.monotonic() >= next_beat:
             seq, next_beat = seq + 1, time.monotonic() + heartbeat_s
-            await send(socket, {"type": "heartbeat", "seq": seq, "battery": 0.9})
+            await send(socket, {"type": "heartbeat", "seq": seq, "battery": round(motors.battery, 4)})
         if pilot.unanswered is not None and motors.standing:
             reason, pilot.unanswered = pilot.unanswered, None
             await send(socket, {"type": "stopped", "reason": reason[:500]})
@@ -173,8 +180,12 @@ async def on_frame(socket, message):
             await send(socket, {"type": "ack", "seq": frame["seq"]}, droppable=True)
     elif kind == "session":
         pilot.on_session(frame)
+        await log(socket, "info", f"session {frame['status']} with {frame['operator_name']}")
     elif kind == "stop":
+        repeated = pilot.latched  # a latched stop is sent again until it is answered
         pilot.on_stop(frame["reason"], frame["latched"])
+        if frame["latched"] and not repeated:
+            await log(socket, "warn", f"stopped: {frame['reason']}")
     elif kind == "stop_cleared":
         pilot.latched = False  # and stand on, until the next control frame
     elif kind == "error":
@@ -224,7 +235,7 @@ async def main():
         asyncio.get_running_loop().add_signal_handler(name, asyncio.current_task().cancel)
     failures = 0
     while not driving.done():
-        began = time.monotonic()
+        began, at_least = time.monotonic(), 0
         try:
             await connection(os.environ["CONTROL_URL"], os.environ["ROBOT_TOKEN"])
         except websockets.ConnectionClosed as closed:
@@ -237,11 +248,14 @@ async def main():
             print("refused", status, flush=True)
             if status in NEVER:
                 return status
+            headers = getattr(refused, "headers", getattr(getattr(refused, "response", None), "headers", None)) or {}
+            wait = headers.get("Retry-After") or ""  # set for a robot that connects too often
+            at_least = min(300, int(wait)) if wait.isdigit() else 0
         except (OSError, asyncio.TimeoutError) as error:
             print("lost:", error, flush=True)
         failures = 0 if time.monotonic() - began > 10 else failures + 1
         # Full jitter, so that a fleet that lost its gateway does not come back all at once.
-        await asyncio.sleep(random.uniform(0, min(10, 0.25 * 2 ** min(failures, 10))))
+        await asyncio.sleep(at_least + random.uniform(0, min(10, 0.25 * 2 ** min(failures, 10))))
 
 
 if __name__ == "__main__":

@@ -1,5 +1,6 @@
 import { alone } from '../async.ts'
 import type { Bus } from '../events/bus.ts'
+import type { Guard } from '../guard.ts'
 import type { Log } from '../log.ts'
 import type { ApiKeys } from './api-key.service.ts'
 import type { Users } from './user.service.ts'
@@ -13,6 +14,7 @@ export interface RevocationSources {
   readonly apiKeys: Pick<ApiKeys, 'revokedWithin'>
   readonly users: Pick<Users, 'rightsChangedWithin'>
   readonly bus: Bus
+  readonly guard: Guard
   readonly log: Log
 }
 
@@ -27,8 +29,8 @@ export function watchRevocations(
     permissionsChanged: (user: { id: string; rights_version: number }) => void
   },
 ): { close(): void } {
-  const { apiKeys, users, bus, log, monotonicMs = () => performance.now() } = parts
-  const unsubscribe = bus.subscribe('credential.revoked', ({ apiKeyId }) => on.keyRevoked(apiKeyId))
+  const { apiKeys, users, bus, guard, log, monotonicMs = () => performance.now() } = parts
+  const unsubscribe = guard.subscribe(bus, 'credential.revoked', ({ apiKeyId }) => on.keyRevoked(apiKeyId))
   let lastMs = monotonicMs()
   let failing = false
   const poll = alone(async () => {
@@ -48,7 +50,7 @@ export function watchRevocations(
       failing = true
     }
   })
-  const timer = setInterval(poll, POLL_MS)
+  const timer = guard.every('timer:revocations', POLL_MS, poll)
   return {
     close() {
       clearInterval(timer)

@@ -18,6 +18,13 @@ export interface Charge {
   readonly operatorEarningsCents: number
 }
 
+/** Returns what of the charge the operator earns, in percent: nothing of a session on a robot of their own. */
+export const earnedShare = (session: {
+  readonly operator_id: string
+  readonly client_id: string
+  readonly operator_share_percent: number | null
+}): number | null => (session.operator_id === session.client_id ? 0 : session.operator_share_percent)
+
 /**
  * What a session costs and earns. Each begun minute of ACTIVE time without outages is charged whole; a fraction
  * of a second begins a minute, none does not. The operator's share is rounded down to a cent.

@@ -2,7 +2,10 @@ import { defineEntity, type InferEntity, p } from '@mikro-orm/core'
 import { User } from '../accounts/user.entity.ts'
 import { InvoiceStatus } from './invoice.schema.ts'
 
-/** What a client owes for a month (UTC). Made when the month is over; the sessions on it name it. */
+/**
+ * What a client owes for a month (UTC). Made when the month is over; the sessions on it name it. Triggers refuse every
+ * change of an issued invoice but that of its payment.
+ */
 export const Invoice = defineEntity({
   name: 'Invoice',
   tableName: 'invoices',
@@ -18,6 +21,7 @@ export const Invoice = defineEntity({
     { name: 'invoices_total', expression: '"total_cents" >= 0' },
     { name: 'invoices_issued', expression: `"status" = 'DRAFT' or "issued_at" is not null` },
     { name: 'invoices_paid', expression: `"status" <> 'PAID' or "paid_at" is not null` },
+    { name: 'invoices_billing_name', expression: `"status" = 'DRAFT' or "billing_name" is not null` },
   ],
   properties: {
     id: p.uuid().primary(),
@@ -29,6 +33,10 @@ export const Invoice = defineEntity({
     totalCents: p.bigint('number'),
     sessionCount: p.integer(),
     minutes: p.integer(),
+    /** The client's company or name, country and VAT id when it was made, copied by a trigger. */
+    billingName: p.text().nullable(),
+    billingCountry: p.text().nullable(),
+    billingVatId: p.text().nullable(),
     issuedAt: p.datetime(3).nullable(),
     paidAt: p.datetime(3).nullable(),
     /** Where it can be read and paid at the payment provider. */

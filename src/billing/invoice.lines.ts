@@ -4,22 +4,22 @@ import type { Db } from '../db/orm.ts'
 /** One session on an invoice. */
 export type SessionLine = Awaited<ReturnType<typeof sessionLines>>[number]
 
-/** The sessions on an invoice, oldest first. */
+/** The sessions on an invoice, oldest first, with the names that were copied when they ended. */
 export const sessionLines = (db: Db, invoiceId: string, page: { limit: number; offset: number }) =>
   db
     .selectFrom('sessions')
-    .innerJoin('robots', 'robots.id', 'sessions.robot_id')
-    .innerJoin('users as operators', 'operators.id', 'sessions.operator_id')
-    .select(['sessions.id', 'robots.name as robot_name', 'operators.display_name as operator_name'])
+    .select(['id', 'recorded_robot_name as robot_name', 'recorded_robot_type as robot_type'])
+    .select('recorded_operator_name as operator_name')
     .select(['started_at', 'ended_at', 'billable_minutes', 'client_rate_cents_per_minute'])
     .select(['client_charge_cents', 'active_ms', 'paused_ms', 'outage_ms'])
     .where('invoice_id', '=', invoiceId)
-    .orderBy('sessions.started_at')
-    .orderBy('sessions.id')
+    .orderBy('started_at')
+    .orderBy('id')
     .limit(page.limit)
     .offset(page.offset)
     // What is on an invoice has come to its end and was charged.
     .$narrowType<{ started_at: NotNull; ended_at: NotNull; billable_minutes: NotNull }>()
+    .$narrowType<{ robot_name: NotNull; robot_type: NotNull; operator_name: NotNull }>()
     .$narrowType<{ client_charge_cents: NotNull; client_rate_cents_per_minute: NotNull }>()
     .execute()
 

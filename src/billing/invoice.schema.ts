@@ -19,6 +19,21 @@ export const InvoiceView = z
     month: z.string().meta({ description: 'YYYY-MM, in UTC.', examples: ['2026-10'] }),
     status: InvoiceStatus,
     currency: z.literal(CURRENCY),
+    billing_name: z
+      .string()
+      .nullable()
+      .meta({
+        description: 'Your company, or your name, when it was made; it does not change. Null in a DRAFT.',
+        examples: ['Fjord Logistics AS'],
+      }),
+    billing_country: z
+      .string()
+      .nullable()
+      .meta({ description: 'Of your profile when it was made.', examples: ['NO'] }),
+    billing_vat_id: z
+      .string()
+      .nullable()
+      .meta({ description: 'Of your profile when it was made.', examples: ['NO923609016MVA'] }),
     total_cents: whole.meta({ description: 'In cents.', examples: [14_200] }),
     session_count: whole.meta({ examples: [11] }),
     minutes: whole.meta({ description: 'Billed minutes.', examples: [284] }),
@@ -38,8 +53,13 @@ export type InvoiceView = z.infer<typeof InvoiceView>
 export const InvoiceLine = z
   .object({
     session_id: idOf('session'),
-    robot_name: z.string().meta({ examples: ['Warehouse arm'] }),
-    operator_name: z.string().meta({ examples: ['Ola Nordmann'] }),
+    robot_name: z
+      .string()
+      .meta({ description: 'As it was called when the session ended.', examples: ['Warehouse arm'] }),
+    robot_type: z.string().meta({ examples: ['so-101'] }),
+    operator_name: z
+      .string()
+      .meta({ description: 'Their name when the session ended.', examples: ['Ola Nordmann'] }),
     started_at: timestamp,
     ended_at: timestamp,
     minutes: whole.meta({ description: 'Billed minutes of control.', examples: [27] }),

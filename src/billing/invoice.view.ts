@@ -12,6 +12,9 @@ export function invoiceView(row: Selectable<Tables['invoices']>): InvoiceView {
     month: row.month,
     status: row.status,
     currency: CURRENCY,
+    billing_name: row.billing_name,
+    billing_country: row.billing_country,
+    billing_vat_id: row.billing_vat_id,
     total_cents: row.total_cents,
     session_count: row.session_count,
     minutes: row.minutes,
@@ -24,6 +27,7 @@ export function invoiceView(row: Selectable<Tables['invoices']>): InvoiceView {
 export const lineView = (row: SessionLine): z.input<typeof InvoiceLine> => ({
   session_id: row.id,
   robot_name: row.robot_name,
+  robot_type: row.robot_type,
   operator_name: row.operator_name,
   started_at: iso(row.started_at),
   ended_at: iso(row.ended_at),

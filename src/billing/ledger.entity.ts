@@ -9,6 +9,7 @@ import { Invoice } from './invoice.entity.ts'
 export const Account = z.enum([
   'client_receivable',
   'client_balance',
+  'operator_pending',
   'operator_payable',
   'platform_revenue',
   'payout_reserved',
@@ -53,7 +54,7 @@ export const LedgerEntry = defineEntity({
     { name: 'ledger_entries_amount', expression: '"amount_cents" <> 0' },
     {
       name: 'ledger_entries_owner',
-      expression: `("user_id" is not null) = ("account" in ('client_receivable', 'client_balance', 'operator_payable', 'payout_reserved'))`,
+      expression: `("user_id" is not null) = ("account" in ('client_receivable', 'client_balance', 'operator_pending', 'operator_payable', 'payout_reserved'))`,
     },
   ],
   properties: {

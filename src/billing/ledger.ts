@@ -11,7 +11,9 @@ import type { Account } from './ledger.entity.ts'
  * | `client_receivable` | client   | debit: a session ended  | the client paid           |
  * | `client_balance`    | client   | debit: the provider put | the provider charged it   |
  * |                     |          | an invoice off          | with a later one          |
- * | `operator_payable`  | operator | credit: a session ended | a payout was reserved     |
+ * | `operator_pending`  | operator | credit: a session ended | it became available       |
+ * | `operator_payable`  | operator | credit: earnings became | a payout was reserved     |
+ * |                     |          | available               |                           |
  * | `payout_reserved`   | operator | credit: a payout began  | it arrived, or fell back  |
  * | `platform_revenue`  | nobody   | credit: a session ended |                           |
  * | `provider_cash`     | nobody   | debit: a client paid    | a payout was transferred  |
@@ -72,7 +74,7 @@ export async function balance(db: Db, account: Account, userId: string): Promise
   return cents
 }
 
-/** What an operator has earned and not yet asked to be paid out, in cents. */
+/** What an operator can ask to be paid out, in cents: earned, not pending, and not asked for yet. */
 export async function availableForPayout(db: Db, operatorId: string): Promise<number> {
   return 0 - (await balance(db, 'operator_payable', operatorId)) // 0 - 0 is 0; -0 is not
 }

@@ -34,8 +34,12 @@ export interface Driving {
    */
   operatorLost(sessionId: string): Promise<boolean>
 
-  /** An operator's control socket is connected: from now on the session needs one. Doing it again changes nothing. */
-  markDriven(sessionId: string): Promise<void>
+  /**
+   * Records that an operator's control socket joins: from now on the session needs one, and is not paused for the want
+   * of a first one. Doing it again changes nothing. Returns the number of the newest entry of its log at that moment, by
+   * which the gateway finds a pause that came first; undefined when the session is not open.
+   */
+  recordJoin(sessionId: string): Promise<number | undefined>
 
   /** Adds a stretch of driving to what is known of the session; any gateway may, at any time and in any order. */
   addLatency(sessionId: string, stretch: LatencyStretch): Promise<void>
@@ -109,13 +113,24 @@ export function createDriving(parts: {
       })
     },
 
-    async markDriven(sessionId) {
-      await db
+    async recordJoin(sessionId) {
+      const open = ['ACTIVE', 'PAUSED'] as const
+      const joined = await db
         .updateTable('sessions')
         .set({ driven: true })
         .where('id', '=', sessionId)
+        .where('status', 'in', open)
         .where('driven', '=', false)
-        .execute()
+        .returning('event_seq')
+        .executeTakeFirst()
+      if (joined) return joined.event_seq
+      const known = await db
+        .selectFrom('sessions')
+        .select('event_seq')
+        .where('id', '=', sessionId)
+        .where('status', 'in', open)
+        .executeTakeFirst()
+      return known?.event_seq
     },
 
     async addLatency(sessionId, { buckets, maxMs, frames, dropped }) {

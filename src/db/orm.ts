@@ -33,6 +33,7 @@ import { ProviderAccount } from '../payments/provider-account.entity.ts'
 import { ProviderEvent, ProviderObject } from '../payments/provider-event.entity.ts'
 import { GatewayNode, RobotPresence } from '../presence/presence.entity.ts'
 import { Robot } from '../robots/robot.entity.ts'
+import { RobotLogLine, RobotLogStream } from '../robots/robot-log.entity.ts'
 import { SessionExtension } from '../sessions/extension.entity.ts'
 import { Message, Session, SessionEvent } from '../sessions/session.entity.ts'
 import { SessionTotals } from '../site/session-totals.entity.ts'
@@ -85,6 +86,8 @@ export const entities = [
   UserEvent,
   Webhook,
   WebhookDelivery,
+  RobotLogStream,
+  RobotLogLine,
 ] as const
 
 /** A database that takes no more packets must not hold requests for ever. */

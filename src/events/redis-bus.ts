@@ -1,3 +1,4 @@
+import { isNestedTooDeep } from '@wheelhouse/protocol'
 import type { Redis } from 'ioredis'
 import { type Bus, type BusTopic, type BusTopics, createListeners } from './bus.ts'
 
@@ -44,6 +45,7 @@ export function createRedisBus(parts: {
   subscriber.on('message', (channel: string, text: string) => {
     const topic = channel.slice(CHANNEL_PREFIX.length) as BusTopic
     try {
+      if (isNestedTooDeep(text)) throw new Error(`A message of ${topic} is nested too deep`)
       const { from, message } = JSON.parse(text)
       if (from !== processId) listeners.deliver(topic, message)
     } catch (cause) {

@@ -2,13 +2,13 @@ import { randomUUID } from 'node:crypto'
 import type { IncomingMessage } from 'node:http'
 import { bodyParser } from '@koa/bodyparser'
 import cors from '@koa/cors'
+import { isNestedTooDeep, MAX_FRAME_DEPTH } from '@wheelhouse/protocol'
 import Koa, { type Middleware } from 'koa'
 import helmet from 'koa-helmet'
 import type { Log } from '../log.ts'
 import { checkedAnswers } from './answer-check.ts'
 import { type Around, type Authenticate, type Endpoint, mount } from './endpoint.ts'
 import { AppError, badRequest, diskFull, isDatabaseAway, notAllowed, notFound, toAppError } from './errors.ts'
-import { isTooDeep, TOO_DEEP } from './json-depth.ts'
 
 /** Largest JSON body, after it was unpacked. */
 export const REQUEST_BODY_LIMIT = '256kb'
@@ -99,8 +99,12 @@ const readableRequest: Middleware = async (ctx, next) => {
   await next()
 }
 
-const shallowBody: Middleware = async (ctx, next) => {
-  if (isTooDeep(ctx.request.body)) throw badRequest(TOO_DEEP)
+/** Refuses JSON that is nested so deep that walking it could end the process. Stands behind a body parser. */
+export const shallowBody: Middleware = async (ctx, next) => {
+  const { rawBody } = ctx.request
+  if (typeof rawBody === 'string' && isNestedTooDeep(rawBody)) {
+    throw badRequest(`The request body is nested deeper than ${MAX_FRAME_DEPTH} levels`)
+  }
   await next()
 }
 
@@ -157,7 +161,7 @@ function routeOf(ctx: Koa.Context): string {
   const matched: unknown = Reflect.get(ctx, '_matchedRoute') // set by the router
   if (typeof matched === 'string') return matched.replace(/:(\w+)/g, '{$1}')
   if (FIXED_ROUTES.has(ctx.path)) return ctx.path
-  const folder = /^\/(auth|idp|dashboard|demo)(?=\/|$)/.exec(ctx.path)?.[0]
+  const folder = /^\/(auth|idp|dashboard|demo|downloads)(?=\/|$)/.exec(ctx.path)?.[0]
   return folder ? `${folder}/*` : 'other'
 }
 

@@ -55,6 +55,8 @@ export interface Endpoint {
   readonly upload?: Upload
   /** Success status and body; 204 has none. */
   readonly answer: readonly [status: number, body?: z.ZodType]
+  /** Fields of the example of the answer that differ from those of its schema. */
+  readonly example?: Readonly<Record<string, unknown>>
   /** Media types of an answer that is no JSON, e.g. a download; `run` then sets `http.body` itself. */
   readonly media?: readonly string[]
   /** What an `application/json` among them holds. */
@@ -90,6 +92,7 @@ export function endpoint<
   body?: B
   upload?: Upload
   answer: R
+  example?: Partial<R[1] extends z.ZodType ? z.input<R[1]> : never>
   media?: readonly string[]
   download?: z.ZodType
   refusals?: Refusals

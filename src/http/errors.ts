@@ -85,9 +85,14 @@ const brokenConnection =
   /Connection terminated|not queryable|timeout exceeded when trying to connect|Query read timeout/
 
 /** The name of the violated constraint when the error is PostgreSQL's unique violation, else undefined. */
-export function uniqueViolation(cause: unknown): string | undefined {
+export const uniqueViolation = (cause: unknown): string | undefined => violated(cause, '23505')
+
+/** The name of the violated constraint when the error is PostgreSQL's exclusion violation, else undefined. */
+export const exclusionViolation = (cause: unknown): string | undefined => violated(cause, '23P01')
+
+function violated(cause: unknown, code: string): string | undefined {
   for (const error of causesOf(cause)) {
-    if ('code' in error && error.code === '23505' && 'constraint' in error) return String(error.constraint)
+    if ('code' in error && error.code === code && 'constraint' in error) return String(error.constraint)
   }
   return undefined
 }

@@ -9,6 +9,9 @@ h1{font-size:1.4rem}
 button,input{font:inherit;width:100%;box-sizing:border-box;padding:.6rem .8rem;margin:.25rem 0;border-radius:.4rem;border:1px solid #8886}
 button{cursor:pointer;text-align:left}
 small{opacity:.75}
+h2{font-size:1.1rem}
+code,pre{overflow-wrap:anywhere}
+pre{white-space:pre-wrap;padding:.6rem .8rem;border-radius:.4rem;background:#8882}
 .problem{border-left:.3rem solid #c33;padding-left:.8rem}
 `
 const STYLE_HASH = createHash('sha256').update(STYLE).digest('base64')

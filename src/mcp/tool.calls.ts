@@ -1,6 +1,7 @@
 import type { CallToolResult } from '@modelcontextprotocol/server'
 import { z } from 'zod'
 import { badRequest, toAppError } from '../http/errors.ts'
+import { sessionOfRobot } from './robot-session.ts'
 import type { Asking, RouteCalls, RouteInput } from './route.calls.ts'
 import { isHandedOn, PAGE, type Place, type ToolShape } from './tool.schemas.ts'
 import type { ToolSpec } from './tool.ts'
@@ -25,6 +26,7 @@ export async function useTool(
   try {
     routes.admit(tool.route, asking.caller)
     const places = sorted(tool, shape, given)
+    if (tool.orRobot) places.path.id = await sessionOf(places, routes, asking)
     const page = tool.pages ? Page.parse(places.page) : undefined
     const { body, replayed } = await routes.call(tool.route, inputOf(tool, places), asking)
     const structuredContent = handOn(tool, body, page)
@@ -51,7 +53,10 @@ function sorted(
   { places }: ToolShape,
   given: Values,
 ): Record<Place, Record<string, unknown>> {
-  const found: Record<Place, Record<string, unknown>> = { path: {}, query: {}, body: {}, page: {}, key: {} }
+  const found: Record<Place, Record<string, unknown>> = {
+    ...{ path: {}, query: {}, body: {} },
+    ...{ page: {}, key: {}, robot: {} },
+  }
   for (const [name, value] of Object.entries(given)) {
     const known = places.get(name)
     if (!known) throw badRequest(`Unrecognized key: ${JSON.stringify(name).slice(0, 100)}`)
@@ -62,6 +67,19 @@ function sorted(
   }
   if (tool.limit && places.get('limit')?.place === 'query') found.query.limit ??= tool.limit
   return found
+}
+
+/** The session that a tool is meant for, named by its id or by its robot. */
+async function sessionOf(
+  { path, robot }: Record<Place, Record<string, unknown>>,
+  routes: RouteCalls,
+  asking: Asking,
+): Promise<unknown> {
+  if ((path.id === undefined) === (robot.robot === undefined))
+    throw badRequest('Give either sessionId or robot')
+  if (path.id !== undefined) return path.id
+  if (typeof robot.robot !== 'string') throw badRequest('robot: must be text')
+  return await sessionOfRobot(robot.robot, routes, asking)
 }
 
 function inputOf(tool: ToolSpec, places: Record<Place, Record<string, unknown>>): RouteInput {

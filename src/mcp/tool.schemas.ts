@@ -1,13 +1,13 @@
 import { type Endpoint, keepsAnswers } from '../http/endpoint.ts'
 import type { OpenApiDocument } from '../openapi/document.ts'
-import { fieldsOf, inlined, type Schema, target, withFields } from './json-schema.ts'
+import { fieldNames, fieldsOf, inlined, type Schema, target } from './json-schema.ts'
 import type { ToolSpec } from './tool.ts'
 
 /** Entries of a page that is cut from a whole list. */
 export const PAGE = { usual: 10, most: 50 }
 
 /** Where in a request over REST an argument belongs. */
-export type Place = 'path' | 'query' | 'body' | 'page' | 'key'
+export type Place = 'path' | 'query' | 'body' | 'page' | 'key' | 'robot'
 
 /** A tool's arguments and answer, as JSON Schema, and where each argument goes. */
 export interface ToolShape {
@@ -26,11 +26,17 @@ interface Argument {
 
 /** The shape of a tool, from the description of its route. */
 export function shapeOf(tool: ToolSpec, spec: Endpoint, document: OpenApiDocument): ToolShape {
-  const taken = [...argumentsOf(tool, spec, document), ...pageArguments(tool), ...keyArgument(spec)]
+  const taken = [
+    ...argumentsOf(tool, spec, document),
+    ...robotArgument(tool),
+    ...pageArguments(tool),
+    ...keyArgument(spec),
+  ]
+  const required = taken.filter((one) => one.required).map(({ name }) => name)
   const inputSchema = {
     type: 'object' as const,
     properties: Object.fromEntries(taken.map(({ name, schema }) => [name, schema])),
-    required: taken.filter(({ required }) => required).map(({ name }) => name),
+    ...(required.length > 0 && { required }),
     additionalProperties: false,
   }
   const places = new Map(taken.map(({ name, place, field }) => [name, { place, field }]))
@@ -43,7 +49,10 @@ function argumentsOf(tool: ToolSpec, spec: Endpoint, document: OpenApiDocument):
     if (!('in' in parameter) || (parameter.in !== 'path' && parameter.in !== 'query')) return []
     const { in: place, name: field, required = false } = parameter
     const name = place === 'path' && field === 'id' ? (tool.id ?? 'id') : field
-    return [{ name, place, field, schema: inlined(document, parameter.schema), required }]
+    const optional = tool.orRobot && name === tool.id
+    return [
+      { name, place, field, schema: inlined(document, parameter.schema), required: required && !optional },
+    ]
   })
   const body = inlined(document, jsonOf(operation?.requestBody))
   const fields = Object.entries(fieldsOf(body)).map(([field, schema]): Argument => {
@@ -66,6 +75,13 @@ const jsonOf = (content: unknown): unknown =>
   (content as { content?: Record<string, { schema?: unknown }> } | undefined)?.content?.['application/json']
     ?.schema ?? {}
 
+/** In place of the id of a session: the robot of an open one. */
+function robotArgument({ orRobot }: ToolSpec): Argument[] {
+  if (!orRobot) return []
+  const schema = { type: 'string', description: 'Id or name of the robot, instead of sessionId.' }
+  return [{ name: 'robot', place: 'robot', field: 'robot', schema, required: false }]
+}
+
 function pageArguments({ pages }: ToolSpec): Argument[] {
   if (!pages) return []
   const whole = (name: string, schema: object): Argument => ({
@@ -80,8 +96,7 @@ function pageArguments({ pages }: ToolSpec): Argument[] {
 
 function keyArgument(spec: Endpoint): Argument[] {
   if (!keepsAnswers(spec)) return []
-  const description =
-    'Any text of your own that is new for each intent. Repeat a call whose answer got lost with the same text, and it is not done twice.'
+  const description = 'Your own text, new for each intent. A repeated text repeats the answer, not the work.'
   const schema = { type: 'string', minLength: 1, maxLength: 255, description }
   return [{ name: 'idempotencyKey', place: 'key', field: 'idempotencyKey', schema, required: false }]
 }
@@ -91,30 +106,20 @@ function outputOf(tool: ToolSpec, spec: Endpoint, document: OpenApiDocument): Sc
   const found: unknown = responses[String(spec.answer[0])]
   const response =
     found && typeof found === 'object' && '$ref' in found ? target(document, String(found.$ref)) : found
-  const answer = inlined(document, jsonOf(response), { brief: true })
-  return { ...pageOf(tool, handedOn(tool, answer)), type: 'object' }
+  const answer = inlined(document, jsonOf(response))
+  return { type: 'object', ...(tool.pages ? pageOf(tool, tool.pages, answer) : handedOn(tool, answer)) }
 }
 
 /** What is left of an answer, in its schema; `handOn` does the same to the answer itself. */
-function handedOn(tool: ToolSpec, schema: Schema): Schema {
-  if (tool.pages) return schema
-  return withFields(schema, (name) => isHandedOn(tool, name))
-}
+const handedOn = (tool: ToolSpec, schema: Schema): Schema =>
+  fieldNames(schema, (name) => isHandedOn(tool, name))
 
 /** Whether a field of an answer, or of the entries of a list that comes in pages, is handed on. */
 export const isHandedOn = ({ hidden = [], picked }: ToolSpec, name: string): boolean =>
   !hidden.includes(name) && (picked?.includes(name) ?? true)
 
 /** A list that came as a whole, as one page of it. */
-function pageOf(tool: ToolSpec, schema: Schema): Schema {
-  if (!tool.pages) return schema
-  const list = (schema.type === 'array' ? schema : schema.properties?.[tool.pages]) ?? {}
-  const items = withFields(list.items as Schema, (name) => isHandedOn(tool, name))
-  return {
-    properties: {
-      [tool.pages]: { ...list, items },
-      total: { type: 'integer', description: 'How many there are in all.' },
-    },
-    required: [tool.pages, 'total'],
-  }
+function pageOf(tool: ToolSpec, pages: string, schema: Schema): Schema {
+  const list = (schema.type === 'array' ? schema : schema.properties?.[pages]) ?? {}
+  return { properties: { [pages]: { items: handedOn(tool, list.items as Schema) }, total: {} } }
 }

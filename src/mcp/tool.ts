@@ -17,6 +17,8 @@ export interface ToolSpec {
   readonly roles?: readonly Role[]
   /** What the `id` in the path is called here. */
   readonly id?: string
+  /** Whether it takes the robot of an open session in place of the session's id. */
+  readonly orRobot?: boolean
   /** Fields of the body that this tool decides itself. */
   readonly fixed?: Readonly<Record<string, unknown>>
   /** Fields of the route that this tool does not offer. */

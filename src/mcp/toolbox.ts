@@ -1,4 +1,4 @@
-import type { Tool } from '@modelcontextprotocol/server'
+import type { Tool, ToolAnnotations } from '@modelcontextprotocol/server'
 import type { Caller, Endpoint } from '../http/endpoint.ts'
 import { describeApi } from '../openapi/document.ts'
 import type { FindRoute } from './route.calls.ts'
@@ -51,20 +51,23 @@ function isFor({ roles }: ToolSpec, { access }: Endpoint, caller: Caller): boole
 }
 
 function definitionOf(spec: ToolSpec, route: Endpoint, { inputSchema, outputSchema }: ToolShape): Tool {
-  const { name, title, hints = {} } = spec
-  const readOnly = route.method === 'get'
+  const { name, title } = spec
   return {
     name,
     title,
     description: spec.description ?? `${route.summary}.`,
     inputSchema,
     outputSchema,
-    annotations: {
-      title,
-      readOnlyHint: readOnly,
-      destructiveHint: hints.destructive ?? false,
-      idempotentHint: hints.idempotent ?? readOnly,
-      openWorldHint: hints.openWorld ?? false,
-    },
+    annotations: annotationsOf(spec, route),
   } as Tool // its schemas are JSON, which the type of JSON Schema does not see
+}
+
+/** Returns the hints of a tool; those that equal the default of the protocol are left out, as the list is read whole. */
+function annotationsOf({ hints = {} }: ToolSpec, route: Endpoint): ToolAnnotations {
+  const { destructive = false, idempotent = false, openWorld = false } = hints
+  return {
+    ...(route.method === 'get' ? { readOnlyHint: true } : !destructive && { destructiveHint: false }),
+    ...(idempotent && { idempotentHint: true }),
+    ...(!openWorld && { openWorldHint: false }),
+  }
 }

@@ -55,6 +55,11 @@ export function createMetrics() {
     help: 'Attempts to deliver to webhooks of users, by what became of them',
     labelNames: ['outcome'],
   })
+  const handlerErrors = new Counter({
+    ...{ registers, name: 'wheelhouse_handler_errors_total' },
+    help: 'Exceptions of socket handlers, timers and subscribers',
+    labelNames: ['role', 'handler'],
+  })
   const runs = new Counter({
     ...{ registers, name: 'wheelhouse_job_runs_total', help: 'Runs of worker jobs' },
     labelNames: ['job', 'outcome'],
@@ -88,6 +93,8 @@ export function createMetrics() {
 
     webhookAttempt: (outcome: string): void => webhookAttempts.inc({ outcome }),
     providerEvent: (outcome: string): void => providerEvents.inc({ outcome }),
+
+    handlerFailed: (role: string, handler: string): void => handlerErrors.inc({ role, handler }),
 
     /** Counts the use of an MCP tool. */
     toolCalled: (tool: string, outcome: 'done' | 'refused'): void => toolCalls.inc({ tool, outcome }),

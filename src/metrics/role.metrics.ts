@@ -9,7 +9,7 @@ export function measureGateway(
     readonly sessions: number
     readonly counts: Readonly<
       Record<
-        | ('frames' | 'heartbeats' | 'heartbeatsWritten' | 'lastFlushMs')
+        | ('frames' | 'logLines' | 'logLinesDropped' | 'heartbeats' | 'heartbeatsWritten' | 'lastFlushMs')
         | ('passed' | 'dropped' | 'deadman' | 'stops' | 'ticketsRefused'),
         number
       >
@@ -19,6 +19,12 @@ export function measureGateway(
   const { gauge, counter } = metrics
   gauge('wheelhouse_gateway_robots', 'Robots connected to this gateway', () => gateway.connections)
   counter('wheelhouse_gateway_frames_total', 'Frames received from robots', () => gateway.counts.frames)
+  counter('wheelhouse_robot_log_lines_total', 'Log lines of robots persisted', () => gateway.counts.logLines)
+  counter(
+    'wheelhouse_robot_log_lines_dropped_total',
+    'Log lines of robots dropped: too many at once, or the database was away for long',
+    () => gateway.counts.logLinesDropped,
+  )
   gauge('wheelhouse_gateway_people', 'Operators and watchers connected', () => gateway.people)
   gauge('wheelhouse_gateway_sessions', 'Open sessions of robots that are here', () => gateway.sessions)
   const driving = {

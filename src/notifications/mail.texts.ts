@@ -27,6 +27,12 @@ function named(value: unknown): string {
 const robot = (data: Data) => `robot ${named(data.robot_name)}`
 const minutes = (data: Data) => `${Number(data.additional_minutes) || 0} minutes`
 const amount = (data: Data) => `${((Number(data.amount_cents) || 0) / 100).toFixed(2)} EUR`
+const percent = (data: Data) => `${Math.round((Number(data.battery) || 0) * 100)} %`
+/** A time of the platform's own, in UTC: the reader's zone is not known. */
+const time = (value: unknown) => {
+  const at = new Date(String(value))
+  return Number.isNaN(at.getTime()) ? 'that time' : `${at.toISOString().slice(0, 16).replace('T', ' ')} UTC`
+}
 const month = (data: Data) => (/^\d{4}-\d{2}$/.test(String(data.month)) ? ` for ${data.month}` : '')
 
 /**
@@ -65,6 +71,14 @@ const kinds: Readonly<Record<NotificationType, (data: Data) => Told>> = {
   'session.stop_cleared': (data) => ({
     subject: `Emergency stop cleared of ${robot(data)}`,
     text: `The emergency stop of ${robot(data)} was cleared. The session is paused and may be resumed.`,
+  }),
+  'session.pause_limit_soon': (data) => ({
+    subject: `Paused session with ${robot(data)} ends soon`,
+    text: `The session with ${robot(data)} has been paused for long. It ends at ${time(data.ends_at)} unless its operator resumes it before.`,
+  }),
+  'session.planned_end_soon': (data) => ({
+    subject: `Planned end of the session with ${robot(data)} is near`,
+    text: `The session with ${robot(data)} is planned to end at ${time(data.planned_end)}. It does not end by itself; the client can ask for more time.`,
   }),
   'session.rated': (data) => ({
     subject: `Your session with ${robot(data)} was rated`,
@@ -125,6 +139,10 @@ const kinds: Readonly<Record<NotificationType, (data: Data) => Told>> = {
   'payout.reversed': (data) => ({
     subject: `${amount(data)} of a payout were taken back`,
     text: `The payment provider took back ${amount(data)} of a payout. The amount is available for payout again.`,
+  }),
+  'robot.battery_low': (data) => ({
+    subject: `Battery low: ${robot(data)}`,
+    text: `The battery of ${robot(data)} is at ${percent(data)}.`,
   }),
   'webhook.disabled': (data) => ({
     subject: `Your webhook to ${named(data.host)} was disabled`,

@@ -37,7 +37,7 @@ export function describeApi(parts: { endpoints: readonly Endpoint[]; baseUrl: st
     { override: plainer },
   ) as unknown as OpenApiDocument
   const described = { ...document, components: sortedComponents(document.components ?? {}) }
-  addExamples(described)
+  addExamples(described, endpoints)
   return described
 }
 
@@ -87,7 +87,7 @@ const mapSections = (components: oas31.ComponentsObject, map: (section: object) 
   Object.fromEntries(Object.entries(components).map(([name, section]) => [name, map(section)]))
 
 /** Gives every parameter, every JSON body that is sent and every one that is answered an example. */
-function addExamples(document: OpenApiDocument): void {
+function addExamples(document: OpenApiDocument, endpoints: readonly Endpoint[]): void {
   const schemas = document.components?.schemas ?? {}
   const example = (schema: oas31.SchemaObject | oas31.ReferenceObject, name?: string) =>
     exampleOf(schema, (ref) => schemas[ref.split('/').at(-1) ?? ''] ?? {}, name)
@@ -104,5 +104,11 @@ function addExamples(document: OpenApiDocument): void {
         if (json?.schema) json.example ??= example(json.schema)
       }
     }
+  }
+  for (const { path, method, answer, example: fields } of endpoints) {
+    const response: oas31.ResponseObject | undefined =
+      document.paths?.[path]?.[method]?.responses?.[answer[0]]
+    const json = response?.content?.['application/json']
+    if (fields && json) json.example = { ...json.example, ...fields }
   }
 }

@@ -1,16 +1,22 @@
 import type { Endpoint } from '../http/endpoint.ts'
 
-/** What stands under the first word of a path. Routes under another word are Public, or a tag of their own. */
+/** The tag of the routes below the first word of a path. A public route below another word has the tag Public. */
 const groups: Readonly<Record<string, string>> = {
-  auth: 'Your account: profile, onboarding, API keys',
-  client: 'For robot owners: profile, robots, datasets, invoices, statistics',
-  operator: 'For operators: profile, schedule, certifications, the robots they may take, statistics',
-  sessions: 'Teleoperation sessions: their course, chat, log, extensions, ratings',
-  notifications: 'What the platform has to tell you',
-  payments: 'Billing and payouts, through the payment provider',
-  admin: 'For administrators',
+  auth: 'Your account: profile, onboarding, avatar, API keys',
+  client: 'For clients, who own robots: profile, robots, datasets, invoices, statistics',
+  operator: 'For operators: profile, schedule, certifications, robots they may operate, statistics',
+  sessions:
+    'Teleoperation sessions: lifecycle, stops, tickets for the gateway, chat, log, extensions, ratings',
+  events: 'The stream of numbered events of your account, your robots and your sessions',
+  webhooks: 'Webhooks: which addresses get your events, their secrets and deliveries',
+  notifications: 'Notifications: reading them, marking them as read',
+  payments: 'Payment methods, payout accounts, payouts, and the events of the payment provider',
+  admin: 'For administrators: certifications, plans, inboxes, the audit log, open sessions and gateways',
 }
-const PUBLIC = { name: 'Public', description: 'Needs no credential' }
+const PUBLIC = {
+  name: 'Public',
+  description: 'Routes that need no credential: health, statistics, prices, robot models, forms, avatars',
+}
 
 export interface Tag {
   readonly name: string

@@ -17,7 +17,6 @@ const successes: Readonly<Record<number, string>> = {
 const errorTexts: Readonly<Record<number, string>> = {
   400: 'robotId: Invalid UUID',
   401: 'Sign in, or send an Authorization: Bearer header',
-  403: 'This needs the client role',
   404: 'Robot not found',
   409: 'The robot is not AVAILABLE (it is IN_SESSION)',
   410: 'Events up to 4711 are no longer kept: read the state anew, and go on with after=latest, or with after=oldest',
@@ -46,7 +45,7 @@ export function responsesOf(spec: Endpoint): ZodOpenApiResponsesObject {
     status,
     isShared(spec, status)
       ? { $ref: `#/components/responses/${sharedName(status)}` }
-      : refusal(status, cases),
+      : refusal(status, cases, spec),
   ])
   return Object.fromEntries([[status, success], ...alternatives, ...refusals])
 }
@@ -56,7 +55,7 @@ export function sharedResponses(endpoints: readonly Endpoint[]): Record<string, 
   const shared = endpoints.flatMap((spec) =>
     [...refusalsOf(spec)]
       .filter(([status]) => isShared(spec, status))
-      .map(([status, cases]) => [sharedName(status), refusal(status, cases)] as const),
+      .map(([status, cases]) => [sharedName(status), refusal(status, cases, spec)] as const),
   )
   return Object.fromEntries(shared)
 }
@@ -67,13 +66,23 @@ const isShared = ({ refusals }: Endpoint, status: number) =>
 
 const sharedName = (status: number) => (STATUS_CODES[status] ?? String(status)).replaceAll(/\W/g, '')
 
-function refusal(status: number, cases: readonly string[]): ZodOpenApiResponseObject {
-  const example = { error: errorTexts[status] ?? STATUS_CODES[status] }
+function refusal(status: number, cases: readonly string[], spec: Endpoint): ZodOpenApiResponseObject {
+  const example = {
+    error: status === 403 ? forbiddenText(spec) : (errorTexts[status] ?? STATUS_CODES[status]),
+  }
   return {
     description: capitalised(cases.join(', or ')),
     headers: headersOf(status),
     content: { 'application/json': { schema: ErrorBody, example } },
   }
+}
+
+/** Returns what a 403 reads like for the access of a route. */
+function forbiddenText({ access }: Endpoint): string {
+  if (access !== 'public' && access.role) return `This needs the ${access.role} role`
+  if (access !== 'public' && access.sessionOnly)
+    return 'This needs a session token; API keys are not accepted here'
+  return 'A request with the session cookie must come from an allowed origin'
 }
 
 function headersOf(status: number) {

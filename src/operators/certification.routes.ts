@@ -83,6 +83,7 @@ function adminEndpoints(certifications: Certifications): Endpoint[] {
       access,
       params: idParams('certification'),
       answer: [200, CertificationRequest],
+      example: { status, decided_at: '2026-09-16T09:10:00.000Z' },
       refusals: { 409: 'when the request is already decided' },
       run: async ({ caller, params }) =>
         requestView(await certifications.decide(caller.userId, params.id, status)),

@@ -20,8 +20,18 @@ export const OperatorStats = z
     }),
     earnings_total_cents: count.meta({ description: 'In cents.', examples: [57_435] }),
     available_for_payout_cents: count.meta({
-      description: 'In cents; earned and not yet asked to be paid out.',
-      examples: [57_435],
+      description: 'In cents; earned, not pending, and not yet asked to be paid out.',
+      examples: [55_335],
+    }),
+    pending_earnings_cents: count.meta({
+      description:
+        'In cents; earned, and available once the clients’ invoices are paid, or after the hold of the platform.',
+      examples: [2_100],
+    }),
+    outage_seconds_this_month: count.meta({
+      description:
+        'Of sessions that ended in this month of UTC: ACTIVE time in which robots were away, which earns nothing.',
+      examples: [95],
     }),
     rating_average: z
       .number()

@@ -1,5 +1,5 @@
 import { sql } from 'kysely'
-import { availableForPayout } from '../billing/ledger.ts'
+import { availableForPayout, balance } from '../billing/ledger.ts'
 import { monthOf, startOf } from '../billing/month.ts'
 import type { Db } from '../db/orm.ts'
 import { averageRating, ratingCount, sessionsByStatus } from '../sessions/session.counts.ts'
@@ -26,6 +26,18 @@ export function createOperatorStats({ db, now }: { db: Db; now: () => Date }) {
       .where('status', '=', 'COMPLETED')
       .executeTakeFirstOrThrow()
 
+  /** Outages of this month, begun seconds counted whole; a month of one operator is few rows. */
+  async function outageSeconds(operatorId: string): Promise<number> {
+    const { ms } = await db
+      .selectFrom('sessions')
+      .select(sql<number>`coalesce(sum(outage_ms), 0)::bigint`.as('ms'))
+      .where('operator_id', '=', operatorId)
+      .where('status', '=', 'COMPLETED')
+      .where('ended_at', '>=', startOf(monthOf(now())))
+      .executeTakeFirstOrThrow()
+    return Math.ceil(ms / 1_000)
+  }
+
   return {
     async of(operatorId: string): Promise<OperatorStats> {
       const { minutes, ...sums } = await totals(operatorId)
@@ -34,6 +46,8 @@ export function createOperatorStats({ db, now }: { db: Db; now: () => Date }) {
         hours: Math.round((minutes / MINUTES_PER_HOUR) * 100) / 100,
         ...sums,
         available_for_payout_cents: await availableForPayout(db, operatorId),
+        outage_seconds_this_month: await outageSeconds(operatorId),
+        pending_earnings_cents: 0 - (await balance(db, 'operator_pending', operatorId)),
       }
     },
   }

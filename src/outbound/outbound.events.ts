@@ -26,7 +26,7 @@ type Make = (payload: unknown, parties: Parties) => ((at: Date) => NewEvent[])[]
 
 /**
  * Whom a fact is an event for, and what they may see of it: both sides of a session its log, owners the status of
- * their robots, everybody their notifications.
+ * their robots, its log and its battery, everybody their notifications.
  */
 const make: Readonly<Record<string, Make>> = {
   'session.event': (payload, parties) => {
@@ -41,6 +41,14 @@ const make: Readonly<Record<string, Make>> = {
       .robots.map(({ owner_id, robot_id, status, last_heartbeat }) =>
         maker([owner_id], 'robot.status', { robot_id, status, last_heartbeat }),
       ),
+  'robots.log': (payload) =>
+    catalog['robots.log']
+      .parse(payload)
+      .robots.map(({ owner_id, ...event }) => maker([owner_id], 'robot.log', event)),
+  'robots.battery_low': (payload) =>
+    catalog['robots.battery_low']
+      .parse(payload)
+      .robots.map(({ owner_id, ...event }) => maker([owner_id], 'robot.battery_low', event)),
 }
 
 function notificationEvent(payload: unknown) {

@@ -1,5 +1,6 @@
 import type Stripe from 'stripe'
 import { audit } from '../admin/audit.ts'
+import { releaseEarnings } from '../billing/earnings.service.ts'
 import type { InvoiceStatus } from '../billing/invoice.schema.ts'
 import { post } from '../billing/ledger.ts'
 import type { Tx } from '../events/transactor.ts'
@@ -29,6 +30,7 @@ export async function bookInvoice(tx: Tx, theirs: ProviderInvoice, at: Date): Pr
     .forUpdate()
     .executeTakeFirst()
   if (!status || !known || known.status === 'PAID' || known.status === 'VOID') return
+  if (status === 'PAID') await releaseEarnings(tx, known, at)
   await tx.db
     .updateTable('invoices')
     .set({

@@ -61,7 +61,19 @@ export const PayoutView = z
 
 export const PayoutOverview = z
   .object({
-    availableCents: cents.meta({ description: 'Earned, and not asked for yet.', examples: [1_730] }),
+    availableCents: cents.meta({
+      description: 'What a payout can be of: earned, not pending, and not asked for yet.',
+      examples: [1_730],
+    }),
+    pendingEarningsCents: cents.meta({
+      description:
+        'Earned, and available once the clients’ invoices are paid, or after the hold of the platform.',
+      examples: [2_100],
+    }),
+    nextAvailableAt: timestamp.nullable().meta({
+      description: 'By when at the latest the first of the pending earnings are available; null without any.',
+      examples: ['2027-01-04T09:54:20.000Z'],
+    }),
     pendingCents: cents.meta({ description: 'In payouts that are PENDING.', examples: [4_250] }),
     minimumCents: cents.meta({ description: 'The least one payout may be.', examples: [1_000] }),
     currency,

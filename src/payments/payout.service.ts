@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import { audit } from '../admin/audit.ts'
+import { pendingEarnings } from '../billing/earnings.service.ts'
 import { availableForPayout, balance, post } from '../billing/ledger.ts'
 import { CURRENCY } from '../billing/money.ts'
 import { iso } from '../db/iso.ts'
@@ -38,10 +39,15 @@ export function createPayouts(parts: {
     await tx.db.selectFrom('users').select('id').where('id', '=', operatorId).forNoKeyUpdate().execute()
     const availableCents = await availableForPayout(tx.db, operatorId)
     const amountCents = asked ?? availableCents
-    if (amountCents < MINIMUM_CENTS) {
-      throw conflict(`A payout is at least ${euros(MINIMUM_CENTS)}; this one would be ${euros(amountCents)}`)
+    if (amountCents < MINIMUM_CENTS || amountCents > availableCents) {
+      const { cents } = await pendingEarnings(tx.db, operatorId)
+      const pending = cents > 0 ? `; ${euros(cents)} of earnings are pending` : ''
+      const why =
+        amountCents < MINIMUM_CENTS
+          ? `A payout is at least ${euros(MINIMUM_CENTS)}; this one would be ${euros(amountCents)}`
+          : `Only ${euros(availableCents)} are available`
+      throw conflict(why + pending)
     }
-    if (amountCents > availableCents) throw conflict(`Only ${euros(availableCents)} are available`)
     const at = now()
     const id = randomUUID()
     const payout = await tx.db
@@ -67,10 +73,11 @@ export function createPayouts(parts: {
   }
 
   return {
-    /** What can be paid out, what is on its way, and what has been. */
+    /** What can be paid out, what is not available yet, what is on its way, and what has been. */
     async overview(operatorId: string) {
-      const [availableCents, reservedCents, payouts] = await Promise.all([
+      const [availableCents, pending, reservedCents, payouts] = await Promise.all([
         availableForPayout(db, operatorId),
+        pendingEarnings(db, operatorId),
         balance(db, 'payout_reserved', operatorId),
         db
           .selectFrom('payouts')
@@ -83,6 +90,8 @@ export function createPayouts(parts: {
       return {
         ...{
           availableCents,
+          pendingEarningsCents: pending.cents,
+          nextAvailableAt: iso(pending.nextAt),
           pendingCents: 0 - reservedCents,
           minimumCents: MINIMUM_CENTS,
           currency: CURRENCY,

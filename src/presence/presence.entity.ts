@@ -29,6 +29,11 @@ export const RobotPresence = defineEntity({
       expression:
         'create index "presence_connected_by_node" on "robot_presence" ("node_id") where "connected"',
     },
+    {
+      name: 'presence_battery_low',
+      expression:
+        'create index "presence_battery_low" on "robot_presence" ("robot_id") where "battery_low" and not "battery_low_notified"',
+    },
   ],
   properties: {
     robot: () => p.manyToOne(Robot).mapToPk().primary().deleteRule('cascade'),
@@ -41,6 +46,14 @@ export const RobotPresence = defineEntity({
     lastHeartbeat: p.datetime(3).nullable(),
     /** When the newest connection ended; the grace of a robot lost in a session runs from here. */
     lostAt: p.datetime(3).nullable(),
+    /** Last reported charge, 0 to 1, and when it was reported. */
+    battery: p.float().columnType('double precision').nullable(),
+    batteryAt: p.datetime(3).nullable(),
+    /** Below this charge the battery is low; 0: never. Stored here because the heartbeat's statement compares with it. */
+    lowBatteryThreshold: p.float().columnType('double precision').default(0.2),
+    /** Stays until the charge is well above the threshold, so that one discharge is one notification. */
+    batteryLow: p.boolean().default(false),
+    batteryLowNotified: p.boolean().default(false),
   },
 })
 export type RobotPresence = InferEntity<typeof RobotPresence>

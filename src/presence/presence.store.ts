@@ -1,5 +1,6 @@
 import type { RobotStatus, SessionStatus } from '@wheelhouse/protocol'
 import { Pool } from 'pg'
+import { batterySql } from './battery-columns.ts'
 
 /** The open session of a robot. */
 export interface OpenSession {
@@ -38,8 +39,14 @@ export interface Connected {
   readonly session: OpenSession | null
 }
 
+/** The charge that a robot reported last, 0 to 1, and when, Unix milliseconds; missing while it has reported none. */
+interface BatteryReport {
+  readonly battery?: number | null
+  readonly batteryMs?: number | null
+}
+
 /** The end of one connection. Times are Unix milliseconds; `lastHeartbeatMs` 0 = it never sent one. */
-export interface Disconnect {
+export interface Disconnect extends BatteryReport {
   readonly robotId: string
   readonly epoch: number
   readonly lastSignMs: number
@@ -53,7 +60,7 @@ export interface Lost {
   readonly lastSign: Date
 }
 
-export interface Beat {
+export interface Beat extends BatteryReport {
   readonly robotId: string
   readonly epoch: number
   readonly lastHeartbeatMs: number
@@ -135,6 +142,8 @@ export function createPresenceStore(options: {
           items.map((item) => item.epoch),
           items.map((item) => item.lastSignMs),
           items.map((item) => item.lastHeartbeatMs),
+          items.map((item) => item.battery ?? null),
+          items.map((item) => item.batteryMs ?? null),
         ],
       })
       return { lostInSession: rows.map((row) => ({ robotId: row.robot_id, lastSign: row.last_online })) }
@@ -149,6 +158,8 @@ export function createPresenceStore(options: {
           items.map((item) => item.robotId),
           items.map((item) => item.epoch),
           items.map((item) => item.lastHeartbeatMs),
+          items.map((item) => item.battery ?? null),
+          items.map((item) => item.batteryMs ?? null),
         ],
       })
       return rowCount ?? 0
@@ -301,13 +312,14 @@ from status o
 
 const disconnectSql = `
 with input as (
-  select * from unnest($1::uuid[], $2::int[], $3::float8[], $4::float8[])
-    as i (robot_id, epoch, sign_ms, beat_ms)
+  select * from unnest($1::uuid[], $2::int[], $3::float8[], $4::float8[], $5::float8[], $6::float8[])
+    as i (robot_id, epoch, sign_ms, beat_ms, battery, battery_ms)
 ), gone as (
   update robot_presence p
   set connected = false, lost_at = now(),
       last_online = greatest(p.last_online, p.last_heartbeat, to_timestamp(i.sign_ms / 1000)),
-      last_heartbeat = case when i.beat_ms > 0 then to_timestamp(i.beat_ms / 1000) else p.last_heartbeat end
+      last_heartbeat = case when i.beat_ms > 0 then to_timestamp(i.beat_ms / 1000) else p.last_heartbeat end,
+      ${batterySql}
   from input i where p.robot_id = i.robot_id and p.epoch = i.epoch and coalesce(p.connected, false)
   returning p.robot_id, p.last_heartbeat, p.last_online
 ), status as (
@@ -318,8 +330,9 @@ with input as (
 select id as robot_id, last_online from status where status = 'IN_SESSION'`
 
 const heartbeatsSql = `
-update robot_presence p set last_heartbeat = to_timestamp(i.beat_ms / 1000)
-from unnest($1::uuid[], $2::int[], $3::float8[]) as i (robot_id, epoch, beat_ms)
+update robot_presence p set last_heartbeat = to_timestamp(i.beat_ms / 1000), ${batterySql}
+from unnest($1::uuid[], $2::int[], $3::float8[], $4::float8[], $5::float8[])
+  as i (robot_id, epoch, beat_ms, battery, battery_ms)
 where p.robot_id = i.robot_id and p.epoch = i.epoch and coalesce(p.connected, false)`
 
 const linkStatesSql = `

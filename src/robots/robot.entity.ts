@@ -1,6 +1,7 @@
 import { defineEntity, type InferEntity, p } from '@mikro-orm/core'
 import { RobotStatus } from '@wheelhouse/protocol'
 import { User } from '../accounts/user.entity.ts'
+import { LogEventLevel } from './robot-log.schema.ts'
 
 /**
  * A robot and what its owner decided about it. Its heartbeats live in `robot_presence`, so that the row
@@ -38,6 +39,8 @@ export const Robot = defineEntity({
     status: p.enum(RobotStatus.options).default('OFFLINE'),
     requireCertification: p.boolean().default(false),
     latencyLimitMs: p.integer().default(400),
+    /** From which level on lines of its log become an event. */
+    logEventLevel: p.enum(LogEventLevel.options).default('error'),
     /** Rotating the robot's token raises this; older tokens stop working. */
     tokenVersion: p.integer().default(1),
     /** Seconds of closed sessions; `total_hours` on the wire. */

@@ -1,13 +1,16 @@
 import { exampleIds, idOf, RobotStatus } from '@wheelhouse/protocol'
 import { z } from 'zod'
 import { line, prose, timestamp } from '../http/fields.ts'
+import { LogEventLevel } from './robot-log.schema.ts'
 
 const examples = {
   name: { examples: ['Warehouse arm'] },
   robotType: { examples: ['so-101'] },
   hardwareId: { description: 'Of the motor board; unique to one robot.', examples: ['board-0001'] },
   streamUrl: {
-    description: 'Where the video is; empty when there is none.',
+    description:
+      'Address of the video of the robot, for its owner and for the operator of an open session: http, https, rtsp, ' +
+      'rtsps, ws or wss. Empty when there is none.',
     examples: ['https://cam.example.com/1'],
   },
   tags: { examples: [['arm', 'berlin']] },
@@ -18,8 +21,13 @@ const examples = {
   },
   latencyLimit: {
     description:
-      'Above which delay, in milliseconds, the robot should not be driven; takes effect with driving.',
+      'The gateway drops commands that take longer than this, in milliseconds, and stops the robot.',
     examples: [400],
+  },
+  lowBattery: {
+    description:
+      'Below which charge, 0 to 1, you and the operator in session are notified, once for each discharge; 0: never.',
+    examples: [0.2],
   },
 }
 
@@ -35,6 +43,8 @@ const settings = {
   notes: prose(4_000).nullable().meta(examples.notes),
   require_certification: z.boolean().meta(examples.requireCertification),
   latency_limit_ms: z.number().int().min(50).max(10_000).meta(examples.latencyLimit),
+  low_battery_threshold: z.number().min(0).max(1).meta(examples.lowBattery),
+  log_event_level: LogEventLevel,
 }
 
 /** Body of POST /api/client/robots. */
@@ -83,6 +93,16 @@ export type RobotView = z.infer<typeof RobotView>
 export const RobotDetail = RobotView.extend({
   require_certification: z.boolean().meta(examples.requireCertification),
   latency_limit_ms: z.number().int().meta(examples.latencyLimit),
+  battery: z
+    .number()
+    .nullable()
+    .meta({
+      description: 'Charge as last reported, 0 to 1; null until a heartbeat carries one.',
+      examples: [0.83],
+    }),
+  battery_at: timestamp.nullable().meta({ description: 'When it was reported.' }),
+  low_battery_threshold: z.number().meta(examples.lowBattery),
+  log_event_level: LogEventLevel,
 }).meta({ id: 'RobotDetail', description: 'A robot with its settings.' })
 export type RobotDetail = z.infer<typeof RobotDetail>
 

@@ -7,7 +7,7 @@ import type { Transact, Tx } from '../events/transactor.ts'
 import { conflict, notFound, uniqueViolation } from '../http/errors.ts'
 import { linkChanged } from './link-changed.ts'
 import type { RegisterRobot, UpdateRobot } from './robot.schema.ts'
-import type { RobotRow } from './robot.view.ts'
+import type { RobotDetailRow, RobotRow } from './robot.view.ts'
 
 /** Most entries GET /api/client/robots returns (the specification's limit). */
 const LIST_LIMIT = 50
@@ -38,8 +38,9 @@ export function createRobots(parts: {
 }) {
   const { db, transact, now, cancelScheduled } = parts
   /** @throws 404 when it does not exist or belongs to somebody else. */
-  async function get(ownerId: string, id: string): Promise<RobotRow> {
+  async function get(ownerId: string, id: string): Promise<RobotDetailRow> {
     const row = await robotsWithPresence(db)
+      .select(['robot_presence.battery', 'robot_presence.battery_at', 'robot_presence.low_battery_threshold'])
       .where('robots.id', '=', id)
       .where('robots.owner_id', '=', ownerId)
       .executeTakeFirst()
@@ -51,7 +52,7 @@ export function createRobots(parts: {
     get,
 
     /** @throws 409 when the hardware_id already belongs to a robot. */
-    async register(ownerId: string, input: RegisterRobot): Promise<RobotRow> {
+    async register(ownerId: string, input: RegisterRobot): Promise<RobotDetailRow> {
       const id = randomUUID()
       try {
         return await transact(async (tx) => {
@@ -60,8 +61,12 @@ export function createRobots(parts: {
             .values({ id, owner_id: ownerId, ...input, created_at: now() })
             .returningAll()
             .executeTakeFirstOrThrow()
-          await tx.db.insertInto('robot_presence').values({ robot_id: id }).execute()
-          return { ...row, last_online: null, last_heartbeat: null }
+          const presence = await tx.db
+            .insertInto('robot_presence')
+            .values({ robot_id: id })
+            .returning(['last_online', 'last_heartbeat', 'battery', 'battery_at', 'low_battery_threshold'])
+            .executeTakeFirstOrThrow()
+          return { ...row, ...presence }
         })
       } catch (cause) {
         if (uniqueViolation(cause) === 'one_robot_per_hardware_id') {
@@ -74,11 +79,13 @@ export function createRobots(parts: {
     /** Newest first, at most 50. */
     list: (ownerId: string): Promise<RobotRow[]> => newestOf(db, { ownerId }),
 
-    async update(ownerId: string, id: string, change: UpdateRobot): Promise<RobotRow> {
+    async update(ownerId: string, id: string, change: UpdateRobot): Promise<RobotDetailRow> {
+      const { low_battery_threshold, ...settings } = change
       await transact(async (tx) => {
+        if (low_battery_threshold !== undefined) await setThreshold(tx, ownerId, id, low_battery_threshold)
         const changed = await tx.db
           .updateTable('robots')
-          .set({ ...change, ...linkChanged }) // its gateway goes by the latency limit
+          .set({ ...settings, ...linkChanged }) // its gateway goes by the latency limit
           .where('id', '=', id)
           .where('owner_id', '=', ownerId)
           .where('deleted_at', 'is', null)
@@ -136,3 +143,14 @@ export function createRobots(parts: {
   }
 }
 export type Robots = ReturnType<typeof createRobots>
+
+/** Changes from which charge on the battery is low. The presence row is locked before that of the robot, as everywhere. */
+async function setThreshold(tx: Tx, ownerId: string, id: string, threshold: number): Promise<void> {
+  await tx.db
+    .updateTable('robot_presence')
+    .set({ low_battery_threshold: threshold })
+    .where('robot_id', 'in', (eb) =>
+      eb.selectFrom('robots').select('id').where('id', '=', id).where('owner_id', '=', ownerId),
+    )
+    .execute()
+}

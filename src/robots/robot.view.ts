@@ -9,6 +9,12 @@ export type RobotRow = Selectable<Tables['robots']> & {
   last_online: Date | null
   last_heartbeat: Date | null
 }
+/** One robot: also what its list leaves out. */
+export type RobotDetailRow = RobotRow & {
+  battery: number | null
+  battery_at: Date | null
+  low_battery_threshold: number
+}
 
 /** Builds robot views; control URLs are given by the platform. */
 export function createRobotViews(gatewayUrl: () => string) {
@@ -27,10 +33,14 @@ export function createRobotViews(gatewayUrl: () => string) {
     notes: row.notes,
     created_at: iso(row.created_at),
   })
-  const detail = (row: RobotRow): RobotDetail => ({
+  const detail = (row: RobotDetailRow): RobotDetail => ({
     ...robot(row),
     require_certification: row.require_certification,
     latency_limit_ms: row.latency_limit_ms,
+    battery: row.battery,
+    battery_at: iso(row.battery_at),
+    low_battery_threshold: row.low_battery_threshold,
+    log_event_level: row.log_event_level,
   })
   return { robot, detail }
 }

@@ -90,8 +90,11 @@ export function createSessionExports({ db, now }: { db: Db; now: () => Date }) {
           .innerJoin('users as operators', 'operators.id', 'page.operator_id')
           .select(['page.id', 'page.status', 'page.client_charge_cents', 'page.rating', 'page.robot_id'])
           .select(['page.episodes_collected', 'page.operator_earnings_cents'])
-          .select(['robots.name as robot_name', 'robots.robot_type'])
-          .select('operators.display_name as operator_name')
+          .select(({ fn }) => [
+            fn.coalesce('page.recorded_robot_name', 'robots.name').as('robot_name'),
+            fn.coalesce('page.recorded_robot_type', 'robots.robot_type').as('robot_type'),
+            fn.coalesce('page.recorded_operator_name', 'operators.display_name').as('operator_name'),
+          ])
           .select(({ eb, ref }) => [
             isoText<string>(ref('page.created_at')).as('created_at'),
             isoText<string | null>(ref('page.started_at')).as('started_at'),

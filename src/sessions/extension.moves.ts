@@ -1,6 +1,8 @@
+import type { Db } from '../db/orm.ts'
 import type { Tx } from '../events/transactor.ts'
 import { conflict } from '../http/errors.ts'
-import { enter, type Move, tell } from './session.changes.ts'
+import { type Booking, extendedBooking, extendedMinutes } from './booking.service.ts'
+import { enter, type Move, type SessionRecord, tell } from './session.changes.ts'
 
 /** Decides the request that waits. The session's row is locked first, as by everything that touches requests. */
 const decide =
@@ -16,7 +18,7 @@ const decide =
       .returning(['id', 'additional_minutes'])
       .executeTakeFirst()
     if (!request) throw conflict('No extension request is waiting')
-    const decided = status === 'APPROVED' ? await extend(tx, session.id, request.additional_minutes) : open
+    const decided = status === 'APPROVED' ? await extend(tx, open, request.additional_minutes, act.at) : open
     await tell(tx, decided, session.robot_name, {
       ...act,
       type: status === 'APPROVED' ? 'extension.approved' : 'extension.declined',
@@ -32,14 +34,27 @@ const decide =
 export const approveExtension = decide('APPROVED')
 export const declineExtension = decide('DECLINED')
 
-/** A session without a plan counts as planned for 0 minutes so far. */
-async function extend(tx: Tx, sessionId: string, minutes: number) {
+/** Plans the session for so many minutes more; the exclusion constraints refuse what is booked already. */
+async function extend(tx: Tx, session: SessionRecord, minutes: number, at: Date): Promise<SessionRecord> {
   return await tx.db
     .updateTable('sessions')
-    .set((eb) => ({ planned_minutes: eb(eb.fn.coalesce('planned_minutes', eb.lit(0)), '+', minutes) }))
-    .where('id', '=', sessionId)
+    .set({ planned_minutes: extendedMinutes(session, minutes, at) })
+    .where('id', '=', session.id)
     .returningAll()
     .executeTakeFirstOrThrow()
+}
+
+/** The window that the request that waits asks for; undefined when none waits any more. */
+export async function requestedBooking(db: Db, sessionId: string, at: Date): Promise<Booking | undefined> {
+  const session = await db
+    .selectFrom('sessions')
+    .innerJoin('session_extensions', 'session_extensions.session_id', 'sessions.id')
+    .select(['sessions.id', 'robot_id', 'operator_id', 'scheduled_for', 'started_at', 'planned_minutes'])
+    .select('additional_minutes')
+    .where('sessions.id', '=', sessionId)
+    .where('session_extensions.status', '=', 'REQUESTED')
+    .executeTakeFirst()
+  return session && extendedBooking(session, session.additional_minutes, at)
 }
 
 /** Nobody decides any more on a request whose session has ended, in the transaction that ended it. */

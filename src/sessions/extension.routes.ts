@@ -14,7 +14,9 @@ export function extensionEndpoints({ extensions }: { extensions: Extensions }): 
       answer: [200, ExtensionReceipt],
       refusals: {
         403: 'when you are not the client of the session',
-        409: 'when the session is not ACTIVE, or a request is already waiting',
+        409:
+          'when the session is not ACTIVE, a request is already waiting, or another session on the robot or of the ' +
+          'operator is planned for a part of those minutes',
       },
       run: async ({ caller, params, body }) => {
         const minutes = body.additionalMinutes

@@ -1,8 +1,9 @@
 import { randomUUID } from 'node:crypto'
-import type { Transact } from '../events/transactor.ts'
+import type { Transact, Tx } from '../events/transactor.ts'
 import type { Caller } from '../http/endpoint.ts'
 import { conflict, forbidden, uniqueViolation } from '../http/errors.ts'
-import { enter, tell } from './session.changes.ts'
+import { extendedBooking, findOverlap, namedToClient } from './booking.service.ts'
+import { enter, type SessionRecord, tell } from './session.changes.ts'
 import type { SessionQueries } from './session.queries.ts'
 
 /** Asking for more time. Deciding on it is an action of the session: see extension.moves.ts. */
@@ -12,7 +13,8 @@ export function createExtensions(parts: { transact: Transact; now: () => Date; q
   return {
     /**
      * Asks the operator for so many more minutes.
-     * @throws 404 not theirs to see, 403 not the client of the session, 409 not ACTIVE or a request waits already.
+     * @throws 404 not theirs to see, 403 not the client of the session, 409 not ACTIVE, a request waits already, or
+     *   a booking of the robot or the operator lies within those minutes.
      */
     async request(caller: Caller, sessionId: string, additionalMinutes: number): Promise<void> {
       const session = await queries.get(caller, sessionId)
@@ -24,6 +26,7 @@ export function createExtensions(parts: { transact: Transact; now: () => Date; q
         transact(async (tx) => {
           const active = await enter(tx, sessionId, ['ACTIVE'])
           if (!active) throw conflict('Only an ACTIVE session can be extended')
+          await requireFreeTime(tx, active, additionalMinutes, at)
           await tx.db
             .insertInto('session_extensions')
             .values({
@@ -49,3 +52,10 @@ export function createExtensions(parts: { transact: Transact; now: () => Date; q
   }
 }
 export type Extensions = ReturnType<typeof createExtensions>
+
+/** Refuses at once what could not be approved as the bookings are now; the approval itself is checked again. */
+async function requireFreeTime(tx: Tx, session: SessionRecord, minutes: number, at: Date): Promise<void> {
+  const booking = extendedBooking(session, minutes, at)
+  const overlap = await findOverlap(tx.db, booking)
+  if (overlap) throw namedToClient(overlap, booking)
+}

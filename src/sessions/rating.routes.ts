@@ -16,7 +16,7 @@ export function ratingEndpoints(parts: { ratings: Ratings; now: () => Date }): E
       body: RateSession,
       answer: [200, SessionDetail],
       refusals: {
-        403: 'when you are not the client of the session',
+        403: 'when you are not the client of the session, or drove it yourself',
         409: 'when the session is not COMPLETED, or already rated',
       },
       run: async ({ caller, params, body }) =>

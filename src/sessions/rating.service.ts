@@ -13,11 +13,14 @@ export function createRatings(parts: { transact: Transact; now: () => Date; quer
   return {
     /**
      * Rates a session and returns it.
-     * @throws 404 not theirs to see, 403 not the client of the session, 409 not COMPLETED or already rated.
+     * @throws 404 not theirs to see, 403 not the client of the session or its operator as well, 409 not COMPLETED or already rated.
      */
     async rate(caller: Caller, sessionId: string, input: RateSession): Promise<SessionDetailRow> {
       const session = await queries.get(caller, sessionId)
       if (session.client_id !== caller.userId) throw forbidden('Only the client of the session may rate it')
+      if (session.operator_id === session.client_id) {
+        throw forbidden('You drove this session on your own robot yourself, so it cannot be rated')
+      }
       const { rating, comment } = input
       await transact(async (tx) => {
         const rated = await tx.db

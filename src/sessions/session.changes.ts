@@ -6,10 +6,12 @@ import type { Tx } from '../events/transactor.ts'
 import { notify } from '../notifications/notify.ts'
 import { linkChanged } from '../robots/link-changed.ts'
 import { appendToLog, type LogEntry } from './session.log.ts'
-import { countActiveTime } from './session.time.ts'
+import { countActiveTime, outageFound, outageSoFar } from './session.time.ts'
 import type { SessionRow } from './session.view.ts'
 
 export type SessionRecord = Selectable<Tables['sessions']>
+/** A session after a statement that counted its ACTIVE time. */
+export type CountedSession = SessionRecord & { readonly outage_before_ms: number }
 export type RobotRecord = Selectable<Tables['robots']>
 
 /** What somebody does to a session; without an actor the platform itself does it. */
@@ -57,18 +59,21 @@ export async function move(
   at: Date,
   change: UpdateObject<Tables, 'sessions'> & { readonly status: SessionStatus },
   { unlessStopped = false } = {},
-): Promise<SessionRecord | undefined> {
+): Promise<CountedSession | undefined> {
   return await tx.db
+    .with('before', (cte) => outageSoFar(cte).where('id', '=', sessionId))
     .updateTable('sessions')
+    .from('before')
     .set((eb) => ({
       ...change,
       ...countActiveTime(change.status, at),
       event_seq: eb('event_seq', '+', 1),
     }))
-    .where('id', '=', sessionId)
+    .whereRef('id', '=', 'before.counted_id')
     .where('status', 'in', from)
     .$if(unlessStopped, (query) => query.where('stop_at', 'is', null))
-    .returningAll()
+    .returningAll('sessions')
+    .returning('before.outage_before_ms')
     .executeTakeFirst()
 }
 
@@ -135,7 +140,7 @@ export interface Announcement extends Act {
 /** Logs a change, notifies the people it concerns and lets the robot's gateway know. */
 export async function announce(
   tx: Tx,
-  session: SessionRecord,
+  session: SessionRecord | CountedSession,
   robot: RobotRecord,
   change: Announcement,
 ): Promise<void> {
@@ -144,14 +149,18 @@ export async function announce(
   await tell(tx, session, robot.name, change)
 }
 
-/** Logs a change that is none to the robot, and notifies the people it concerns. Needs no lock on the robot. */
+/**
+ * Logs a change that is none to the robot, and notifies the people it concerns. Needs no lock on the robot. An outage
+ * that the change brought to light is part of the entry, so that the charge follows from the log.
+ */
 export async function tell(
   tx: Tx,
-  session: SessionRecord,
+  session: SessionRecord | CountedSession,
   robotName: string,
   change: Announcement,
 ): Promise<void> {
-  const { type, at, actorId, reason, more } = change
+  const { type, at, actorId, reason } = change
+  const more = { ...change.more, ...outageFound(session) }
   const data = {
     status: session.status,
     ...(actorId !== undefined && { actor_id: actorId }),

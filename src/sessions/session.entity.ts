@@ -4,6 +4,19 @@ import { User } from '../accounts/user.entity.ts'
 import { Invoice } from '../billing/invoice.entity.ts'
 import { Robot } from '../robots/robot.entity.ts'
 
+const windowStart = 'least("scheduled_for", "started_at")'
+/**
+ * The planned window of a session, as SQL over its row: from its scheduled time, or from its start when that came
+ * first, for its planned minutes. A late start does not shift it. The detour over UTC makes the addition immutable.
+ */
+export const PLANNED_WINDOW = `tstzrange(${windowStart}, (${windowStart} at time zone 'UTC' + make_interval(mins => "planned_minutes")) at time zone 'UTC')`
+
+/** No two planned windows overlap: neither on one robot nor of one operator. */
+const exclusiveWindow = (name: string, column: string) => ({
+  name,
+  expression: `alter table "sessions" add constraint "${name}" exclude using gist ("${column}" with =, ${PLANNED_WINDOW} with &&) where ("status" in ('PENDING', 'ACTIVE', 'PAUSED') and "planned_minutes" is not null)`,
+})
+
 /** One engagement of one operator with one robot. The two unique indexes are the promise of exclusivity. */
 export const Session = defineEntity({
   name: 'Session',
@@ -17,6 +30,8 @@ export const Session = defineEntity({
       name: 'one_open_session_per_robot',
       expression: `create unique index "one_open_session_per_robot" on "sessions" ("robot_id") where "status" in ('ACTIVE', 'PAUSED')`,
     },
+    exclusiveWindow('sessions_robot_window', 'robot_id'),
+    exclusiveWindow('sessions_operator_window', 'operator_id'),
     {
       name: 'sessions_by_operator',
       expression:
@@ -69,6 +84,15 @@ export const Session = defineEntity({
       name: 'sessions_uninvoiced_by_client',
       expression: `create index "sessions_uninvoiced_by_client" on "sessions" ("client_id", "ended_at") where "status" = 'COMPLETED' and "invoice_id" is null and "client_charge_cents" is not null`,
     },
+    // Earnings that are not available yet: of everybody, first due first, and of one operator.
+    {
+      name: 'sessions_earnings_due',
+      expression: `create index "sessions_earnings_due" on "sessions" ("earnings_held_until") where "earnings_held_until" is not null`,
+    },
+    {
+      name: 'sessions_earnings_held',
+      expression: `create index "sessions_earnings_held" on "sessions" ("operator_id", "earnings_held_until") where "earnings_held_until" is not null`,
+    },
   ],
   checks: [
     {
@@ -88,10 +112,24 @@ export const Session = defineEntity({
       name: 'sessions_priced',
       expression: `"status" not in ('ACTIVE', 'PAUSED') or ("plan_id" is not null and "client_rate_cents_per_minute" is not null and "operator_share_percent" is not null)`,
     },
+    { name: 'sessions_planned_minutes', expression: '"planned_minutes" > 0' },
+    {
+      name: 'sessions_pending_planned',
+      expression: `"status" <> 'PENDING' or ("scheduled_for" is not null and "planned_minutes" is not null)`,
+    },
     { name: 'sessions_outage', expression: '"outage_ms" between 0 and "active_ms"' },
     {
       name: 'sessions_charge',
       expression: '"operator_earnings_cents" between 0 and "client_charge_cents"',
+    },
+    {
+      name: 'sessions_recorded',
+      expression: `"status" not in ('COMPLETED', 'CANCELLED') or ("recorded_robot_name" is not null and "recorded_robot_type" is not null and "recorded_operator_name" is not null and "recorded_client_name" is not null)`,
+    },
+    { name: 'sessions_own_not_rated', expression: '"operator_id" <> "client_id" or "rating" is null' },
+    {
+      name: 'sessions_held',
+      expression: '"earnings_held_until" is null or "operator_earnings_cents" > 0',
     },
     { name: 'sessions_stop_pauses', expression: `"stop_at" is null or "status" = 'PAUSED'` },
     { name: 'sessions_stop_reason', expression: '("stop_at" is null) = ("stop_reason" is null)' },
@@ -104,13 +142,18 @@ export const Session = defineEntity({
     client: () => p.manyToOne(User).mapToPk(),
     status: p.enum(SessionStatus.options),
     scheduledFor: p.datetime(3).nullable(),
+    /** How long the two sides have agreed on, extensions included; null when no end is planned. */
     plannedMinutes: p.integer().nullable(),
+    /** The planned end that was announced; an extension plans another one. */
+    plannedEndAnnounced: p.datetime(3).nullable(),
     startedAt: p.datetime(3).nullable(),
     endedAt: p.datetime(3).nullable(),
     /** When the present pause began; null unless PAUSED. */
     pausedAt: p.datetime(3).nullable(),
     /** Why the present pause began: an action's reason, `robot_lost` …; null unless PAUSED. */
     pauseReason: p.text().nullable(),
+    /** When the limit of a pause was last announced; of the present pause, unless that began later. */
+    pauseAnnouncedAt: p.datetime(3).nullable(),
     /** Milliseconds of the pauses that are over. */
     pausedMs: p.bigint('number').default(0),
     /** When the robot was found lost; null while it is connected, or not yet known to be lost. */
@@ -143,6 +186,13 @@ export const Session = defineEntity({
     stopPresses: p.integer().default(0),
     clientChargeCents: p.integer().nullable(),
     operatorEarningsCents: p.integer().nullable(),
+    /** Until when the earnings are pending at the latest; null before the end, and once they are available. */
+    earningsHeldUntil: p.datetime(3).nullable(),
+    /** The names at the end, copied by a trigger; they do not change afterwards. Null until it is over. */
+    recordedRobotName: p.text().nullable(),
+    recordedRobotType: p.text().nullable(),
+    recordedOperatorName: p.text().nullable(),
+    recordedClientName: p.text().nullable(),
     /** The invoice it is on; null until its month is closed. */
     invoice: () => p.manyToOne(Invoice).mapToPk().nullable().deleteRule('restrict'),
     episodesCollected: p.integer().default(0),

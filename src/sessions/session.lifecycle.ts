@@ -1,11 +1,14 @@
 import type { SessionAction } from '@wheelhouse/protocol'
 import { sql } from 'kysely'
-import { settle } from '../billing/settle.ts'
+import { audit } from '../admin/audit.ts'
+import type { Settle } from '../billing/settle.ts'
+import type { Db } from '../db/orm.ts'
 import type { Transact, Tx } from '../events/transactor.ts'
 import type { Caller } from '../http/endpoint.ts'
 import { conflict, forbidden } from '../http/errors.ts'
 import { linkChanged } from '../robots/link-changed.ts'
-import { approveExtension, declineExtension, expireExtension } from './extension.moves.ts'
+import { orNameOverlap } from './booking.service.ts'
+import { approveExtension, declineExtension, expireExtension, requestedBooking } from './extension.moves.ts'
 import {
   type Act,
   announce,
@@ -21,19 +24,22 @@ import {
   tellRobotStatus,
   withoutPause,
 } from './session.changes.ts'
-import { pause } from './session.pause.ts'
+import { isPauseOver, type PauseLimits, pause } from './session.pause.ts'
 import { lostSessions, recordReturn } from './session.presence.ts'
 import type { SessionQueries } from './session.queries.ts'
 import type { SessionStarts } from './session.start.ts'
 import { clearStop, emergencyStop, isStopped, withoutStop } from './session.stop.ts'
 import type { SessionDetailRow, SessionRow } from './session.view.ts'
 
-/** Who may do what. Admins look on; they are no party to a session, but whoever sees danger may stop it. */
+/**
+ * Who may do what. Admins are no party to a session, but they may stop its robot, and pause and end what somebody has
+ * abandoned; that is audited.
+ */
 const allowed: Record<SessionAction, readonly ('operator' | 'client' | 'admin')[]> = {
   start: ['operator'],
-  pause: ['operator', 'client'],
+  pause: ['operator', 'client', 'admin'],
   resume: ['operator'],
-  end: ['operator', 'client'],
+  end: ['operator', 'client', 'admin'],
   cancel: ['operator', 'client'],
   emergency_stop: ['operator', 'client', 'admin'],
   clear_stop: ['operator', 'client'],
@@ -43,23 +49,28 @@ const allowed: Record<SessionAction, readonly ('operator' | 'client' | 'admin')[
 
 /** The moves of a session that exists. Each is one transaction: state, log, notification, outbox. */
 export function createSessionLifecycle(parts: {
+  db: Db
   transact: Transact
   now: () => Date
   queries: SessionQueries
   starts: SessionStarts
+  settle: Settle
 }) {
-  const { transact, now, queries, starts } = parts
+  const { db, transact, now, queries, starts, settle } = parts
+  const moves = createMoves(settle)
 
   async function apply(session: SessionRow, action: SessionAction, by: Omit<Act, 'at'>): Promise<void> {
     if (action === 'start') {
       await starts.startScheduled(session, by.actorId)
       return
     }
-    await transact(async (tx) => {
-      const robot = await lockRobot(tx, session.robot_id)
-      // Its time is that of its turn, so the times of the log go the way of its numbers.
-      await moves[action](tx, session, robot, { ...by, at: now() })
-    })
+    const work = () =>
+      transact(async (tx) => {
+        const robot = await lockRobot(tx, session.robot_id)
+        // Its time is that of its turn, so the times of the log go the way of its numbers.
+        await moves[action](tx, session, robot, { ...by, at: now() })
+      })
+    await orNameOverlap(db, () => requestedBooking(db, session.id, now()), work)
   }
 
   return {
@@ -96,7 +107,24 @@ export function createSessionLifecycle(parts: {
         const lost = await lostSessions(tx.db, before)
           .where('sessions.id', '=', session.id)
           .executeTakeFirst()
-        return lost !== undefined && (await end(tx, session, robot, { at: now(), reason: 'robot_lost' }))
+        return (
+          lost !== undefined && (await end(settle, tx, session, robot, { at: now(), reason: 'robot_lost' }))
+        )
+      }),
+
+    /** Ends a session whose pause has reached its limit. False when it has been resumed, or is over, by now. */
+    endPause: (session: Pick<SessionRow, 'id' | 'robot_id'>, limits: PauseLimits): Promise<boolean> =>
+      transact(async (tx) => {
+        const robot = await lockRobot(tx, session.robot_id)
+        const over = await tx.db
+          .selectFrom('sessions')
+          .select('id')
+          .where('id', '=', session.id)
+          .where(isPauseOver(limits))
+          .executeTakeFirst()
+        return (
+          over !== undefined && (await end(settle, tx, session, robot, { at: now(), reason: 'pause_limit' }))
+        )
       }),
 
     /** Cancels a scheduled session without anybody asking for it. False when it is not PENDING any more. */
@@ -104,6 +132,24 @@ export function createSessionLifecycle(parts: {
       transact(async (tx) => {
         const robot = await lockRobot(tx, session.robot_id)
         return await cancel(tx, session, robot, { at: now(), reason })
+      }),
+
+    /**
+     * Cancels a scheduled session whose operator has taken its robot already, in another session. False when that one
+     * is over, or this one not PENDING any more.
+     */
+    cancelSuperseded: (session: Pick<SessionRow, 'id' | 'robot_id'>): Promise<boolean> =>
+      transact(async (tx) => {
+        const robot = await lockRobot(tx, session.robot_id)
+        const open = await tx.db
+          .selectFrom('sessions as open')
+          .innerJoin('sessions as due', 'due.operator_id', 'open.operator_id')
+          .select('open.id')
+          .where('due.id', '=', session.id)
+          .where('open.robot_id', '=', robot.id)
+          .where('open.status', 'in', ['ACTIVE', 'PAUSED'])
+          .executeTakeFirst()
+        return open !== undefined && (await cancel(tx, session, robot, { at: now(), reason: 'superseded' }))
       }),
 
     /** Cancels what was scheduled on a robot that goes away, inside the transaction that removes it. */
@@ -122,9 +168,10 @@ export function createSessionLifecycle(parts: {
 }
 export type SessionLifecycle = ReturnType<typeof createSessionLifecycle>
 
-const moves: Record<Exclude<SessionAction, 'start'>, Move> = {
+const createMoves = (settle: Settle): Record<Exclude<SessionAction, 'start'>, Move> => ({
   async pause(tx, session, robot, act) {
     if (!(await pause(tx, session, robot, act))) throw conflict('Only an ACTIVE session can be paused')
+    await auditAdmin(tx, session, act, 'session.paused')
   },
 
   async resume(tx, session, robot, act) {
@@ -143,7 +190,9 @@ const moves: Record<Exclude<SessionAction, 'start'>, Move> = {
   },
 
   async end(tx, session, robot, act) {
-    if (!(await end(tx, session, robot, act))) throw conflict('Only an ACTIVE or PAUSED session can be ended')
+    if (!(await end(settle, tx, session, robot, act)))
+      throw conflict('Only an ACTIVE or PAUSED session can be ended')
+    await auditAdmin(tx, session, act, 'session.ended')
   },
 
   async cancel(tx, session, robot, act) {
@@ -154,9 +203,27 @@ const moves: Record<Exclude<SessionAction, 'start'>, Move> = {
   clear_stop: clearStop,
   approve_extension: approveExtension,
   decline_extension: declineExtension,
+})
+
+/** The parties' own actions are in the log of the session; an admin who decides over both leaves a trace besides. */
+async function auditAdmin(tx: Tx, session: SessionRow, act: Act, action: string): Promise<void> {
+  if (act.actorId === session.client_id || act.actorId === session.operator_id) return
+  await audit(tx, {
+    at: act.at,
+    actorId: act.actorId,
+    action,
+    subject: ['session', session.id],
+    data: act.reason === undefined ? {} : { reason: act.reason },
+  })
 }
 
-async function end(tx: Tx, session: { id: string }, robot: RobotRecord, act: Act): Promise<boolean> {
+async function end(
+  settle: Settle,
+  tx: Tx,
+  session: { id: string },
+  robot: RobotRecord,
+  act: Act,
+): Promise<boolean> {
   const ended = await move(tx, session.id, ['ACTIVE', 'PAUSED'], act.at, {
     status: 'COMPLETED',
     // Processes' clocks may differ a little; a session never ends before it began.

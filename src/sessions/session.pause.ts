@@ -1,3 +1,4 @@
+import { sql } from 'kysely'
 import type { Tx } from '../events/transactor.ts'
 import { type Act, announce, move, otherSide, type RobotRecord } from './session.changes.ts'
 
@@ -24,3 +25,13 @@ export async function pause(
   })
   return true
 }
+
+export interface PauseLimits {
+  readonly pausedBefore: Date
+  readonly announcedBefore: Date
+}
+
+/** A predicate on sessions: the pause has reached its limit, and both sides have known of that for long enough. */
+export const isPauseOver = ({ pausedBefore, announcedBefore }: PauseLimits) =>
+  sql<boolean>`(status = 'PAUSED' and paused_at <= ${pausedBefore}::timestamptz
+    and pause_announced_at between paused_at and ${announcedBefore}::timestamptz)`

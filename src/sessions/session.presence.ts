@@ -1,7 +1,8 @@
+import { iso } from '../db/iso.ts'
 import type { Db } from '../db/orm.ts'
 import type { Transact, Tx } from '../events/transactor.ts'
 import { announce, isConnected, lockRobot, type RobotRecord, type SessionRecord } from './session.changes.ts'
-import { countActiveTime } from './session.time.ts'
+import { countActiveTime, outageSoFar } from './session.time.ts'
 
 /** Open sessions whose robot is away, and was found lost before `before`. */
 export const lostSessions = (db: Db, before: Date) =>
@@ -34,6 +35,16 @@ export async function recordReturn(tx: Tx, robot: RobotRecord, at: Date): Promis
   })
 }
 
+/** Returns the last sign of life of a robot that is away; stable while the robot is locked. */
+async function lastOnline(tx: Tx, robotId: string): Promise<Date | null> {
+  const row = await tx.db
+    .selectFrom('robot_presence')
+    .select('last_online')
+    .where('robot_id', '=', robotId)
+    .executeTakeFirst()
+  return row?.last_online ?? null
+}
+
 /** What the coming and going of a robot means for its open session. */
 export function createSessionPresence(parts: { db: Db; transact: Transact; now: () => Date }) {
   const { db, transact, now } = parts
@@ -55,7 +66,11 @@ export function createSessionPresence(parts: { db: Db; transact: Transact; now: 
       const connected = await isConnected(tx, robotId)
       if (connected && known.unlessConnected) return false
       const lost = await tx.db
+        .with('before', (cte) =>
+          outageSoFar(cte).where('robot_id', '=', robotId).where('status', 'in', ['ACTIVE', 'PAUSED']),
+        )
         .updateTable('sessions')
+        .from('before')
         .set((eb) => ({
           status: 'PAUSED' as const,
           ...countActiveTime('PAUSED', at, known.lastSign),
@@ -64,17 +79,20 @@ export function createSessionPresence(parts: { db: Db; transact: Transact; now: 
           pause_reason: eb.fn.coalesce('pause_reason', eb.val('robot_lost')),
           event_seq: eb('event_seq', '+', 1),
         }))
-        .where('robot_id', '=', robotId)
+        .whereRef('id', '=', 'before.counted_id')
         .where('status', 'in', ['ACTIVE', 'PAUSED'])
         .where('robot_lost_at', 'is', null)
-        .returningAll()
+        .returningAll('sessions')
+        .returning('before.outage_before_ms')
         .executeTakeFirst()
       if (!lost) return connected
+      const lastSign = known.lastSign ?? (await lastOnline(tx, robotId))
       await announce(tx, lost, robot, {
         type: 'robot.lost',
         at,
         reason: 'robot_lost',
         notifyUserIds: [lost.client_id, lost.operator_id],
+        more: { last_sign_at: iso(lastSign), outage_seconds: 0 },
       })
       return connected
     })

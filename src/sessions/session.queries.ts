@@ -19,12 +19,17 @@ import {
 const LOGS_AT_ONCE = 25
 const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i
 
+/** A session that is over keeps the names that it ended with; the others have those of now. */
 const withNames = (db: Db) =>
   db
     .selectFrom('sessions')
     .innerJoin('robots', 'robots.id', 'sessions.robot_id')
     .innerJoin('users as operators', 'operators.id', 'sessions.operator_id')
-    .select(['robots.name as robot_name', 'robots.robot_type', 'operators.display_name as operator_name'])
+    .select(({ fn }) => [
+      fn.coalesce('sessions.recorded_robot_name', 'robots.name').as('robot_name'),
+      fn.coalesce('sessions.recorded_robot_type', 'robots.robot_type').as('robot_type'),
+      fn.coalesce('sessions.recorded_operator_name', 'operators.display_name').as('operator_name'),
+    ])
 
 export type SessionParties = Pick<SessionRow, 'id' | 'operator_id' | 'client_id' | 'robot_id'>
 

@@ -95,8 +95,18 @@ const details = {
     description:
       'ACTIVE time so far without outages of the robot, begun seconds counted whole; its begun minutes are charged.',
   }),
+  outage_seconds: whole.meta({
+    description:
+      'ACTIVE time in which the robot was away, begun seconds counted whole: neither billed nor earned.',
+  }),
   scheduled_for: timestamp.nullable().meta({ description: 'Null when it was started at once.' }),
-  planned_minutes: whole.nullable().meta({ description: 'Null until an extension is approved.' }),
+  planned_minutes: whole.nullable().meta({
+    description: 'The length that was planned, extensions included; null when no end is planned.',
+  }),
+  planned_end: timestamp.nullable().meta({
+    description:
+      'So long after its scheduled time, or after its start when it started early or at once. It does not end by itself then.',
+  }),
   paused_seconds: whole.meta({ description: 'Of all pauses, the present one included.' }),
   pause_reason: z.string().nullable().meta({ description: 'Null unless it is PAUSED.' }),
   rating_comment: z.string().nullable().meta({ description: 'Null without a rating, or without a comment.' }),
@@ -107,6 +117,11 @@ const details = {
   }),
   control: z.object({
     connected: z.boolean().meta({ description: 'Whether the robot is connected.' }),
+    operator_joined: z.boolean().meta({
+      description:
+        "Whether the operator's control connection has been there once. An ACTIVE session that the operator has joined " +
+        'and lost is PAUSED with operator_lost after a grace.',
+    }),
     stop: z
       .object({
         reason: z.string(),
@@ -122,19 +137,28 @@ const details = {
       'null when the session was never driven.',
   }),
 }
+const operatorDetails = {
+  ...details,
+  earnings_pending_until: timestamp.nullable().meta({
+    description:
+      'Until when at the latest the earnings are not available for a payout; null until COMPLETED, and once they are available.',
+  }),
+}
 const detailsExample = {
   operator_id: exampleIds.operator,
   client_id: exampleIds.client,
   rate_cents_per_minute: 50,
   billable_seconds: 1_420,
+  outage_seconds: 0,
   scheduled_for: '2026-11-20T09:30:00.000Z',
-  planned_minutes: null,
+  planned_minutes: 30,
+  planned_end: '2026-11-20T10:00:00.000Z',
   paused_seconds: 40,
   pause_reason: null,
   rating_comment: 'Careful with the vase, as asked.',
   end_reason: 'ended',
   stream_url: null,
-  control: { connected: true, stop: null },
+  control: { connected: true, operator_joined: true, stop: null },
   latency: { p50_ms: 3.1, p95_ms: 10.9, max_ms: 84.2, frames: 43_180, dropped: 12 },
 }
 export const SessionDetail = z
@@ -144,10 +168,12 @@ export const SessionDetail = z
       description: 'One session in full, as the owner of the robot sees it.',
       examples: [{ ...clientExample, ...detailsExample }],
     }),
-    z.object({ ...operatorView, ...details }).meta({
+    z.object({ ...operatorView, ...operatorDetails }).meta({
       id: 'OperatorSessionDetail',
       description: 'One session in full, as its operator sees it.',
-      examples: [{ ...operatorExample, ...detailsExample }],
+      examples: [
+        { ...operatorExample, ...detailsExample, earnings_pending_until: '2027-01-04T09:54:20.000Z' },
+      ],
     }),
   ])
   .meta({ id: 'SessionDetail', description: 'One session in full, in your view of it.' })

@@ -68,13 +68,16 @@ function lifecycleEndpoints(parts: SessionRouteParts): Endpoint[] {
       refusals: {
         403: 'when you are no operator, name another one, or lack a certification that the robot asks for',
         404: 'when there is no such robot',
-        409: 'when the robot is not AVAILABLE or the operator already has an open session',
+        409:
+          'when the robot is not AVAILABLE, the operator already has an open session, or another session of either ' +
+          'is planned for a part of that time',
       },
       run: async ({ caller, body }) => {
         const operatorId = await operatorFor(parts, caller, body.operatorId)
-        const session = body.scheduledFor
-          ? await starts.schedule(operatorId, body.robotId, new Date(body.scheduledFor), caller.userId)
-          : await starts.startNow(operatorId, body.robotId, caller.userId)
+        const { scheduledFor } = body
+        const session = scheduledFor
+          ? await starts.schedule(operatorId, body, new Date(scheduledFor), caller.userId)
+          : await starts.startNow(operatorId, body, caller.userId)
         return { sessionId: session.id, status: session.status }
       },
     }),
@@ -100,7 +103,9 @@ function lifecycleEndpoints(parts: SessionRouteParts): Endpoint[] {
         403:
           'when the action is not for your side of the session to take, or the robot asks for a certification ' +
           'that its operator does not have any more',
-        409: 'when the status of the session, the robot or the operator does not allow the action',
+        409:
+          'when the status of the session, the robot or the operator does not allow the action, or another session ' +
+          'is planned for a part of the time that an extension or an early start would take',
       },
       run: async ({ caller, params, body }) => {
         const row = await lifecycle.act(caller, params.id, body.action, body.reason)

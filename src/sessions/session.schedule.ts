@@ -1,3 +1,4 @@
+import { sql } from 'kysely'
 import type { Db } from '../db/orm.ts'
 import { AppError, isDatabaseAway } from '../http/errors.ts'
 import type { Log } from '../log.ts'
@@ -5,9 +6,12 @@ import type { SessionRecord } from './session.changes.ts'
 import type { SessionLifecycle } from './session.lifecycle.ts'
 import type { SessionStarts } from './session.start.ts'
 
-/** How long after its time a scheduled session may still start. */
-const START_WINDOW_MS = 15 * 60_000
+const MS_PER_MINUTE = 60_000
+/** How long after its time a scheduled session may still start, unless it is planned for less. */
+const START_WINDOW_MINUTES = 15
 const SESSIONS_PER_RUN = 200
+
+type Due = Pick<SessionRecord, 'id' | 'robot_id' | 'operator_id' | 'scheduled_for' | 'planned_minutes'>
 
 /**
  * Starts scheduled sessions when their time comes. The rows are the schedule, so a worker that dies loses
@@ -22,9 +26,10 @@ export function createSchedule(parts: {
 }) {
   const { db, starts, lifecycle, now, log } = parts
 
-  async function attempt(session: Pick<SessionRecord, 'id' | 'robot_id' | 'operator_id' | 'scheduled_for'>) {
+  async function attempt(session: Due) {
     const lateMs = now().getTime() - (session.scheduled_for?.getTime() ?? 0)
-    if (lateMs >= START_WINDOW_MS) {
+    const windowMinutes = Math.min(START_WINDOW_MINUTES, session.planned_minutes ?? START_WINDOW_MINUTES)
+    if (lateMs >= windowMinutes * MS_PER_MINUTE) {
       // Also when nobody tried before, as after an outage: nobody expects the robot to move by now.
       if (await lifecycle.cancelBySystem(session, 'not_started')) {
         log.info({ sessionId: session.id }, 'scheduled session not started in time')
@@ -42,12 +47,14 @@ export function createSchedule(parts: {
   }
 
   /** What can start now, as far as one can see, or is over time: what has to wait must not stand in the way. */
-  const due = () => {
-    const windowStart = new Date(now().getTime() - START_WINDOW_MS)
+  const due = (): Promise<Due[]> => {
+    const isLate = sql<boolean>`scheduled_for <= ${now()}::timestamptz
+      - make_interval(mins => least(planned_minutes, ${START_WINDOW_MINUTES}::int))`
     return db
       .selectFrom('sessions')
       .innerJoin('robots', 'robots.id', 'sessions.robot_id')
-      .select(['sessions.id', 'sessions.robot_id', 'sessions.operator_id', 'sessions.scheduled_for'])
+      .select(['sessions.id', 'sessions.robot_id', 'sessions.operator_id'])
+      .select(['sessions.scheduled_for', 'sessions.planned_minutes'])
       .where('sessions.status', '=', 'PENDING')
       .where('scheduled_for', '<=', now())
       .where((eb) => {
@@ -57,16 +64,33 @@ export function createSchedule(parts: {
           .whereRef('open.operator_id', '=', 'sessions.operator_id')
           .where('open.status', 'in', ['ACTIVE', 'PAUSED'])
         const canStart = eb.and([eb('robots.status', '=', 'AVAILABLE'), eb.not(eb.exists(busy))])
-        return eb.or([eb('scheduled_for', '<=', windowStart), canStart])
+        return eb.or([isLate, canStart])
       })
       .orderBy('scheduled_for', 'desc')
       .limit(SESSIONS_PER_RUN)
       .execute()
   }
 
+  /** What is due while its operator is in another session on the same robot: that one takes its time. */
+  const superseded = () =>
+    db
+      .selectFrom('sessions')
+      .innerJoin('sessions as open', (join) =>
+        join
+          .onRef('open.robot_id', '=', 'sessions.robot_id')
+          .onRef('open.operator_id', '=', 'sessions.operator_id')
+          .on('open.status', 'in', ['ACTIVE', 'PAUSED']),
+      )
+      .select(['sessions.id', 'sessions.robot_id'])
+      .where('sessions.status', '=', 'PENDING')
+      .where('sessions.scheduled_for', '<=', now())
+      .limit(SESSIONS_PER_RUN)
+      .execute()
+
   return {
     /** Handles what is due now, within bounds; call it again and again. */
     async run(): Promise<void> {
+      for (const session of await superseded()) await lifecycle.cancelSuperseded(session)
       for (const session of await due()) await attempt(session)
     },
   }

@@ -17,6 +17,9 @@ const examples = {
   comment: { examples: ['Careful with the vase, as asked.'] },
 }
 
+/** A day: what lasts longer is another session. */
+const MAX_PLANNED_MINUTES = 1_440
+
 /** Body of POST /api/sessions. */
 export const CreateSession = z
   .strictObject({
@@ -31,10 +34,22 @@ export const CreateSession = z
         examples: ['2026-11-20T09:30:00Z'],
       })
       .optional(),
+    plannedMinutes: z
+      .number()
+      .int()
+      .min(1)
+      .max(MAX_PLANNED_MINUTES)
+      .meta({
+        description:
+          'How long the session is planned for. A scheduled session is planned for 60 minutes unless this says ' +
+          'otherwise; one that starts now has no planned end without it.',
+        examples: [45],
+      })
+      .optional(),
   })
   .meta({
     id: 'NewSession',
-    description: 'Which robot to take, and when.',
+    description: 'Which robot to take, when, and for how long.',
     examples: [{ robotId: exampleIds.robot }],
   })
 export type CreateSession = z.infer<typeof CreateSession>

@@ -4,8 +4,10 @@ import { audit } from '../admin/audit.ts'
 import { planOf, planTerms } from '../billing/plan.terms.ts'
 import { columnsOf } from '../db/columns.ts'
 import { compiled } from '../db/compiled.ts'
+import type { Db } from '../db/orm.ts'
 import type { Transact, Tx } from '../events/transactor.ts'
 import { badRequest, conflict, uniqueViolation } from '../http/errors.ts'
+import { bookingOf, DEFAULT_PLANNED_MINUTES, orNameOverlap } from './booking.service.ts'
 import { announce, move, type RobotRecord, type SessionRecord, tell } from './session.changes.ts'
 import {
   availableRobot,
@@ -16,24 +18,47 @@ import {
 
 const MAX_SCHEDULE_AHEAD_MS = 90 * 24 * 3_600_000
 
+/** Which robot an operator takes, and for how long. */
+export interface StartRequest {
+  readonly robotId: string
+  readonly plannedMinutes?: number | undefined
+}
+
 /** Starting and scheduling sessions. */
-export function createSessionStarts(parts: { transact: Transact; now: () => Date }) {
-  const { transact, now } = parts
+export function createSessionStarts(parts: { db: Db; transact: Transact; now: () => Date }) {
+  const { db, transact, now } = parts
+
+  /** Does work that gives a new session its window, and names the session that is in the way of it. */
+  const withWindow = <T>(
+    operatorId: string,
+    wanted: StartRequest,
+    from: () => Date,
+    work: () => Promise<T>,
+  ) =>
+    orNameOverlap(
+      db,
+      async () => {
+        const { robotId, plannedMinutes = DEFAULT_PLANNED_MINUTES } = wanted
+        return bookingOf({ robot_id: robotId, operator_id: operatorId }, from(), plannedMinutes)
+      },
+      () => asConflict(work),
+    )
 
   return {
     /**
-     * Takes a robot at once.
-     * @throws 404 unknown robot; 403 not certified where the owner asks for it; 409 the robot is not AVAILABLE
-     *   or the operator already has an open session.
+     * Takes a robot at once. Without a planned length the session holds no time: a booking of the same robot or
+     * operator does not keep it from starting.
+     * @throws 404 unknown robot; 403 not certified where the owner asks for it; 409 the robot is not AVAILABLE, the
+     *   operator already has an open session, or a booking lies within the planned length.
      */
-    startNow: (operatorId: string, robotId: string, actorId: string): Promise<SessionRecord> =>
-      asConflict(() =>
+    startNow: (operatorId: string, wanted: StartRequest, actorId: string): Promise<SessionRecord> =>
+      withWindow(operatorId, wanted, now, () =>
         transact(async (tx) => {
-          const robot = await claimRobot(tx, robotId)
+          const robot = await claimRobot(tx, wanted.robotId)
           // Not before the robot is ours: the session that had it must have ended by then, on the clock too.
           const at = now()
           await requireCertification(tx, robot, operatorId)
-          const session = await startedSession(tx, robot, operatorId, at)
+          const session = await startedSession(tx, robot, operatorId, at, wanted.plannedMinutes ?? null)
           await tell(tx, session, robot.name, {
             type: 'session.started',
             at,
@@ -45,72 +70,89 @@ export function createSessionStarts(parts: { transact: Transact; now: () => Date
         }),
       ),
 
-    /** Plans a session for later, under the same preconditions as an immediate start. */
+    /**
+     * Plans a session for later, under the same preconditions as an immediate start.
+     * @throws also 409 when another session of the operator, or on the robot, is planned for a part of that time.
+     */
     schedule: (
       operatorId: string,
-      robotId: string,
+      wanted: StartRequest,
       scheduledFor: Date,
       actorId: string,
     ): Promise<SessionRecord> =>
-      transact(async (tx) => {
-        const at = now()
-        const aheadMs = scheduledFor.getTime() - at.getTime()
-        if (aheadMs <= 0) throw badRequest('scheduledFor: must lie in the future')
-        if (aheadMs > MAX_SCHEDULE_AHEAD_MS) throw badRequest('scheduledFor: must lie within 90 days')
-        const robot = await availableRobot(tx, robotId)
-        await requireCertification(tx, robot, operatorId)
-        await requireNoOpenSession(tx, operatorId)
-        const session = await tx.db
-          .insertInto('sessions')
-          .values({
-            id: randomUUID(),
-            robot_id: robot.id,
-            operator_id: operatorId,
-            client_id: robot.owner_id,
-            status: 'PENDING',
-            scheduled_for: scheduledFor,
-            created_at: at,
-            event_seq: 1,
-          })
-          .returningAll()
-          .executeTakeFirstOrThrow()
-        await announce(tx, session, robot, {
-          type: 'session.scheduled',
-          at,
-          actorId,
-          notifyUserIds: concerned(session, actorId),
-        })
-        await auditOnBehalf(tx, session, at, actorId)
-        return session
-      }),
+      withWindow(
+        operatorId,
+        wanted,
+        () => scheduledFor,
+        () =>
+          transact(async (tx) => {
+            const at = now()
+            const aheadMs = scheduledFor.getTime() - at.getTime()
+            if (aheadMs <= 0) throw badRequest('scheduledFor: must lie in the future')
+            if (aheadMs > MAX_SCHEDULE_AHEAD_MS) throw badRequest('scheduledFor: must lie within 90 days')
+            const robot = await availableRobot(tx, wanted.robotId)
+            await requireCertification(tx, robot, operatorId)
+            await requireNoOpenSession(tx, operatorId)
+            const session = await tx.db
+              .insertInto('sessions')
+              .values({
+                id: randomUUID(),
+                robot_id: robot.id,
+                operator_id: operatorId,
+                client_id: robot.owner_id,
+                status: 'PENDING',
+                scheduled_for: scheduledFor,
+                planned_minutes: wanted.plannedMinutes ?? DEFAULT_PLANNED_MINUTES,
+                created_at: at,
+                event_seq: 1,
+              })
+              .returningAll()
+              .executeTakeFirstOrThrow()
+            await announce(tx, session, robot, {
+              type: 'session.scheduled',
+              at,
+              actorId,
+              notifyUserIds: concerned(session, actorId),
+            })
+            await auditOnBehalf(tx, session, at, actorId)
+            return session
+          }),
+      ),
 
     /**
-     * Starts a scheduled session, under the preconditions of any start. Without an actor its time has come.
-     * @throws 409 when it is not PENDING, the robot is not AVAILABLE or the operator is busy.
+     * Starts a scheduled session, under the preconditions of any start. Without an actor its time has come. One that
+     * starts early ends early: its window begins with the start.
+     * @throws 409 when it is not PENDING, the robot is not AVAILABLE, the operator is busy, or a booking lies within
+     *   the window of an early start.
      */
     startScheduled: (
-      session: Pick<SessionRecord, 'id' | 'robot_id' | 'operator_id'>,
+      session: Pick<SessionRecord, 'id' | 'robot_id' | 'operator_id' | 'planned_minutes'>,
       actorId?: string,
     ): Promise<SessionRecord> =>
-      asConflict(() =>
-        transact(async (tx) => {
-          const robot = await claimRobot(tx, session.robot_id)
-          const at = now()
-          await requireCertification(tx, robot, session.operator_id)
-          const started = await move(tx, session.id, ['PENDING'], at, {
-            status: 'ACTIVE',
-            started_at: at,
-            ...planTerms(sql.ref('sessions.client_id')),
-          })
-          if (!started) throw conflict('The session is not PENDING')
-          await tell(tx, started, robot.name, {
-            type: 'session.started',
-            at,
-            ...(actorId !== undefined && { actorId }),
-            notifyUserIds: [started.client_id, started.operator_id], // both have planned with it
-          })
-          return started
-        }),
+      orNameOverlap(
+        db,
+        async () => bookingOf(session, now(), session.planned_minutes ?? DEFAULT_PLANNED_MINUTES),
+        () =>
+          asConflict(() =>
+            transact(async (tx) => {
+              const robot = await claimRobot(tx, session.robot_id)
+              const at = now()
+              await requireCertification(tx, robot, session.operator_id)
+              const started = await move(tx, session.id, ['PENDING'], at, {
+                status: 'ACTIVE',
+                started_at: at,
+                ...planTerms(sql.ref('sessions.client_id')),
+              })
+              if (!started) throw conflict('The session is not PENDING')
+              await tell(tx, started, robot.name, {
+                type: 'session.started',
+                at,
+                ...(actorId !== undefined && { actorId }),
+                notifyUserIds: [started.client_id, started.operator_id], // both have planned with it
+              })
+              return started
+            }),
+          ),
       ),
   }
 }
@@ -138,6 +180,7 @@ interface NewActive {
   readonly robotId: string
   readonly operatorId: string
   readonly clientId: string
+  readonly plannedMinutes: number | null
   readonly at: Date
 }
 
@@ -149,7 +192,7 @@ const insertActive = compiled<NewActive>()((db, place) => {
     .insertInto('sessions')
     .columns([
       ...(['id', 'robot_id', 'operator_id', 'client_id', 'status', 'event_seq'] as const),
-      ...(['created_at', 'started_at', 'active_since'] as const),
+      ...(['planned_minutes', 'created_at', 'started_at', 'active_since'] as const),
       ...(['plan_id', 'client_rate_cents_per_minute', 'operator_share_percent'] as const),
     ])
     .expression(({ selectFrom, lit }) =>
@@ -161,6 +204,7 @@ const insertActive = compiled<NewActive>()((db, place) => {
           uuid('clientId').as('client_id'),
           sql<'ACTIVE'>`'ACTIVE'`.as('status'),
           lit(1).as('event_seq'),
+          sql<number | null>`${place('plannedMinutes')}::int`.as('planned_minutes'),
           at.as('created_at'),
           at.as('started_at'),
           at.as('active_since'),
@@ -176,9 +220,10 @@ async function startedSession(
   robot: RobotRecord,
   operatorId: string,
   at: Date,
+  plannedMinutes: number | null,
 ): Promise<SessionRecord> {
-  const people = { robotId: robot.id, operatorId, clientId: robot.owner_id }
-  const [session] = await insertActive(tx.db, { id: randomUUID(), ...people, at })
+  const parties = { robotId: robot.id, operatorId, clientId: robot.owner_id }
+  const [session] = await insertActive(tx.db, { id: randomUUID(), ...parties, plannedMinutes, at })
   if (!session) throw new Error('there is no pricing plan to start with')
   return session
 }

@@ -1,5 +1,6 @@
 import type { SessionStatus } from '@wheelhouse/protocol'
-import { type RawBuilder, sql } from 'kysely'
+import { type QueryCreator, type RawBuilder, sql } from 'kysely'
+import type { Tables } from '../db/orm.ts'
 
 /** Milliseconds between two moments, never negative: a clock that stepped back takes no time away. */
 const elapsedMs = (from: RawBuilder<unknown>, to: RawBuilder<unknown>) =>
@@ -12,6 +13,9 @@ const elapsedMs = (from: RawBuilder<unknown>, to: RawBuilder<unknown>) =>
 export function countActiveTime(to: SessionStatus, at: Date, lastSignOfRobot?: Date) {
   return to === 'ACTIVE' ? { active_since: at, active_until: null } : endOfActiveTime(at, lastSignOfRobot)
 }
+
+/** Closes the newest stretch of ACTIVE time as if it had not been: nothing of it is billed. */
+export const discardActiveTime = { active_until: sql<Date | null>`active_since` }
 
 /**
  * Closes the newest stretch of ACTIVE time, unless it is closed already. When the robot is gone, the stretch ends
@@ -37,4 +41,17 @@ function endOfActiveTime(at: Date, lastSignOfRobot: Date | undefined) {
     outage_ms: sql<number>`outage_ms + ${ifStarted(elapsedMs(end, knownEnd), sql`0`)}`,
     active_until: ifStarted<Date | null>(end, sql`null`),
   }
+}
+
+/**
+ * Reads, and locks, what is known of a session's outages before a statement that counts its ACTIVE time. The names of
+ * the columns are those of no column of sessions, so that the statement can join it.
+ */
+export const outageSoFar = (db: QueryCreator<Tables>) =>
+  db.selectFrom('sessions').select(['id as counted_id', 'outage_ms as outage_before_ms']).forNoKeyUpdate()
+
+/** Returns for the session's log the outage that the last statement found, in seconds to the millisecond, if there is one. */
+export function outageFound(session: { outage_ms: number; outage_before_ms?: number }) {
+  const ms = session.outage_ms - (session.outage_before_ms ?? session.outage_ms)
+  return ms > 0 ? { outage_seconds: ms / 1_000 } : {}
 }

@@ -3,6 +3,7 @@ import type { Selectable } from 'kysely'
 import { percentile } from '../control/latency.histogram.ts'
 import { iso } from '../db/iso.ts'
 import type { Tables } from '../db/orm.ts'
+import { plannedEndOf } from './booking.service.ts'
 import type { SessionDetail, SessionView } from './session.records.ts'
 
 const MS_PER_MINUTE = 60_000
@@ -75,22 +76,26 @@ export function sessionView(row: ListedSession, viewerId: string, now: Date): Se
 
 export function sessionDetail(row: SessionDetailRow, viewerId: string, now: Date): SessionDetail {
   const presentPauseMs = row.paused_at === null ? 0 : now.getTime() - row.paused_at.getTime()
-  return {
-    ...sessionView(row, viewerId, now),
+  const view = sessionView(row, viewerId, now)
+  const details = {
     operator_id: row.operator_id,
     client_id: row.client_id,
     rate_cents_per_minute: row.client_rate_cents_per_minute,
     billable_seconds: Math.ceil(billableMs(row, now) / 1_000),
+    outage_seconds: Math.ceil(row.outage_ms / 1_000),
     scheduled_for: iso(row.scheduled_for),
     planned_minutes: row.planned_minutes,
+    planned_end: iso(plannedEndOf(row)),
     paused_seconds: Math.floor((row.paused_ms + Math.max(0, presentPauseMs)) / 1_000),
     pause_reason: row.pause_reason,
     rating_comment: row.rating_comment,
     end_reason: row.end_reason,
     stream_url: streamUrl(row, viewerId),
-    control: { connected: row.robot_connected, stop: stopView(row) },
+    control: { connected: row.robot_connected, operator_joined: row.driven, stop: stopView(row) },
     latency: latencyView(row),
   }
+  if (!('operator_earnings_cents' in view)) return { ...view, ...details }
+  return { ...view, ...details, earnings_pending_until: iso(row.earnings_held_until) }
 }
 
 /** Whoever has driven a robot once does not look through its camera for good. */

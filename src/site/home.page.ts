@@ -12,7 +12,8 @@ export function homePage(): Middleware {
       title: 'Wheelhouse',
       body: html`<p>An open teleoperation hub. It is running.</p>
 <p><a href="/dashboard">Open the console</a></p>
-<p><a href="/api/docs">Read about the API</a></p>`,
+<p><a href="/api/docs">Read about the API</a></p>
+<p><a href="/downloads">Install the command line and the SDK</a></p>`,
     })
   }
 }

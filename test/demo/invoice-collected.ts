@@ -1,5 +1,6 @@
 import type { z } from 'zod'
 import { InvoiceDetail, InvoiceList } from '../../src/billing/invoice.schema.ts'
+import { PayoutOverview } from '../../src/payments/payment.schema.ts'
 import { snapshotEvent } from '../support/stripe/events.ts'
 import { type Chapter, euros, must, type Scene, stripeTells, until } from './scene.ts'
 
@@ -52,4 +53,10 @@ export const invoiceIsCollected: Chapter = async (scene) => {
   transcript.befalls('STRIPE', `the client’s bank pays ${euros(theirs.amount_due)}`)
   await stripeTells(scene, snapshotEvent('invoice.paid', { id: theirs.id }))
   must((await newest(scene)).status === 'PAID', 'The invoice did not become PAID')
+  const { availableCents, pendingEarningsCents } = await scene.operator.ask({
+    ...{ method: 'GET', path: '/api/payments/payout', answer: PayoutOverview },
+    reads: (overview) =>
+      `${euros(overview.pendingEarningsCents)} pending, ${euros(overview.availableCents)} available for a payout`,
+  })
+  must(pendingEarningsCents === 0 && availableCents > 0, 'The earnings did not become available')
 }

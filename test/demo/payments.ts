@@ -17,9 +17,9 @@ const chapters: readonly Chapter[] = [
   clientSavesAMethod,
   operatorOnboards,
   sessionIsCharged,
+  invoiceIsCollected,
   payoutAnswerIsLost,
   transferIsReversed,
-  invoiceIsCollected,
   booksAreCompared,
 ]
 

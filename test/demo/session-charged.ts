@@ -69,11 +69,13 @@ export const sessionIsCharged: Chapter = async (scene) => {
       ...{ method: 'GET', path: `/api/sessions/${sessionId}`, answer: Earned },
       reads: ({ operator_earnings_cents }) => `it earned ${euros(operator_earnings_cents)}`,
     })
-    const { availableCents } = await operator.ask({
+    const { availableCents, pendingEarningsCents } = await operator.ask({
       ...{ method: 'GET', path: '/api/payments/payout', answer: PayoutOverview },
-      reads: (overview) => `${euros(overview.availableCents)} available for a payout`,
+      reads: (overview) =>
+        `${euros(overview.pendingEarningsCents)} pending, ${euros(overview.availableCents)} available for a payout`,
     })
-    must(availableCents === earned, `${euros(availableCents)} are available instead of ${euros(earned)}`)
+    must(pendingEarningsCents === earned, `${euros(pendingEarningsCents)} are pending, not ${euros(earned)}`)
+    must(availableCents === 0, `${euros(availableCents)} are available before the client has paid`)
   } finally {
     await link?.close()
     await played.robot.close()

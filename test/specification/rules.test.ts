@@ -224,9 +224,10 @@ describe('Limits', () => {
   test('GET /api/sessions limit: 50 by default, 100 at most', async () => {
     const operator = await story.world.operator()
     const { id } = await story.availableRobot()
-    const scheduledFor = inAnHour()
-    const plan = () => operator.post('/api/sessions', { robotId: id, scheduledFor })
-    for (let index = 0; index < 102; index++) await ok(plan())
+    for (let index = 1; index <= 102; index++) {
+      const scheduledFor = new Date(Date.now() + index * 3_600_000).toISOString()
+      await ok(operator.post('/api/sessions', { robotId: id, scheduledFor, plannedMinutes: 30 }))
+    }
     const count = async (query: string) =>
       (await ok(operator.get(`/api/sessions${query}`))).body.sessions.length
     expect(await count('')).toBe(50)

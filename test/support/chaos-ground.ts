@@ -36,8 +36,9 @@ export async function createSoundGround(db: Client) {
   await db.query(
     `insert into sessions (id, robot_id, operator_id, client_id, status, started_at, ended_at, active_ms,
        client_rate_cents_per_minute, operator_share_percent, billable_minutes, client_charge_cents,
-       operator_earnings_cents, event_seq, rating)
-     values ($1, $2, $3, $4, 'COMPLETED', $5, $6, 90000, 50, 70, 2, 100, 70, 5, 4)`,
+       operator_earnings_cents, event_seq, rating, recorded_robot_name, recorded_robot_type, recorded_operator_name,
+       recorded_client_name)
+     values ($1, $2, $3, $4, 'COMPLETED', $5, $6, 90000, 50, 70, 2, 100, 70, 5, 4, 'R', 't', 'Operator', 'Owner')`,
     [session, robot, operator, owner, at(0), at(90)],
   )
   const log = [

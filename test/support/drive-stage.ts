@@ -6,6 +6,7 @@ import { PersonLink } from '../../gateway/person-link.ts'
 import { RobotLink } from '../../gateway/robot-link.ts'
 import type { GatewayServerParts } from '../../gateway/server.ts'
 import { FakeSocket, type Sent } from './fake-socket.ts'
+import { plainGuard } from './guard.ts'
 import { createSessionBook } from './session-book.ts'
 
 export const DEADMAN_MS = 250
@@ -113,14 +114,15 @@ export async function createDriveStage(
 
   const settings = {
     ...{ heartbeatIntervalMs: 200, heartbeatTimeoutMs },
-    ...{ deadmanMs: DEADMAN_MS, operatorGraceMs: GRACE_MS },
+    ...{ deadmanMs: DEADMAN_MS, operatorGraceMs: GRACE_MS, robotConnectsPerMinute: 0 },
   }
   const parts = {
     ...book,
     episodeStore: { save: async () => [] },
+    logStore: { append: async () => {} },
     tokens: { read: () => undefined },
     tickets: { read: () => undefined },
-    ...{ log, settings, nodeId: 'here', allowedOrigins: [] },
+    ...{ log, settings, guard: plainGuard(log), nodeId: 'here', allowedOrigins: [] },
     metricsPage: async () => ({ status: 200, headers: {}, body: '' }),
     urlFor: () => 'ws://here',
   } as unknown as GatewayParts // all of it that a gateway without sockets asks for

@@ -20,8 +20,10 @@ interface Installed {
  */
 export async function startLocalRegistry() {
   const installed = installedPackages()
+  const requested: string[] = []
   const server = createServer((request, response) => {
     const path = decodeURIComponent(request.url ?? '/').slice(1)
+    requested.push(path)
     const [name = '', version] = path.split('/-/')
     const known = installed.get(name)
     const one = known?.find(({ manifest }) => manifest.version === version)
@@ -36,6 +38,8 @@ export async function startLocalRegistry() {
   await once(server, 'listening')
   return {
     url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/`,
+    /** The path of every request so far. */
+    requested: requested as readonly string[],
     async [Symbol.asyncDispose]() {
       server.closeAllConnections()
       await new Promise((done) => server.close(done))

@@ -17,6 +17,11 @@ export async function packInto(folder: string): Promise<string[]> {
   return files.sort().map((name) => join(folder, name))
 }
 
+/** Packs what a platform of this checkout serves at /downloads, unless the last time was from the same sources. */
+export async function ensurePackages(): Promise<void> {
+  await run(process.execPath, ['scripts/ensure-packages.mjs', '--strict'], { cwd: root })
+}
+
 export type Installation = Awaited<ReturnType<typeof installPackages>>
 
 /**

@@ -20,6 +20,8 @@ export class ScriptedGateway {
   readonly offers: (string | undefined)[] = []
   /** Statuses with which the next upgrades are refused. */
   readonly refusals: number[] = []
+  /** What refusals give as Retry-After; undefined for none. */
+  retryAfter: string | undefined
   upgrades = 0
   readonly #http: Server = createServer()
   readonly #wss = new WebSocketServer({
@@ -34,7 +36,10 @@ export class ScriptedGateway {
       this.offers.push(request.headers['sec-websocket-protocol'])
       const status = this.refusals.shift()
       if (status !== undefined)
-        socket.end(`HTTP/1.1 ${status} No\r\nConnection: close\r\nContent-Length: 0\r\n\r\n`)
+        socket.end(
+          `HTTP/1.1 ${status} No\r\nConnection: close\r\nContent-Length: 0\r\n` +
+            `${this.retryAfter === undefined ? '' : `Retry-After: ${this.retryAfter}\r\n`}\r\n`,
+        )
       else this.#wss.handleUpgrade(request, socket, head, (accepted) => this.#accept(accepted))
     })
     this.#http.listen(port, '127.0.0.1')

@@ -147,7 +147,13 @@ export function createSessionBook(parts: {
         note(one, 'session.paused', { status: 'PAUSED' }, 'operator_lost')
         return true
       }),
-    markDriven: (sessionId) => call(() => void Object.assign(page(sessionId) ?? {}, { driven: true })),
+    recordJoin: (sessionId) =>
+      call(() => {
+        const one = page(sessionId)
+        if (!one || one !== open()) return undefined
+        one.driven = true
+        return one.eventSeq
+      }),
     addLatency: (sessionId, { frames, dropped }: LatencyStretch) =>
       call(() => {
         const sum = page(sessionId)?.latency

@@ -12,6 +12,7 @@ const isClient = (who: Who) => who === 'owner' || who === 'both'
 export const MINUTE_MS = 60_000
 export const GRACE_MS = 2 * MINUTE_MS
 const START_WINDOW_MS = 15 * MINUTE_MS
+const DEFAULT_PLANNED_MINUTES = 60
 const RATES = { standard: [50, 70], fleet: [40, 75] } as const
 export type Plan = keyof typeof RATES
 
@@ -21,9 +22,9 @@ export const actions = [
 ]
 export type Action = (typeof actions)[number]
 const parties: Record<Action, readonly ('operator' | 'client' | 'admin')[]> = {
-  pause: ['operator', 'client'],
+  pause: ['operator', 'client', 'admin'],
   resume: ['operator'],
-  end: ['operator', 'client'],
+  end: ['operator', 'client', 'admin'],
   emergency_stop: ['operator', 'client', 'admin'],
   clear_stop: ['operator', 'client'],
   cancel: ['operator', 'client'],
@@ -53,6 +54,7 @@ export interface Session {
   lostAtMs: number | null
   stopped: boolean
   plannedMinutes: number | null
+  startedMs: number | null
   asked: number | null
   price: readonly [rate: number, share: number] | null
   charge: number | null
@@ -74,6 +76,22 @@ export function createModel(startMs: number) {
     if (openOn(robot)) return 'IN_SESSION'
     return robots[robot]?.connected ? 'AVAILABLE' : 'OFFLINE'
   }
+  /** Where the planned window begins. */
+  const windowMs = (one: Session) =>
+    Math.min(one.scheduledForMs ?? Number.POSITIVE_INFINITY, one.startedMs ?? Number.POSITIVE_INFINITY)
+  /** Whether another session of the robot or the operator is planned for a part of a time. */
+  const isTaken = (of: Pick<Session, 'robot' | 'operator'>, fromMs: number, minutes: number) =>
+    sessions.some(
+      (one) =>
+        one !== of &&
+        (one.robot === of.robot || one.operator === of.operator) &&
+        (one.status === 'PENDING' || isOpen(one)) &&
+        one.plannedMinutes !== null &&
+        fromMs < windowMs(one) + one.plannedMinutes * MINUTE_MS &&
+        windowMs(one) < fromMs + minutes * MINUTE_MS,
+    )
+  const extendedMinutes = (one: Session, minutes: number, atMs: number) =>
+    Math.max(one.plannedMinutes ?? 0, Math.floor((atMs - windowMs(one)) / MINUTE_MS)) + minutes
   const mayStart = (operator: Who, robot: number) => robotStatus(robot) === 'AVAILABLE' && !isBusy(operator)
 
   function stopCounting(one: Session, atMs: number): void {
@@ -89,6 +107,7 @@ export function createModel(startMs: number) {
   }
   function begin(one: Session, atMs: number): void {
     one.status = 'ACTIVE'
+    one.startedMs = atMs
     one.stretch = { sinceMs: atMs, untilMs: null }
     one.price = RATES[plans[one.client as 'owner' | 'both']]
     one.log.push('session.started')
@@ -103,7 +122,7 @@ export function createModel(startMs: number) {
     Object.assign(one, { status: 'COMPLETED', stopped: false, asked: null, endReason: reason })
     const [rate, share] = one.price as readonly [number, number]
     one.charge = Math.ceil((one.activeMs - one.outageMs) / MINUTE_MS) * rate
-    one.earnings = Math.floor((one.charge * share) / 100)
+    one.earnings = one.operator === one.client ? 0 : Math.floor((one.charge * share) / 100)
     one.log.push('session.ended')
   }
   function cancel(one: Session, reason: string): void {
@@ -119,7 +138,8 @@ export function createModel(startMs: number) {
     const client = (robots[robot] as Robot).owner
     const one: Session = {
       ...{ id: '', robot, operator, client, scheduledForMs, status: 'PENDING', stretch: null, activeMs: 0 },
-      ...{ outageMs: 0, lostAtMs: null, stopped: false, plannedMinutes: null, asked: null, price: null },
+      ...{ outageMs: 0, lostAtMs: null, stopped: false, startedMs: null, asked: null, price: null },
+      ...{ plannedMinutes: scheduledForMs === null ? null : DEFAULT_PLANNED_MINUTES },
       ...{ charge: null, earnings: null, rating: null, endReason: null, log: [] },
     }
     sessions.push(one)
@@ -173,12 +193,16 @@ export function createModel(startMs: number) {
     },
     start(one, atMs) {
       if (one.status !== 'PENDING' || !mayStart(one.operator, one.robot)) return false
+      const fromMs = Math.min(one.scheduledForMs as number, atMs)
+      if (isTaken(one, fromMs, one.plannedMinutes as number)) return false
       begin(one, atMs)
       return true
     },
-    approve_extension(one) {
+    approve_extension(one, atMs) {
       if (!isOpen(one) || one.asked === null) return false
-      one.plannedMinutes = (one.plannedMinutes ?? 0) + one.asked
+      const minutes = extendedMinutes(one, one.asked, atMs)
+      if (isTaken(one, windowMs(one), minutes)) return false
+      one.plannedMinutes = minutes
       one.asked = null
       one.log.push('extension.approved')
       return true
@@ -199,6 +223,8 @@ export function createModel(startMs: number) {
       if (who === 'admin') return 400 // has to name an operator
       if (!isOperator(who)) return 403
       if (!mayStart(who, robot)) return 409
+      const wanted = { robot, operator: who }
+      if (scheduledForMs !== null && isTaken(wanted, scheduledForMs, DEFAULT_PLANNED_MINUTES)) return 409
       const one = add(who, robot, scheduledForMs)
       if (scheduledForMs === null) begin(one, atMs)
       else one.log.push('session.scheduled')
@@ -207,10 +233,11 @@ export function createModel(startMs: number) {
     act(who: Who, one: Session, action: Action, atMs: number): number {
       return refused(who, one, parties[action]) ?? (moves[action](one, atMs) ? 200 : 409)
     },
-    extend(who: Who, one: Session, minutes: number): number {
+    extend(who: Who, one: Session, minutes: number, atMs: number): number {
       const refusal = refused(who, one, ['client'])
       if (refusal) return refusal
       if (one.status !== 'ACTIVE' || one.asked !== null) return 409
+      if (isTaken(one, windowMs(one), extendedMinutes(one, minutes, atMs))) return 409
       one.asked = minutes
       one.log.push('extension.requested')
       return 200
@@ -254,6 +281,9 @@ export function createModel(startMs: number) {
         .filter((one) => one.status === 'PENDING' && (one.scheduledForMs as number) <= atMs)
         .sort((a, b) => (b.scheduledForMs as number) - (a.scheduledForMs as number))
       for (const one of due) {
+        if (openOn(one.robot)?.operator === one.operator) cancel(one, 'superseded')
+      }
+      for (const one of due.filter(({ status }) => status === 'PENDING')) {
         if (atMs - (one.scheduledForMs as number) >= START_WINDOW_MS) cancel(one, 'not_started')
         else if (mayStart(one.operator, one.robot)) begin(one, atMs)
       }

@@ -104,11 +104,19 @@ const shellQuoted = (text: string) => `'${text.replaceAll("'", `'\\''`)}'`
 
 /**
  * `wheelhouse …` in a terminal of its own (a pseudo-terminal by `script` of util-linux), which echoes what is typed and
- * turns Ctrl-C into a signal. Both outputs arrive on the one screen.
+ * turns Ctrl-C into a signal. Both outputs arrive on the one screen. `after` is a command of the shell that runs in the
+ * same terminal once the program has ended.
  */
-export function openTerminal(user: CliUser, args: readonly string[], size = { columns: 100, rows: 30 }) {
+export function openTerminal(
+  user: CliUser,
+  args: readonly string[],
+  { columns = 100, rows = 30, after }: { columns?: number; rows?: number; after?: string } = {},
+) {
   const command = [process.execPath, MAIN, ...args].map(shellQuoted).join(' ')
-  const inside = `stty cols ${size.columns} rows ${size.rows}; exec ${command}`
+  // The shell lives on to run `after`; it ignores no signal that ends the command.
+  const run =
+    after === undefined ? `exec ${command}` : `trap : INT; ${command}; code=$?; ${after}; exit $code`
+  const inside = `stty cols ${columns} rows ${rows}; ${run}`
   const child = spawn('script', ['-qfe', '-E', 'always', '-c', inside, '/dev/null'], {
     env: { ...user.env, TERM: 'xterm-256color', SHELL: '/bin/sh' },
     stdio: ['pipe', 'pipe', 'inherit'],

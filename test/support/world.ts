@@ -16,11 +16,16 @@ export interface WorldOptions {
   /** Environment of the first node, over the defaults of tests. */
   readonly env?: Record<string, string>
   readonly now?: () => Date
+  /** Called before every guarded handler of the first node; what it throws, the handler throws. */
+  readonly beforeHandler?: (handler: string) => void
 }
 
 export type World = Awaited<ReturnType<typeof createWorld>>
 
 const EVERY_FACT = { timeout: 10_000, interval: 10 }
+
+/** Of tests that turn the clock on, or drive over REST alone; those of the limits set their own. */
+const withoutLimits = { OPERATOR_JOIN_MS: '0', PAUSE_LIMIT_MS: '0' }
 
 /** Short enough to wait for, long enough for a busy machine. */
 const testTimes = { HEARTBEAT_INTERVAL_MS: '200', HEARTBEAT_TIMEOUT_MS: '1000', ROBOT_GRACE_MS: '60000' }
@@ -50,16 +55,18 @@ export async function createWorld(options: WorldOptions = {}) {
     // Tests ask faster than people do; those of the limits set their own.
     RATE_LIMIT_PER_MINUTE: '1000000',
     RATE_LIMIT_PUBLIC_PER_MINUTE: '1000000',
+    ROBOT_CONNECTS_PER_MINUTE: '0',
     ...testTimes,
+    ...withoutLimits,
     ...options.env,
   }
   const nodes: Running[] = []
-  const start = async (env: Record<string, string>) => {
-    const node = await startRoles(loadConfig({ ...common, ...env }), log, now)
+  const start = async (env: Record<string, string>, beforeHandler?: (handler: string) => void) => {
+    const node = await startRoles(loadConfig({ ...common, ...env }), log, now, [], beforeHandler)
     nodes.push(node)
     return node
   }
-  const first = await start({})
+  const first = await start({}, options.beforeHandler)
   const { platform, baseUrl, gatewayUrl, hubUrl } = first
   let people = 0
   const person = async (email: string, role?: 'client' | 'operator'): Promise<Person> => {

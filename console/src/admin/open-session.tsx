@@ -1,8 +1,10 @@
 import { Badge, Card, Group, Stack, Text } from '@mantine/core'
+import { reasonText } from '../session/event-texts.ts'
 import { StatusBadge } from '../session/status-badge.tsx'
 import { LinkAnchor } from '../ui/links.tsx'
 import { Time } from '../ui/time.tsx'
 import type { OpenSession } from './overview-query.ts'
+import { SessionButtons } from './session-buttons.tsx'
 import { StopButton } from './stop-button.tsx'
 
 /** Who drives which robot, since when, and whether it is stopped. */
@@ -28,6 +30,7 @@ export const OpenSessionCard = ({ session }: { session: OpenSession }) => (
       </Group>
       <StopState session={session} />
       <StopButton session={session} />
+      <SessionButtons session={session} />
     </Stack>
   </Card>
 )
@@ -42,5 +45,5 @@ function StopState({ session: { stop, pause_reason } }: { session: OpenSession }
     )
   }
   if (!pause_reason) return null
-  return <Text size="sm">Paused: {pause_reason.replaceAll('_', ' ')}</Text>
+  return <Text size="sm">Paused: {reasonText(pause_reason)}</Text>
 }

@@ -1,6 +1,6 @@
 import { Button, Group, Text } from '@mantine/core'
 import { useParams } from '@tanstack/react-router'
-import { useMe } from '../auth/me.ts'
+import type { Schemas } from '@wheelhouse/sdk'
 import { dateTime } from '../ui/format.ts'
 import { Found } from '../ui/found.tsx'
 import { LinkButton } from '../ui/links.tsx'
@@ -9,7 +9,6 @@ import { Page } from '../ui/page.tsx'
 import { HostedLink } from './hosted-link.tsx'
 import { InvoiceLines } from './invoice-lines.tsx'
 import { InvoiceStatusBadge, meaningOf, monthName } from './invoice-status.tsx'
-import { useClientProfile } from './use-client-profile.ts'
 import { useInvoice } from './use-invoices.ts'
 import './print.css'
 
@@ -34,7 +33,7 @@ export function InvoicePage() {
               <Text>{meaningOf(invoice)}</Text>
               <HostedLink invoice={invoice} />
             </Group>
-            <MadeOutTo />
+            {invoice.billing_name && <Text>For {madeOutTo(invoice)}</Text>}
             <InvoiceLines invoice={invoice} lines={lines} />
             <MoreButton query={query}>
               More lines ({lines.length} of {invoice.session_count})
@@ -46,12 +45,9 @@ export function InvoicePage() {
   )
 }
 
-/** Whom it is for, which paper has to say. */
-function MadeOutTo() {
-  const { display_name } = useMe()
-  const { data } = useClientProfile()
-  return <Text>For {data?.company_name ?? display_name}</Text>
-}
+/** Names whom the invoice is for, as it was when it was made. */
+const madeOutTo = ({ billing_name, billing_country, billing_vat_id }: Schemas['Invoice']) =>
+  [billing_name, billing_country, billing_vat_id].filter((part) => part !== null).join(', ')
 
 const Actions = ({ all }: { all: boolean }) => (
   <Group data-no-print>

@@ -1,4 +1,4 @@
-import type { DriveState } from '@wheelhouse/protocol'
+import type { DriveBattery, DriveState } from '@wheelhouse/protocol'
 import { type GetTicket, type LinkEnd, OperatorLink } from '@wheelhouse/sdk'
 import { createTelemetryFeed, type TelemetryFeed } from '../telemetry/feed.ts'
 import { createStore, type Store } from '../ui/store.ts'
@@ -19,6 +19,8 @@ export interface Driver {
   readonly link: Store<LinkView>
   /** Session, robot and stop as last heard from the gateway. */
   readonly state: Store<DriveState | null>
+  /** Charge of the robot as last reported. */
+  battery(): DriveBattery | undefined
   readonly telemetry: TelemetryFeed
   readonly measures: Measures
   /** Whether a command would be obeyed, for all that is known. */
@@ -38,6 +40,7 @@ export function createDriver(getTicket: GetTicket): Driver {
   const state = createStore<DriveState | null>(null)
   const telemetry = createTelemetryFeed()
   const measures = createMeasures()
+  let battery: DriveBattery | undefined
   let link: OperatorLink | undefined
 
   function begin(): void {
@@ -46,6 +49,9 @@ export function createDriver(getTicket: GetTicket): Driver {
       getTicket,
       ...telemetry.handlers,
       onState: (next) => state.set(next),
+      onBattery: (next) => {
+        battery = next
+      },
       onAck: (_seq, roundTripMs) => measures.acknowledged(roundTripMs),
       onDropped: (_seq, why) => measures.dropped(why),
       onLatency: (latency) => measures.latency(latency),
@@ -77,6 +83,7 @@ export function createDriver(getTicket: GetTicket): Driver {
   begin()
   return {
     ...{ link: view, state, telemetry, measures },
+    battery: () => battery,
     canDrive() {
       const now = state.get()
       const free = now?.status === 'ACTIVE' && now.robot_connected && now.stop?.latched !== true

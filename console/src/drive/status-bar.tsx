@@ -1,6 +1,7 @@
 import { Badge, Group, Text } from '@mantine/core'
 import type { DropReason, SessionStatus } from '@wheelhouse/protocol'
 import { StatusBadge } from '../session/status-badge.tsx'
+import { percent } from '../ui/percent.ts'
 import { useStore } from '../ui/store.ts'
 import { useTicker } from '../ui/use-ticker.ts'
 import styles from './cockpit.module.css'
@@ -69,12 +70,14 @@ function Figures({ cockpit: { driver } }: { cockpit: Cockpit }) {
   useTicker(REFRESH_MS)
   const { command, operator, robot, dropped, lastDrop } = driver.measures.read()
   const lastMs = driver.telemetry.lastMs()
+  const battery = driver.battery()
   return (
     <dl className={styles.figures}>
       <Figure name="You to gateway" value={legText(operator)} />
       <Figure name="Gateway to robot" value={legText(robot)} />
       <Figure name="Command to answer" value={legText(command)} />
       <Figure name="Last frame" value={lastMs === undefined ? 'none yet' : ago(performance.now() - lastMs)} />
+      {battery && <Figure name="Battery" value={percent(battery.battery)} />}
       <Figure
         name="Dropped commands"
         value={lastDrop === undefined ? '0' : `${dropped}, last: ${drops[lastDrop]}`}

@@ -3,6 +3,7 @@ import { useQuery } from '@tanstack/react-query'
 import { answerOf, type Schemas } from '@wheelhouse/sdk'
 import { keys } from '../api/keys.ts'
 import { usePlatform } from '../app/platform.ts'
+import { clockText } from '../session/use-second.ts'
 import { money } from '../ui/format.ts'
 import { Page } from '../ui/page.tsx'
 import { QueryView } from '../ui/states.tsx'
@@ -33,13 +34,18 @@ export function EarningsPage() {
 
 function Figures({ stats }: { stats: Schemas['OperatorStats'] }) {
   const figures = [
-    ['This month', money(stats.earnings_this_month_cents), 'of sessions that ended in this month of UTC'],
+    ['This month', money(stats.earnings_this_month_cents), thisMonth(stats)],
     ['In all', money(stats.earnings_total_cents), `in ${stats.hours} billed hours`],
-    ['Available', money(stats.available_for_payout_cents), 'earned and not asked for yet'],
+    ['Available', money(stats.available_for_payout_cents), 'can be paid out now'],
+    [
+      'Pending',
+      money(stats.pending_earnings_cents),
+      'until the owners’ invoices are paid, or the hold is over',
+    ],
     ['Rating', ratingOf(stats), `of 5 stars, ${stats.rating_count} ratings`],
   ] as const
   return (
-    <SimpleGrid cols={{ base: 1, xs: 2, md: 4 }} component="section" aria-label="Figures">
+    <SimpleGrid cols={{ base: 1, xs: 2, md: 5 }} component="section" aria-label="Figures">
       {figures.map(([label, value, detail]) => (
         <Card key={label} withBorder>
           <Title order={2} size="sm">
@@ -55,6 +61,12 @@ function Figures({ stats }: { stats: Schemas['OperatorStats'] }) {
       ))}
     </SimpleGrid>
   )
+}
+
+/** An operator sees what robots that were away have cost them. */
+function thisMonth({ outage_seconds_this_month: seconds }: Schemas['OperatorStats']): string {
+  const what = 'of sessions that ended in this month of UTC'
+  return seconds === 0 ? what : `${what}; robots were away for ${clockText(seconds)}, which is not earned`
 }
 
 const ratingOf = ({ rating_average: average }: Schemas['OperatorStats']) =>

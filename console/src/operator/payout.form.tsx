@@ -8,13 +8,14 @@ import { usePlatform } from '../app/platform.ts'
 import { money } from '../ui/format.ts'
 import { Section } from '../ui/section.tsx'
 import { Problem } from '../ui/states.tsx'
+import { Time } from '../ui/time.tsx'
 import { useOnceMutation } from './once.ts'
 
 type Overview = Schemas['PayoutOverview']
 
 /** Asks for a payout: of all there is, or of an amount; the amount is confirmed. */
 export function PayoutForm({ overview }: { overview: Overview }) {
-  const { availableCents, pendingCents, minimumCents } = overview
+  const { availableCents, pendingEarningsCents, pendingCents, minimumCents } = overview
   const [part, setPart] = useState(false)
   const [euros, setEuros] = useState<number | string>('')
   const [shown, setShown] = useState(false)
@@ -35,8 +36,15 @@ export function PayoutForm({ overview }: { overview: Overview }) {
         <Stack>
           <Text>
             {money(availableCents)} available
+            {pendingEarningsCents > 0 && `, ${money(pendingEarningsCents)} pending`}
             {pendingCents > 0 && `, ${money(pendingCents)} on the way`}
           </Text>
+          {overview.nextAvailableAt && (
+            <Text size="sm" c="dimmed">
+              Pending earnings become available when the owner’s invoice is paid; the first of them at the
+              latest on <Time at={overview.nextAvailableAt} exact />.
+            </Text>
+          )}
           {tooLittle ? (
             <Text c="dimmed">A payout is at least {money(minimumCents)}.</Text>
           ) : (

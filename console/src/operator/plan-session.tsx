@@ -1,4 +1,4 @@
-import { Alert, Button, Group, Modal, Radio, Stack, Text, TextInput } from '@mantine/core'
+import { Alert, Button, Group, Modal, NumberInput, Radio, Stack, Text, TextInput } from '@mantine/core'
 import { type FormEvent, useState } from 'react'
 import { dateTime, relative, viewerZone } from '../ui/format.ts'
 import { LinkButton } from '../ui/links.tsx'
@@ -10,18 +10,22 @@ import { usePlan } from './use-start.ts'
 const HOUR_MS = 3_600_000
 /** As far ahead as the platform takes plans. */
 const MAX_AHEAD_MS = 90 * 24 * HOUR_MS
+const MAX_MINUTES = 1_440
 
 /** Plans a session for a time by the viewer's clocks. */
 export default function PlanSession({ robot, onClose }: { robot: AvailableRobot; onClose: () => void }) {
   const [wall, setWall] = useState(() => wallOf(nextFullHour()))
   const [later, setLater] = useState(false)
+  const [minutes, setMinutes] = useState<number | string>(60)
   const plan = usePlan()
   const instants = instantsOf(wall)
   const at = instants.length > 1 && later ? instants[1] : instants[0]
   const problem = problemOf(wall, at)
+  const plannedMinutes = typeof minutes === 'number' ? minutes : undefined
   const submit = (event: FormEvent) => {
     event.preventDefault()
-    if (at && !problem) plan.mutate({ robotId: robot.id, scheduledFor: at.toISOString() })
+    if (!at || problem || plannedMinutes === undefined) return
+    plan.mutate({ robotId: robot.id, scheduledFor: at.toISOString(), plannedMinutes })
   }
   return (
     <Modal opened onClose={onClose} title={`Plan a session with ${robot.name}`}>
@@ -43,6 +47,17 @@ export default function PlanSession({ robot, onClose }: { robot: AvailableRobot;
               onChange={(event) => setWall(event.currentTarget.value)}
             />
             {instants.length > 1 && <WhichOfTwo instants={instants} later={later} onChange={setLater} />}
+            <NumberInput
+              label="Minutes"
+              description="How long you plan to drive; nobody else can book the robot in this time"
+              required
+              min={1}
+              max={MAX_MINUTES}
+              allowDecimal={false}
+              value={minutes}
+              error={plannedMinutes === undefined ? 'Say how long' : undefined}
+              onChange={setMinutes}
+            />
             <Text size="sm" role="status">
               {at && !problem ? `${dateTime(at)} (${offsetAt(at)}), ${relative(at)}` : ''}
             </Text>

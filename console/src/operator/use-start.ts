@@ -9,6 +9,7 @@ export interface Plan {
   readonly robotId: string
   /** ISO 8601 with an offset; at once when left out. */
   readonly scheduledFor?: string
+  readonly plannedMinutes?: number
 }
 
 /** Starts or schedules a session, once per plan. */

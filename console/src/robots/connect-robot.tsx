@@ -2,7 +2,7 @@ import { Alert, Group, Loader, Stack, Tabs, Text } from '@mantine/core'
 import { useEffect, useRef } from 'react'
 import { CopyableSecret } from '../ui/secret.tsx'
 import { HeartbeatAge, RobotStatusBadge } from './robot-status.tsx'
-import { pythonRobot, type RobotAccess, realRobot, simulatedRobot } from './snippets.ts'
+import { installSdk, pythonRobot, type RobotAccess, realRobot, simulatedRobot } from './snippets.ts'
 import { type Robot, useLiveRobots, useRobot } from './use-robots.ts'
 
 /** A robot's token, this once, ways to connect with it, and whether somebody has. */
@@ -35,17 +35,21 @@ export function ConnectRobot({ robot, token }: { robot: Robot; token: string }) 
         <Tabs.Panel value="simulated" pt="sm">
           <Stack>
             <Text size="sm">
-              A simulated robot in a small room. Save this in the project’s folder as my-robot.ts:
+              A simulated robot in a small room. It needs Node 22.18 or newer. In the folder of a checkout of
+              Wheelhouse, leave out the installation and write npx node in place of node.
             </Text>
+            <CopyableSecret label="Install the SDK" value={installSdk(window.location.origin)} />
+            <Text size="sm">Save this in the same folder as my-robot.ts:</Text>
             <CopyableSecret label="my-robot.ts" value={simulatedRobot(access)} />
-            <CopyableSecret label="Start it" value="npx node my-robot.ts" />
+            <CopyableSecret label="Start it" value="node my-robot.ts" />
           </Stack>
         </Tabs.Panel>
         <Tabs.Panel value="real" pt="sm">
           <Stack>
             <Text size="sm">
               The frame of a program for your own robot, with motors of yours. The link reconnects by itself,
-              obeys nothing that is late, and stops the robot when it is lost.
+              obeys nothing that is late, and stops the robot when it is lost. Install the SDK as for a
+              simulated robot.
             </Text>
             <CopyableSecret label="robot.ts" value={realRobot(access)} />
           </Stack>
@@ -54,7 +58,7 @@ export function ConnectRobot({ robot, token }: { robot: Robot; token: string }) 
           <Stack>
             <Text size="sm">
               A whole robot in one file, to copy and to change. It needs Python 3.9 or newer and the package
-              websockets; start it in the project’s folder:
+              websockets; start it in the folder of a checkout:
             </Text>
             <CopyableSecret label="Start it" value={pythonRobot(access)} />
           </Stack>

@@ -6,14 +6,19 @@ import { keys } from '../api/keys.ts'
 import { usePlatform } from '../app/platform.ts'
 import { fieldErrors } from '../ui/field-errors.ts'
 import { FormFooter } from '../ui/form-footer.tsx'
+import { LogEventField, LowBatteryField } from './report-fields.tsx'
 import { LatencyField, RobotFields, type RobotValues } from './robot-fields.tsx'
 import { type RobotDetail, robotKey } from './use-robots.ts'
 
 interface Values extends RobotValues {
   readonly latency_limit_ms: number | string
+  /** In percent. */
+  readonly low_battery_threshold: number | string
+  readonly log_event_level: RobotDetail['log_event_level']
 }
 const fields = [
   ...(['name', 'stream_url', 'tags', 'notes', 'require_certification', 'latency_limit_ms'] as const),
+  ...(['low_battery_threshold', 'log_event_level'] as const),
 ] as const
 
 /** What an owner may change about a robot. What is looked up meanwhile leaves alone what was typed. */
@@ -21,6 +26,8 @@ export function RobotSettingsForm({ robot }: { robot: RobotDetail }) {
   const [values, setValues] = useState<Values>({
     ...{ name: robot.name, stream_url: robot.stream_url, tags: robot.tags, notes: robot.notes ?? '' },
     ...{ require_certification: robot.require_certification, latency_limit_ms: robot.latency_limit_ms },
+    low_battery_threshold: Math.round(robot.low_battery_threshold * 100),
+    log_event_level: robot.log_event_level,
   })
   const form = useRef<HTMLFormElement>(null)
   const save = useSave(robot.id)
@@ -45,6 +52,16 @@ export function RobotSettingsForm({ robot }: { robot: RobotDetail }) {
           error={refused?.latency_limit_ms}
           onChange={(latency_limit_ms) => change({ latency_limit_ms })}
         />
+        <LowBatteryField
+          value={values.low_battery_threshold}
+          error={refused?.low_battery_threshold}
+          onChange={(low_battery_threshold) => change({ low_battery_threshold })}
+        />
+        <LogEventField
+          value={values.log_event_level}
+          error={refused?.log_event_level}
+          onChange={(log_event_level) => change({ log_event_level })}
+        />
         <FormFooter change={save} explained={refused !== undefined} />
       </Stack>
     </form>
@@ -58,10 +75,11 @@ function useSave(id: string) {
     mutationFn: (values: Values) => {
       const notes = values.notes.trim() === '' ? null : values.notes
       const latency_limit_ms = Number(values.latency_limit_ms)
+      const low_battery_threshold = Number(values.low_battery_threshold) / 100
       return answerOf(
         rest.PATCH('/api/client/robots/{id}', {
           params: { path: { id } },
-          body: { ...values, notes, latency_limit_ms },
+          body: { ...values, notes, latency_limit_ms, low_battery_threshold },
         }),
       )
     },

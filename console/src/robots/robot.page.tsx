@@ -4,17 +4,20 @@ import { Fact, Facts } from '../ui/facts.tsx'
 import { Found } from '../ui/found.tsx'
 import { LinkButton } from '../ui/links.tsx'
 import { Page } from '../ui/page.tsx'
+import { percent } from '../ui/percent.ts'
 import { Section } from '../ui/section.tsx'
 import { Time } from '../ui/time.tsx'
 import { webAddress } from '../ui/web-address.ts'
 import { DeleteRobot } from './delete-robot.tsx'
+import { OpenSession } from './open-session.tsx'
+import { RobotLogs } from './robot-logs.tsx'
 import { RobotSessions } from './robot-sessions.tsx'
 import { RobotSettingsForm } from './robot-settings.form.tsx'
 import { HeartbeatAge, RobotStatusBadge, StalenessNote } from './robot-status.tsx'
 import { RobotToken } from './robot-token.tsx'
 import { type RobotDetail, useLiveRobots, useRobot } from './use-robots.ts'
 
-/** One robot: how it is, its settings, its token, its sessions. */
+/** One robot: how it is, what it has logged, its settings, its token, its sessions. */
 export function RobotPage() {
   const { robotId } = useParams({ from: '/shell/robots/$robotId' })
   const query = useRobot(robotId)
@@ -26,6 +29,10 @@ export function RobotPage() {
         <Page key={robot.id} title={robot.name} actions={<RobotStatusBadge status={asOfNow(robot).status} />}>
           <StalenessNote asOfMs={query.dataUpdatedAt} />
           <Details robot={asOfNow(robot)} />
+          {asOfNow(robot).status === 'IN_SESSION' && <OpenSession robot={robot} />}
+          <Section title="Logs">
+            <RobotLogs robotId={robot.id} />
+          </Section>
           <Section title="Settings">
             <RobotSettingsForm robot={robot} />
           </Section>
@@ -49,6 +56,9 @@ const Details = ({ robot }: { robot: RobotDetail }) => (
     <Fact label="Last heartbeat">
       <HeartbeatAge at={robot.last_heartbeat} />
     </Fact>
+    <Fact label="Battery">
+      <Battery robot={robot} />
+    </Fact>
     <Fact label="Last online">{robot.last_online ? <Time at={robot.last_online} /> : 'never'}</Fact>
     <Fact label="Hours in sessions">{robot.total_hours.toFixed(1)}</Fact>
     <Fact label="Type">{robot.robot_type}</Fact>
@@ -62,6 +72,15 @@ const Details = ({ robot }: { robot: RobotDetail }) => (
     </Fact>
   </Facts>
 )
+
+function Battery({ robot: { battery, battery_at: at } }: { robot: RobotDetail }) {
+  if (battery === null || at === null) return 'not reported'
+  return (
+    <>
+      {percent(battery)}, <Time at={at} />
+    </>
+  )
+}
 
 function Video({ url }: { url: string }) {
   if (url === '') return 'none'

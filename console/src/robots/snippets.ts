@@ -4,6 +4,13 @@ export interface RobotAccess {
   readonly robot_token: string
 }
 
+/** Makes a folder of its own with the SDK in it, installed from the platform at `origin`: no registry has it. */
+export const installSdk = (origin: string): string => `\
+mkdir my-robot && cd my-robot
+npm init --yes && npm pkg set type=module
+npm install --allow-remote=root ${origin}/downloads/wheelhouse-sdk.tgz
+`
+
 /** A whole program: a simulated robot in a small room. */
 export const simulatedRobot = ({ control_url, robot_token }: RobotAccess): string => `\
 import { SimulatedRobot } from '@wheelhouse/sdk'

@@ -1,4 +1,5 @@
 import { type SessionEventType, type SessionLogEvent, SessionEventType as Types } from '@wheelhouse/protocol'
+import { timeOfDay } from '../ui/format.ts'
 
 /** Who takes part, so that the log can name them. */
 export interface Cast {
@@ -12,6 +13,11 @@ type Data = SessionLogEvent['data']
 
 const text = (value: unknown): string | undefined =>
   typeof value === 'string' && value.trim() !== '' ? value : undefined
+/** The time of day by the reader's clock. */
+const clock = (value: unknown): string => {
+  const at = new Date(String(value))
+  return Number.isNaN(at.getTime()) ? 'that time' : timeOfDay(at)
+}
 const minutes = (value: unknown): string => `${value} ${value === 1 ? 'minute' : 'minutes'}`
 
 const reasons: Record<string, string> = {
@@ -20,7 +26,11 @@ const reasons: Record<string, string> = {
   robot_lost: 'the robot lost its connection',
   robot_removed: 'the robot was removed',
   operator_lost: 'the operator lost the connection',
+  operator_absent: 'the operator did not connect in time',
   not_started: 'it was not started in time',
+  superseded: 'its operator was in another session on the robot',
+  double_booked: 'another session was planned for the same time',
+  pause_limit: 'the pause lasted too long',
   ended: '',
   deadman: 'no command came in time',
   latency: 'commands took too long',
@@ -47,20 +57,30 @@ const because = (data: Data) => {
   return why && `: ${why}`
 }
 
+/** What of the time before an entry is neither billed nor earned. */
+const outage = ({ outage_seconds: seconds }: Data) =>
+  typeof seconds === 'number' && seconds > 0
+    ? `; the robot was silent for ${seconds.toFixed(1)} s, not billed`
+    : ''
+
 const texts: Record<SessionEventType, (who: string, data: Data) => string> = {
   'session.scheduled': (who) => `${who} scheduled the session`,
   'session.started': (who) => `${who} started the session`,
-  'session.paused': (who, data) => `${who} paused the session${because(data)}`,
+  'session.paused': (who, data) => `${who} paused the session${because(data)}${outage(data)}`,
   'session.resumed': (who) => `${who} resumed the session`,
-  'session.ended': (who, data) => `${who} ended the session${because(data)}`,
+  'session.ended': (who, data) => `${who} ended the session${because(data)}${outage(data)}`,
   'session.cancelled': (who, data) => `${who} cancelled the session${because(data)}`,
-  'session.stopped': (who, data) => `${who} pressed stop${because(data)}`,
+  'session.stopped': (who, data) => `${who} pressed stop${because(data)}${outage(data)}`,
   'session.stop_cleared': (who) => `${who} cleared the stop`,
+  'session.pause_limit_soon': (_, { ends_at }) =>
+    `The session ends at ${clock(ends_at)} unless it is resumed`,
+  'session.planned_end_soon': (_, { planned_end }) =>
+    `The session is planned to end at ${clock(planned_end)}`,
   'session.rated': (who, { rating }) => `${who} gave ${rating} of 5 stars`,
   'extension.requested': (who, data) => `${who} asked for ${minutes(data.additional_minutes)} more`,
   'extension.approved': (who, data) => `${who} granted ${minutes(data.additional_minutes)} more`,
   'extension.declined': (who, data) => `${who} declined ${minutes(data.additional_minutes)} more`,
-  'robot.lost': () => 'The robot lost its connection',
+  'robot.lost': (_, data) => `The robot lost its connection${outage(data)}`,
   'robot.back': () => 'The robot is back',
   'chat.message': (_, { sender_name, body }) => `${text(sender_name) ?? 'Somebody'} wrote: ${body}`,
 }

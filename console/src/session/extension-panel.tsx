@@ -4,7 +4,7 @@ import { answerOf } from '@wheelhouse/sdk'
 import { type FormEvent, useState } from 'react'
 import { usePlatform } from '../app/platform.ts'
 import type { LiveSession } from '../live/hooks.ts'
-import { duration } from '../ui/format.ts'
+import { duration, timeOfDay } from '../ui/format.ts'
 import { Problem } from '../ui/states.tsx'
 import { type Extension, newestExtension } from './extensions.ts'
 import { sessionQuery } from './session-query.ts'
@@ -20,7 +20,13 @@ export function ExtensionPanel({ live }: { live: LiveSession }) {
 }
 
 function Panel(props: {
-  session: { id: string; operator_id: string; client_id: string; planned_minutes: number | null }
+  session: {
+    id: string
+    operator_id: string
+    client_id: string
+    planned_minutes: number | null
+    planned_end: string | null
+  }
   status: Parameters<typeof isOpen>[0]
   extension: Extension | undefined
 }) {
@@ -30,7 +36,12 @@ function Panel(props: {
   const planned = extension?.plannedMinutes ?? session.planned_minutes
   return (
     <Stack gap="xs">
-      {planned !== null && <Text size="sm">Planned time so far: {duration(planned)}.</Text>}
+      {planned !== null && (
+        <Text size="sm">
+          Planned time so far: {duration(planned)}
+          {session.planned_end && `, until ${timeOfDay(new Date(session.planned_end))}`}.
+        </Text>
+      )}
       <Text size="sm" role="status">
         {extension ? textOf(extension, sides.operator) : 'Nobody has asked for more time.'}
       </Text>

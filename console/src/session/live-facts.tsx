@@ -3,6 +3,7 @@ import type { SessionStatus } from '@wheelhouse/protocol'
 import type { LiveSession } from '../live/hooks.ts'
 import { Fact, Facts } from '../ui/facts.tsx'
 import { money } from '../ui/format.ts'
+import { percent } from '../ui/percent.ts'
 import { reasonText } from './event-texts.ts'
 import type { SessionDetail } from './session-query.ts'
 import { estimate, statusSince } from './session-time.ts'
@@ -59,6 +60,7 @@ export function LiveFacts({ session, toldAtMs, live, watched }: Props & { readon
     <Facts cols={{ base: 1, xs: 2 }}>
       <Cost {...{ session, status }} elapsedMs={useSecond() - toldAtMs} />
       <Latency watched={watched} />
+      <Battery watched={watched} />
     </Facts>
   )
 }
@@ -90,4 +92,9 @@ function Latency({ watched }: { watched: WatchState | undefined }) {
       you {ms(roundTripMs)}, operator {ms(driving?.operator_ms)}, robot {ms(driving?.robot_ms)}
     </Fact>
   )
+}
+
+function Battery({ watched }: { watched: WatchState | undefined }) {
+  if (watched?.battery === undefined) return null
+  return <Fact label="Battery of the robot">{percent(watched.battery.battery)}</Fact>
 }

@@ -10,6 +10,7 @@ import { EventLog } from './event-log.tsx'
 import { ExtensionPanel } from './extension-panel.tsx'
 import { LiveFacts, Standing } from './live-facts.tsx'
 import { Panels } from './panels.tsx'
+import { RobotLogPanel } from './robot-log-panel.tsx'
 import { SessionActions } from './session-actions.tsx'
 import type { SessionDetail } from './session-query.ts'
 import { useSides } from './session-side.ts'
@@ -73,6 +74,9 @@ export function LiveView({ session, toldAtMs, live }: Props) {
           <>
             <Section gap="xs" title="More time">
               <ExtensionPanel live={live} />
+            </Section>
+            <Section gap="xs" title="Robot log">
+              <RobotLogPanel watched={watched} />
             </Section>
             <Section gap="xs" title="Event log">
               <EventLog live={live} />

@@ -1,6 +1,7 @@
 import { Button, Group, Stack, Text } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import { usePlatform } from '../app/platform.ts'
+import { useMe } from '../auth/me.ts'
 import type { LiveSession } from '../live/hooks.ts'
 import { ConfirmButton } from '../ui/confirm-button.tsx'
 import { Problem } from '../ui/states.tsx'
@@ -8,7 +9,7 @@ import { ClearStop } from './clear-stop.tsx'
 import { type SessionDetail, sessionQuery } from './session-query.ts'
 import { isOpen, useAct, useSides } from './session-side.ts'
 
-/** What the signed-in person may do with a session as it stands: pause, clear the stop, resume, end. */
+/** What the signed-in user may do with an open session: pause, clear the stop, resume, end. */
 export function SessionActions({ live }: { live: LiveSession }) {
   const { rest } = usePlatform()
   const { data } = useQuery(sessionQuery(rest, live.room.sessionId))
@@ -19,7 +20,10 @@ export function SessionActions({ live }: { live: LiveSession }) {
 function Actions({ session }: { session: SessionDetail }) {
   const sides = useSides(session)
   const act = useAct(session.id)
-  if (!sides.operator && !sides.client) return null
+  const isAdmin = useMe().roles.includes('admin')
+  if (!sides.operator && !sides.client && !isAdmin) return null
+  const isParty = sides.operator || sides.client
+  if (session.status === 'PENDING' && !isParty) return null
   if (session.status === 'PENDING') return <ScheduledActions session={session} mayStart={sides.operator} />
   if (!isOpen(session.status)) return null
   const { stop, connected } = session.control
@@ -32,7 +36,7 @@ function Actions({ session }: { session: SessionDetail }) {
             Pause
           </Button>
         )}
-        {stop && <ClearStop session={session} />}
+        {stop && isParty && <ClearStop session={session} />}
         {paused && sides.operator && (
           <Button
             disabled={stop !== null || !connected}

@@ -62,13 +62,14 @@ function When({ session }: { session: ListedSession }) {
   )
 }
 
-/** The list does not say for when a session is planned; the session itself does. */
+/** The list does not say for when and how long a session is planned; the session itself does. */
 function Scheduled({ sessionId }: { sessionId: string }) {
   const { rest } = usePlatform()
   const { data } = useQuery(sessionQuery(rest, sessionId))
   return data?.scheduled_for ? (
     <>
       Planned for <Time at={data.scheduled_for} exact />
+      {data.planned_minutes !== null && `, ${duration(data.planned_minutes)}`}
     </>
   ) : (
     'Planned'

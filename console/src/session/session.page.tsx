@@ -4,6 +4,7 @@ import { useParams } from '@tanstack/react-router'
 import { ApiError } from '@wheelhouse/sdk'
 import { usePlatform } from '../app/platform.ts'
 import { type LiveSession, useLiveSession } from '../live/hooks.ts'
+import { duration } from '../ui/format.ts'
 import { LinkButton } from '../ui/links.tsx'
 import { Page } from '../ui/page.tsx'
 import { Section } from '../ui/section.tsx'
@@ -70,7 +71,8 @@ const NotOpen = ({ session, live }: { session: SessionDetail; live: LiveSession 
       <Section gap="xs" title="Scheduled">
         <Text>
           It begins {session.scheduled_for ? <Time at={session.scheduled_for} exact /> : 'later'}, if the
-          robot is free then.
+          robot is free then
+          {session.planned_minutes !== null && `, and is planned for ${duration(session.planned_minutes)}`}.
         </Text>
         <SessionActions live={live} />
       </Section>

@@ -1,4 +1,4 @@
-import { Table } from '@mantine/core'
+import { Table, Text } from '@mantine/core'
 import type { ReactNode } from 'react'
 import { duration, money } from '../ui/format.ts'
 import { Section } from '../ui/section.tsx'
@@ -13,7 +13,7 @@ type Line = readonly [string, ReactNode]
 
 /** What came of a session that is over. */
 export function Summary({ session }: { session: SessionDetail }) {
-  const { client } = useSides(session)
+  const { client, operator } = useSides(session)
   const completed = session.status === 'COMPLETED'
   return (
     <Section title="Summary">
@@ -30,10 +30,17 @@ export function Summary({ session }: { session: SessionDetail }) {
         </Table.Tbody>
       </Table>
       <RatingShown session={session} />
-      {completed && client && session.rating === null && <RatingForm session={session} />}
+      {completed && client && operator && <OwnRobot />}
+      {completed && client && !operator && session.rating === null && <RatingForm session={session} />}
     </Section>
   )
 }
+
+const OwnRobot = () => (
+  <Text size="sm" c="dimmed">
+    You drove your own robot. The session is charged by your plan, earns nothing and cannot be rated.
+  </Text>
+)
 
 function linesOf(session: SessionDetail): Line[] {
   const { started_at, ended_at, duration_minutes, client_charge_cents, end_reason, paused_seconds } = session
@@ -44,6 +51,7 @@ function linesOf(session: SessionDetail): Line[] {
     ...(why ? [['Reason', why] as const] : []),
     ...(duration_minutes === null ? [] : [['Length', duration(duration_minutes)] as const]),
     ...(started_at ? [['Paused', clockText(paused_seconds)] as const] : []),
+    ...outage(session),
     ...(client_charge_cents === null ? [] : [['Charge', charge(session, client_charge_cents)] as const]),
     ...yields(session),
     ...latency(session),
@@ -56,15 +64,30 @@ function charge({ billable_seconds, rate_cents_per_minute }: SessionDetail, cent
   return `${money(cents)}${rate}`
 }
 
+/** The time in which the robot was away although the session was ACTIVE. */
+function outage(session: SessionDetail): Line[] {
+  if (session.outage_seconds === 0) return []
+  const effect = 'operator_earnings_cents' in session ? 'neither charged nor earned' : 'not charged'
+  return [['Robot away', `${clockText(session.outage_seconds)}, ${effect}`]]
+}
+
 /** What each side has of it. */
 function yields(session: SessionDetail): Line[] {
   if ('operator_earnings_cents' in session) {
-    const { operator_earnings_cents: cents } = session
-    return cents === null ? [] : [['Your earnings', money(cents)]]
+    const { operator_earnings_cents: cents, earnings_pending_until: until } = session
+    if (cents === null) return []
+    const amount = money(cents)
+    return [['Your earnings', until === null ? amount : <Pending key="earnings" {...{ amount, until }} />]]
   }
   const { episodes_collected: episodes, data_collected_mb: mb } = session
   return [['Episodes', `${episodes} (${mb.toFixed(1)} MB)`]]
 }
+
+const Pending = ({ amount, until }: { amount: string; until: string }) => (
+  <>
+    {amount}, pending until the owner’s invoice is paid, at the latest until <Time at={until} exact />
+  </>
+)
 
 function latency({ latency: told }: SessionDetail): Line[] {
   if (!told) return []

@@ -1,4 +1,4 @@
-import type { DriveLatency, DriveState } from '@wheelhouse/protocol'
+import type { DriveBattery, DriveLatency, DriveLog, DriveState } from '@wheelhouse/protocol'
 import { type GetTicket, WatcherLink } from '@wheelhouse/sdk'
 import { createTelemetryFeed, type SubscribeTelemetry } from '../telemetry/feed.ts'
 import { createStore, type Store } from '../ui/store.ts'
@@ -13,6 +13,10 @@ export interface WatchState {
   readonly driving: DriveLatency | undefined
   /** From this page to the gateway and back, in milliseconds. */
   readonly roundTripMs: number | undefined
+  /** Charge of the robot as last reported. */
+  readonly battery: DriveBattery | undefined
+  /** What the robot has logged since this page watches, newest first; older lines are dropped. */
+  readonly logs: readonly (Pick<DriveLog, 'level' | 'message' | 'at'> & { readonly number: number })[]
   readonly problem: string | undefined
 }
 
@@ -35,8 +39,13 @@ const nothing: WatchState = {
   drive: undefined,
   driving: undefined,
   roundTripMs: undefined,
+  battery: undefined,
+  logs: [],
   problem: undefined,
 }
+
+/** Log lines that are shown at most. */
+const MAX_LOGS = 100
 
 export function createWatching(getTicket: GetTicket): Watching {
   const state = createStore(nothing)
@@ -53,6 +62,12 @@ export function createWatching(getTicket: GetTicket): Watching {
       getTicket,
       onConnection: (connection) => change({ connection }),
       onState: (drive) => change({ drive }),
+      onBattery: (battery) => change({ battery }),
+      onLog: ({ level, message, at }) => {
+        const { logs } = state.get()
+        const number = (logs[0]?.number ?? 0) + 1
+        change({ logs: [{ level, message, at, number }, ...logs.slice(0, MAX_LOGS - 1)] })
+      },
       onLatency: (driving) => change({ driving, roundTripMs: made.latency?.roundTripMs }),
       onClosed: ({ reason }) => change({ connection: 'ended', problem: reason }),
       onError: (cause) => console.warn('watching:', cause),
@@ -65,7 +80,8 @@ export function createWatching(getTicket: GetTicket): Watching {
   const hangUp = () => void link.close()
   const renew = () => {
     hangUp()
-    state.set({ ...nothing, drive: state.get().drive })
+    const { drive, battery, logs } = state.get()
+    state.set({ ...nothing, drive, battery, logs })
     link = dial()
   }
   return {

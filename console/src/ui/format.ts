@@ -20,6 +20,10 @@ export const dateTime = (at: string | number | Date, timeZone?: string): string 
     ...(timeZone && { timeZone }),
   }).format(new Date(at))
 
+/** The time of day in the viewer's zone. */
+export const timeOfDay = (at: Date): string =>
+  new Intl.DateTimeFormat(undefined, { hour: '2-digit', minute: '2-digit' }).format(at)
+
 /** "5 minutes ago", "in 2 hours", "just now". */
 export function relative(at: string | number | Date, nowMs = Date.now()): string {
   const seconds = (new Date(at).getTime() - nowMs) / 1000

@@ -16,6 +16,9 @@ import { Migration0015InvoiceCollections } from './0015-invoice-collections.ts'
 import { Migration0016StopPresses } from './0016-stop-presses.ts'
 import { Migration0017AuditFilters } from './0017-audit-filters.ts'
 import { Migration0018OutboundEvents } from './0018-outbound-events.ts'
+import { Migration0019SessionPlanning } from './0019-session-planning.ts'
+import { Migration0020MoneyRecords } from './0020-money-records.ts'
+import { Migration0021RobotLogs } from './0021-robot-logs.ts'
 import { Migration0025TicketLimits } from './0025-ticket-limits.ts'
 
 /** Every migration in the order in which it is applied. Append; never edit one that has been released. */
@@ -39,4 +42,7 @@ export const migrations = [
   { name: '0017_audit_filters', class: Migration0017AuditFilters },
   { name: '0018_outbound_events', class: Migration0018OutboundEvents },
   { name: '0025_ticket_limits', class: Migration0025TicketLimits },
+  { name: '0021_robot_logs', class: Migration0021RobotLogs },
+  { name: '0019_session_planning', class: Migration0019SessionPlanning },
+  { name: '0020_money_records', class: Migration0020MoneyRecords },
 ]

@@ -3,6 +3,7 @@ import type { ToolSpec } from '../tool.ts'
 /** What a session looks like after something was done to it; the rest is for get_session. */
 const state = [
   ...['id', 'status', 'robot_id', 'robot_name', 'operator_name', 'scheduled_for', 'started_at', 'ended_at'],
+  ...['planned_minutes', 'planned_end'],
   ...['duration_minutes', 'pause_reason', 'end_reason', 'rating', 'control'],
 ]
 const onSession = { route: 'PATCH /api/sessions/{id}', id: 'sessionId', picked: state } as const
@@ -27,7 +28,8 @@ export const sessionTools: readonly ToolSpec[] = [
     route: 'POST /api/sessions',
     roles: ['operator', 'admin'],
     description:
-      'Schedules a session on a robot for a future time, at most 90 days ahead; it starts by itself then.',
+      'Schedules a session on a robot for a future time, at most 90 days ahead; it starts by itself then. Two sessions ' +
+      'of one robot or one operator cannot be planned for the same time.',
     required: ['scheduledFor'],
     hints: { openWorld: true },
   },
@@ -35,7 +37,8 @@ export const sessionTools: readonly ToolSpec[] = [
     ...onSession,
     name: 'pause_session',
     title: 'Pause a session',
-    description: 'Pauses an ACTIVE session of yours. Only its operator can resume it, in the console.',
+    description:
+      'Pauses an ACTIVE session of yours, or any as an admin. Only its operator can resume it, in the console.',
     fixed: { action: 'pause' },
     hints: { openWorld: true },
   },
@@ -43,7 +46,8 @@ export const sessionTools: readonly ToolSpec[] = [
     ...onSession,
     name: 'end_session',
     title: 'End a session',
-    description: 'Ends an ACTIVE or PAUSED session of yours for good, and settles what it cost.',
+    description:
+      'Ends an ACTIVE or PAUSED session of yours, or any as an admin, for good, and settles what it cost.',
     fixed: { action: 'end' },
     hints: { destructive: true, openWorld: true },
   },
@@ -60,8 +64,9 @@ export const sessionTools: readonly ToolSpec[] = [
     name: 'stop_robot',
     title: 'Emergency stop',
     description:
-      'Stops the robot of an open session at once and keeps it stopped. Whoever sees danger may press it, never too ' +
-      'often. Only a person lets the robot go again, in the console.',
+      'Stops the robot of an open session at once and keeps it stopped, by its session or by the robot. Only a person ' +
+      'lets the robot go again, in the console.',
+    orRobot: true,
     fixed: { action: 'emergency_stop' },
     // Not destructive: no client should put a question before a stop.
     hints: { idempotent: true, openWorld: true },

@@ -21,6 +21,10 @@ async function sums(db: Db, { operatorId, clientId }: Pair) {
     select
       (select count(*) from (select from ledger_entries group by posting_id having sum(amount_cents) <> 0) x)::int as unbalanced,
       coalesce(-sum(amount_cents) filter (where account = 'operator_payable'), 0)::float8 as payable,
+      coalesce(-sum(amount_cents) filter (where account = 'operator_pending'), 0)::float8 as held,
+      (select coalesce(sum(operator_earnings_cents), 0) from s where earnings_held_until is not null)::float8 as held_by_sessions,
+      (select coalesce(sum(operator_earnings_cents), 0) from s join invoices i on i.id = s.invoice_id
+        where i.status = 'PAID' and earnings_held_until is not null)::float8 as held_though_paid,
       coalesce(-sum(amount_cents) filter (where account = 'payout_reserved'), 0)::float8 as reserved,
       coalesce(sum(amount_cents) filter (where account = 'client_receivable'), 0)::float8 as receivable,
       coalesce(sum(amount_cents) filter (where account = 'client_balance'), 0)::float8 as balance,
@@ -42,11 +46,13 @@ const payoutsOf = (db: Db, { operatorId }: Pair) =>
 /** What must hold at every moment, whatever is under way. */
 export async function auditMoney(db: Db, books: StripeBooks, pair: Pair): Promise<void> {
   const is = await sums(db, pair)
-  const { payable = 0, reserved = 0, paid = 0, reversed = 0 } = is
+  const { payable = 0, held = 0, reserved = 0, paid = 0, reversed = 0 } = is
   expect(is.unbalanced, 'postings that do not add up').toBe(0)
   expect(payable, 'never overdrawn').toBeGreaterThanOrEqual(0)
   expect(reserved, 'what is reserved is what is pending').toBe(is.pending)
-  expect(payable + reserved + paid - reversed, 'earnings are somewhere').toBe(is.earned)
+  expect(held, 'what is pending is what sessions hold').toBe(is.held_by_sessions)
+  expect(is.held_though_paid, 'what clients have paid for is not held').toBe(0)
+  expect(held + payable + reserved + paid - reversed, 'earnings are somewhere').toBe(is.earned)
   expect(is.receivable, 'what is owed is on an open invoice, or will be').toBe(
     (is.uninvoiced ?? 0) + (is.owed ?? 0),
   )

@@ -1,0 +1,51 @@
+import { chmod, mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { readOptions, usage } from './options.ts'
+import { describeFindings, runFuzz } from './run.ts'
+
+// `npm run fuzz`: malformed and extreme inputs for gateway and hub. See docs/chaos.md.
+
+const say = (text: string) => void process.stdout.write(`${text}\n`)
+
+async function main(): Promise<number> {
+  let options: ReturnType<typeof readOptions>
+  try {
+    options = readOptions(process.argv.slice(2))
+  } catch (cause) {
+    process.stderr.write(`${cause instanceof Error ? cause.message : cause}\n\n${usage}`)
+    return 2
+  }
+  if (options === 'help') {
+    say(usage)
+    return 0
+  }
+  const { seed, minutes, checkout } = options
+  say(`seed ${seed}, ${minutes} minutes, the platform of ${checkout}`)
+  const dataDir = await mkdtemp(join(tmpdir(), 'wheelhouse-fuzz-'))
+  await chmod(dataDir, 0o755) // the embedded PostgreSQL may run as another user
+  const over = new AbortController()
+  for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => over.abort())
+  let found = true
+  try {
+    const outcome = await runFuzz(options, { dataDir, say, over: over.signal })
+    for (const [target, count] of outcome.sent) say(`${String(count).padStart(8)} inputs to ${target}`)
+    const gap = Math.round(outcome.longestGapMs)
+    say(`${String(outcome.acknowledged).padStart(8)} commands of the driven pair, the longest gap ${gap} ms`)
+    found = outcome.findings.length > 0
+    for (const line of await describeFindings(outcome.findings, dataDir)) say(line)
+    say(found ? `\nFOUND, seed ${seed}.` : `\nNothing was found, seed ${seed}.`)
+  } finally {
+    if (found) say(`Data and logs: ${dataDir}`)
+    else await rm(dataDir, { recursive: true, force: true })
+  }
+  return found ? 1 : 0
+}
+
+main().then(
+  (code) => process.exit(code),
+  (cause: unknown) => {
+    process.stderr.write(`\n${cause instanceof Error ? cause.stack : String(cause)}\n`)
+    process.exit(2)
+  },
+)

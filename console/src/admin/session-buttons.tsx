@@ -1,0 +1,38 @@
+import { Button, Group } from '@mantine/core'
+import { useAct } from '../session/session-side.ts'
+import { ConfirmButton } from '../ui/confirm-button.tsx'
+import { Problem } from '../ui/states.tsx'
+import type { OpenSession } from './overview-query.ts'
+
+/** Pauses or ends a session that its own sides have left; both are audited. */
+export function SessionButtons({ session }: { session: OpenSession }) {
+  const act = useAct(session.id)
+  const label = (action: string) => `${action} the session on ${session.robot_name}`
+  return (
+    <>
+      <Group gap="xs" grow>
+        {session.status === 'ACTIVE' && (
+          <Button
+            variant="default"
+            loading={act.isPending}
+            onClick={() => act.mutate('pause')}
+            aria-label={label('Pause')}
+          >
+            Pause
+          </Button>
+        )}
+        <ConfirmButton
+          variant="default"
+          question={`End the session on ${session.robot_name}?`}
+          consequence="The robot stops and is free for others. What the session costs is fixed. Both sides are notified, and the audit log names you."
+          act="End the session"
+          onConfirm={() => act.mutateAsync('end')}
+          aria-label={label('End')}
+        >
+          End
+        </ConfirmButton>
+      </Group>
+      <Problem error={act.variables === 'pause' ? act.error : undefined} />
+    </>
+  )
+}

@@ -1,0 +1,62 @@
+import { Group, Text } from '@mantine/core'
+import { useQuery } from '@tanstack/react-query'
+import { answerOf, type RestClient } from '@wheelhouse/sdk'
+import { keys } from '../api/keys.ts'
+import { usePlatform } from '../app/platform.ts'
+import { useAct } from '../session/session-side.ts'
+import { StatusBadge } from '../session/status-badge.tsx'
+import { ConfirmButton } from '../ui/confirm-button.tsx'
+import { LinkAnchor } from '../ui/links.tsx'
+import { Section } from '../ui/section.tsx'
+import type { Robot } from './use-robots.ts'
+
+/** The open session of a robot; its owner may end it at any time and has the robot back. */
+export function OpenSession({ robot }: { robot: Robot }) {
+  const { rest } = usePlatform()
+  const { data: session } = useQuery({
+    queryKey: [...keys.sessions, 'open-on', robot.id],
+    queryFn: () => findOpen(rest, robot.id),
+  })
+  if (!session) return null
+  return (
+    <Section title="Open session">
+      <Group justify="space-between">
+        <Group gap="xs">
+          <LinkAnchor to="/sessions/$sessionId" params={{ sessionId: session.id }}>
+            Operated by {session.operator_name}
+          </LinkAnchor>
+          <StatusBadge status={session.status} />
+        </Group>
+        <Release robot={robot} sessionId={session.id} />
+      </Group>
+      <Text size="sm" c="dimmed">
+        You may end the session at any time, also while it is paused.
+      </Text>
+    </Section>
+  )
+}
+
+function Release({ robot, sessionId }: { robot: Robot; sessionId: string }) {
+  const act = useAct(sessionId)
+  return (
+    <ConfirmButton
+      variant="default"
+      question={`Release ${robot.name}?`}
+      consequence="This ends the session: the robot stops and is free for others. What the session costs is fixed. This cannot be undone."
+      act="End the session"
+      onConfirm={() => act.mutateAsync('end')}
+    >
+      Release the robot
+    </ConfirmButton>
+  )
+}
+
+/** The only session of a robot that is ACTIVE or PAUSED. */
+async function findOpen(rest: RestClient, robotId: string) {
+  const lists = await Promise.all(
+    (['ACTIVE', 'PAUSED'] as const).map((status) =>
+      answerOf(rest.GET('/api/sessions', { params: { query: { robotId, status, limit: 1 } } })),
+    ),
+  )
+  return lists.flatMap(({ sessions }) => sessions)[0] ?? null
+}

@@ -1,0 +1,32 @@
+import { Group, ScrollArea, Stack, Text } from '@mantine/core'
+import { LevelBadge, lineTime } from '../robots/log-line.tsx'
+import type { WatchState } from './watching.ts'
+
+/** What the robot has logged since this page watches, newest first. */
+export function RobotLogPanel({ watched }: { watched: WatchState | undefined }) {
+  const lines = watched?.logs ?? []
+  if (lines.length === 0) {
+    return (
+      <Text size="sm" c="dimmed">
+        The robot has logged nothing since you opened this page.
+      </Text>
+    )
+  }
+  return (
+    <ScrollArea.Autosize mah={240} viewportProps={{ tabIndex: 0, role: 'group', 'aria-label': 'Log lines' }}>
+      <Stack gap={4} component="ol" m={0} p={0} style={{ listStyle: 'none' }}>
+        {lines.map(({ number, level, message, at }) => (
+          <Group component="li" key={number} gap="xs" wrap="nowrap" align="baseline">
+            <Text size="xs" c="dimmed" style={{ whiteSpace: 'nowrap' }}>
+              <time dateTime={new Date(at).toISOString()}>{lineTime(at)}</time>
+            </Text>
+            <LevelBadge level={level} />
+            <Text size="sm" style={{ overflowWrap: 'anywhere' }}>
+              {message}
+            </Text>
+          </Group>
+        ))}
+      </Stack>
+    </ScrollArea.Autosize>
+  )
+}

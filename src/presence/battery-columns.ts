@@ -1,0 +1,16 @@
+/** How much above its threshold the charge must be for the battery not to be low any more. */
+const BATTERY_RECOVERED_BY = 0.05
+
+/**
+ * Assignments of a statement that updates `robot_presence p` from an input `i` with `battery` and `battery_ms`, both null
+ * while the robot has reported none. Comparisons with null are not true, so that everything stays as it is then.
+ */
+export const batterySql = `
+  battery = coalesce(i.battery, p.battery),
+  battery_at = coalesce(to_timestamp(i.battery_ms / 1000), p.battery_at),
+  battery_low = case
+    when i.battery < p.low_battery_threshold then true
+    when i.battery >= least(p.low_battery_threshold + ${BATTERY_RECOVERED_BY}, 1) then false
+    else p.battery_low end,
+  battery_low_notified = p.battery_low_notified
+    and i.battery >= least(p.low_battery_threshold + ${BATTERY_RECOVERED_BY}, 1) is not true`

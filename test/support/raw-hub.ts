@@ -1,0 +1,40 @@
+import { once } from 'node:events'
+import { vi } from 'vitest'
+import WebSocket from 'ws'
+
+/** A WebSocket at the hub that speaks Engine.IO and Socket.IO by hand, for packets that no client would make. */
+export class RawHub {
+  readonly socket: WebSocket
+  readonly received: string[] = []
+
+  constructor(hubUrl: string) {
+    this.socket = new WebSocket(`${hubUrl.replace(/^http/, 'ws')}/socket.io/?EIO=4&transport=websocket`)
+    this.socket.on('error', () => {}) // whatever ends it, it is closed
+    this.socket.on('message', (data) => {
+      const text = String(data)
+      this.received.push(text)
+      if (text === '2') this.socket.send('3') // a ping
+    })
+  }
+
+  /** Connects to the namespace with a credential. */
+  static async connect(hubUrl: string, token: string): Promise<RawHub> {
+    const hub = new RawHub(hubUrl)
+    await once(hub.socket, 'open')
+    hub.socket.send(`40${JSON.stringify({ token })}`)
+    await hub.answer('40')
+    return hub
+  }
+
+  /** Waits for a packet that begins like this, and returns the rest of it. */
+  answer(start: string): Promise<string> {
+    return vi.waitFor(
+      () => {
+        const found = this.received.find((text) => text.startsWith(start))
+        if (found === undefined) throw new Error(`no ${start}… in ${this.received.join(' ')}`)
+        return found.slice(start.length)
+      },
+      { timeout: 10_000, interval: 5 },
+    )
+  }
+}
