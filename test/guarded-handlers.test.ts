@@ -205,7 +205,7 @@ const atGateway: Record<string, () => Promise<unknown>> = {
   'bus:credential.revoked': async () => world.platform.bus.publish('credential.revoked', { apiKeyId: 'x' }),
   ...runByThemselves(
     ...['wheel', 'heartbeats', 'repeat-stops', 'silence', 'writer', 'waiting', 'blocked', 'latency'],
-    ...['housekeeping', 'permissions', 'reconcile'],
+    ...['housekeeping', 'permissions', 'reconcile', 'admissions', 'revocations', 'logs'],
   ),
 }
 
@@ -251,6 +251,11 @@ const atHub: Record<string, () => Promise<unknown>> = {
     hub.socket.once('open', () => hub.socket.send('40{}'))
     await new Promise((resolve) => hub.socket.once('close', resolve))
   },
+  'engine:connection': async () => (await scene.client.hub()).close(),
+  'timer:refused-handshake': async () => {
+    await expect(scene.client.hub({ token: 'nonsense' })).rejects.toThrow()
+    await vi.waitFor(() => expect(failing).toBeUndefined(), patience)
+  },
   'socket:connection': async () => (await scene.client.hub()).close(), // cut off once, then it comes back
   'socket:disconnect': async () => (await expiringHub()).close(),
   'timer:expiry': async () => {
@@ -280,7 +285,7 @@ const atHub: Record<string, () => Promise<unknown>> = {
     hub.close()
   },
   'bus:credential.revoked': atGateway['bus:credential.revoked'] as () => Promise<unknown>,
-  ...runByThemselves('slow-clients', 'attendance', 'permissions'),
+  ...runByThemselves('slow-clients', 'attendance', 'revocations'),
 }
 
 function runByThemselves(...names: string[]): Record<string, () => Promise<unknown>> {
