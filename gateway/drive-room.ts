@@ -143,7 +143,7 @@ export function createDriveRoom(parts: {
     repeatStops(): void {
       for (const drive of drives.all()) repeatStop(drive)
     },
-    /** Retries admissions that the database did not decide. Call it again and again. */
+    /** Retries admissions, and carries out stops that wait for one. Call it again and again. */
     retryAdmissions: people.retryAdmissions,
     /** Cuts dead connections. Call it again and again. */
     cutSilent: people.cutSilent,

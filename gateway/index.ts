@@ -240,14 +240,8 @@ export async function startGateway(parts: GatewayParts, host: string, port: numb
     get counts() {
       const { written: heartbeatsWritten, lastFlushMs } = heartbeats.counts
       const ticketsRefused = endedTickets + people.refused
-      return {
-        ...frames.counts,
-        ...room.counts,
-        ...logs.counts,
-        ticketsRefused,
-        heartbeatsWritten,
-        lastFlushMs,
-      }
+      const { counts } = room
+      return { ...frames.counts, ...counts, ...logs.counts, ticketsRefused, heartbeatsWritten, lastFlushMs }
     },
     async drain() {
       draining = true

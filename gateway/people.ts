@@ -20,6 +20,8 @@ const ADMISSION_LIMIT_MS = 5_000
 const RETRY_MS = 500
 /** How long a stop waits for its sender to be admitted; then it halts the robot, and the database decides later. */
 const STOP_PATIENCE_MS = 500
+/** How long the first operator of a session waits for the database at the most. */
+const RECORD_LIMIT_MS = 1_000
 
 /** How a link ends whose ticket is not valid any more. */
 const closings = {
@@ -45,8 +47,8 @@ export function createPeople(parts: {
   /** From the last sign of life on, a pong of the peer's library included. */
   silenceLimitMs: number
 }) {
-  const { drives, frames, battery, halt, verdictOf, revocations, lookAround, driving, log, clockMs } = parts
-  const { silenceLimitMs } = parts
+  const { drives, frames, battery, halt, verdictOf, revocations, lookAround, driving, log } = parts
+  const { clockMs, silenceLimitMs } = parts
   const links = new Set<PersonLink>()
   let count = 0
   let refused = 0

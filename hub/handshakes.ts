@@ -27,6 +27,7 @@ export function limitHandshakes(
     trustedProxies: number
     guard: Guard
     failed: (reason: AuthFailure) => void
+    guard: Guard
   },
 ) {
   const { perMinute, trustedProxies, guard, failed } = parts
@@ -38,7 +39,7 @@ export function limitHandshakes(
   const isTooMany = (network: string) => perMinute > 0 && counts.add(network) > perMinute
   const pending = () => Math.max(0, io.engine.clientsCount - io.of('/').sockets.size)
   guard.on(io.engine, 'connection', 'engine:connection', (connection: object) => paid.add(connection))
-  const closeIn = guard.timer('timer:refused', (conn: Socket['conn']) => {
+  const closeIn = guard.timer('timer:refused-handshake', (conn: Socket['conn']) => {
     if (!authenticated.has(conn)) conn.close()
   })
 

@@ -266,6 +266,11 @@ const atHub: Record<string, () => Promise<unknown>> = {
     hub.socket.once('open', () => hub.socket.send('40{}'))
     await new Promise((resolve) => hub.socket.once('close', resolve))
   },
+  'engine:connection': async () => (await scene.client.hub()).close(),
+  'timer:refused-handshake': async () => {
+    await expect(scene.client.hub({ token: 'nonsense' })).rejects.toThrow()
+    await vi.waitFor(() => expect(failing).toBeUndefined(), patience)
+  },
   'socket:connection': async () => (await scene.client.hub()).close(), // cut off once, then it comes back
   'socket:disconnect': async () => (await expiringHub()).close(),
   'timer:expiry': async () => {

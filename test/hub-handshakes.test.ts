@@ -4,7 +4,9 @@ import WebSocket from 'ws'
 import { createWorld, type World } from './support/world.ts'
 
 const LIMIT = 5
-const limited = { env: { RATE_LIMIT_PUBLIC_PER_MINUTE: String(LIMIT), TRUST_PROXY: '1' } }
+const limited = {
+  env: { RATE_LIMIT_PUBLIC_PER_MINUTE: String(LIMIT), TRUST_PROXY: '1', ALLOW_INSECURE_DEV: 'true' },
+}
 const patience = { timeout: 10_000, interval: 20 }
 
 const open: WebSocket[] = []

@@ -164,19 +164,16 @@ describe('people', () => {
   test('on two consoles: the newer one drives, also when the older took longer to be let in', async () => {
     stage.book.end()
     await stage.attend()
-    stage.setQuick(false)
     stage.book.start(stage.nowMs())
-    Object.assign(session(), { driven: true }) // no first operator: nothing to record before the newer one joins
-    const older = stage.join(session().id, 'control')
-    stage.book.deliverHints()
-    stage.book.work()
-    stage.book.answer()
     await stage.attend()
+    stage.book.setAway(true) // its ticket is asked about again in a moment
+    const older = stage.join(session().id, 'control')
+    await stage.attend()
+    stage.book.setAway(false)
     const newer = stage.join(session().id, 'control')
     await stage.attend()
     expect([older.state, newer.state]).toEqual([null, expect.any(String)])
-    stage.setQuick(true)
-    await stage.attend()
+    await stage.pass(1_000)
     expect(older.socket.closed).toBe(4000)
     expect(newer.socket.closed).toBeNull()
     stage.control(newer)
@@ -186,6 +183,9 @@ describe('people', () => {
   test('who drove for a moment only, and are gone, leave the session paused after the grace', async () => {
     stage.setQuick(false)
     const console = stage.join(id, 'control')
+    await stage.attend() // its ticket is being asked about
+    stage.book.work()
+    stage.book.answer()
     await stage.attend()
     console.socket.lose() // before the database could record it
     stage.setQuick(true)

@@ -99,13 +99,12 @@ const readableRequest: Middleware = async (ctx, next) => {
   await next()
 }
 
-/** Says why a body is refused that is nested too deep. */
-export const BODY_TOO_DEEP = `The request body is nested deeper than ${MAX_FRAME_DEPTH} levels`
-
 /** Refuses JSON that is nested so deep that walking it could end the process. Stands behind a body parser. */
 const shallowBody: Middleware = async (ctx, next) => {
   const { rawBody } = ctx.request
-  if (typeof rawBody === 'string' && isNestedTooDeep(rawBody)) throw badRequest(BODY_TOO_DEEP)
+  if (typeof rawBody === 'string' && isNestedTooDeep(rawBody)) {
+    throw badRequest(`The request body is nested deeper than ${MAX_FRAME_DEPTH} levels`)
+  }
   await next()
 }
 

@@ -2,11 +2,11 @@ import { Readable } from 'node:stream'
 import type { ReadableStream } from 'node:stream/web'
 import { bodyParser } from '@koa/bodyparser'
 import { createMcpHandler } from '@modelcontextprotocol/server'
-import { isValueNestedTooDeep } from '@wheelhouse/protocol'
+import { isValueNestedTooDeep, MAX_FRAME_DEPTH } from '@wheelhouse/protocol'
 import type { Context, Middleware } from 'koa'
 import type { Auth } from '../accounts/auth.ts'
 import { countingFailures, type LimitedRequest, type RequestLimits } from '../http/admission.ts'
-import { BODY_TOO_DEEP, REQUEST_BODY_LIMIT } from '../http/app.ts'
+import { REQUEST_BODY_LIMIT } from '../http/app.ts'
 import { AppError, notAllowed, toAppError, unauthorized } from '../http/errors.ts'
 import type { RateLimits } from '../http/rate-limits.ts'
 import type { Log } from '../log.ts'
@@ -72,7 +72,7 @@ export function mcpRoutes(parts: Parts): Middleware {
     if (http.method !== 'POST') throw notAllowed(http.method, ['POST'])
     const message = await readMessage(http)
     if (message === undefined) return sendError(http, 400, parseError(), undefined)
-    if (isValueNestedTooDeep(message)) return sendError(http, 400, invalidRequest(BODY_TOO_DEEP), message)
+    if (isValueNestedTooDeep(message)) return sendError(http, 400, invalidRequest(TOO_DEEP), message)
     try {
       await answer(http, { caller, http }, message)
     } catch (cause) {
@@ -130,6 +130,8 @@ function limitedRequest({ toolbox }: Parts, message: unknown): LimitedRequest {
   const id: unknown = tool.id && Reflect.get(Object(Reflect.get(params, 'arguments')), tool.id)
   return { method, path: typeof id === 'string' ? path.replace('{id}', () => id) : path, body: tool.fixed }
 }
+
+const TOO_DEEP = `The message is nested deeper than ${MAX_FRAME_DEPTH} levels`
 
 const methodOf = (message: unknown): unknown => Reflect.get(Object(message), 'method')
 const paramsOf = (message: unknown): unknown => Reflect.get(Object(message), 'params')
