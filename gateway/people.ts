@@ -12,8 +12,6 @@ import type { Revocations } from './revocations.ts'
 
 /** People who look on at one session through one gateway. */
 const MAX_WATCHERS = 100
-/** How long the first operator of a session waits for the database at the most. */
-const RECORD_LIMIT_MS = 1_000
 /** How long a link may wait for its admission, in which `stop` alone is kept. */
 const ADMISSION_LIMIT_MS = 5_000
 /** Between two tries of an admission that the database did not decide. */

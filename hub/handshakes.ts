@@ -27,7 +27,6 @@ export function limitHandshakes(
     trustedProxies: number
     guard: Guard
     failed: (reason: AuthFailure) => void
-    guard: Guard
   },
 ) {
   const { perMinute, trustedProxies, guard, failed } = parts

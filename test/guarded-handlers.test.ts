@@ -255,18 +255,6 @@ const atHub: Record<string, () => Promise<unknown>> = {
     hub.socket.terminate()
   },
   'engine:connection': async () => (await scene.client.hub()).close(),
-  'timer:refused': async () => {
-    const hub = new RawHub(world.hubUrl)
-    hub.socket.once('open', () => hub.socket.send('40{"token":"none of ours"}'))
-    await vi.waitFor(() => expect(failing).toBeUndefined(), patience)
-    hub.socket.terminate()
-  },
-  'socket:handshake': async () => {
-    const hub = new RawHub(world.hubUrl)
-    hub.socket.once('open', () => hub.socket.send('40{}'))
-    await new Promise((resolve) => hub.socket.once('close', resolve))
-  },
-  'engine:connection': async () => (await scene.client.hub()).close(),
   'timer:refused-handshake': async () => {
     await expect(scene.client.hub({ token: 'nonsense' })).rejects.toThrow()
     await vi.waitFor(() => expect(failing).toBeUndefined(), patience)
