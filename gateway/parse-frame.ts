@@ -3,7 +3,8 @@ import { isNestedTooDeep, MAX_FRAME_DEPTH } from '@wheelhouse/protocol'
 /** A text frame as the protocol has it: a JSON object with a `type`. */
 export type TextFrame = object & { readonly type: string }
 
-const TOO_DEEP = `A frame may be nested at most ${MAX_FRAME_DEPTH} levels deep`
+/** What is wrong with a frame that is nested too deep. Its content, not its form: no connection is closed for it. */
+export const TOO_DEEP = `A frame may be nested at most ${MAX_FRAME_DEPTH} levels deep`
 const NO_FRAME = 'A frame must be a JSON object with a type'
 
 /** Parses a text frame; returns what is wrong with it when it is none. */

@@ -9,7 +9,7 @@ import {
 import { readableIssues } from '../src/http/errors.ts'
 import { plainly } from '../src/http/plain-issues.ts'
 import { type BatteryFeed, chargeOf } from './battery-feed.ts'
-import { parseFrame, type TextFrame } from './parse-frame.ts'
+import { parseFrame, type TextFrame, TOO_DEEP } from './parse-frame.ts'
 import type { Relay } from './relay.ts'
 import type { RobotLink } from './robot-link.ts'
 import { type LogLine, logLineOf } from './robot-logs.ts'
@@ -43,7 +43,7 @@ export function createRobotFrames(parts: {
     link.malformedFrames = 0
     const line = logLineOf(value)
     if (line) takeLogLine(link, line, nowMs)
-    else link.sendIfFlowing('{"type":"error","message":"message: a log line needs a text"}', nowMs)
+    else link.sendIfFlowing(errorFrame('message: a log line needs a text'), nowMs)
   }
 
   /** It need not be told of its latched stop again. */
@@ -68,6 +68,8 @@ export function createRobotFrames(parts: {
     /** Handles one frame of a connection that the database has let in. */
     read(link: RobotLink, text: string, nowMs: number): void {
       const value = parseFrame(text)
+      // Telemetry that grew too deep must not close a robot; the depth is known before the type is.
+      if (value === TOO_DEEP) return void link.sendIfFlowing(errorFrame(TOO_DEEP), nowMs)
       if (typeof value === 'string') return link.malformed(value, nowMs)
       if (value.type === 'heartbeat') return heartbeat(link, value, nowMs)
       if (value.type === 'ack' && isAck(value)) {
@@ -99,6 +101,8 @@ export function createRobotFrames(parts: {
   }
 }
 export type RobotFrames = ReturnType<typeof createRobotFrames>
+
+const errorFrame = (message: string) => JSON.stringify({ type: 'error', message })
 
 /** Which episode a malformed frame is about, so that its robot knows which one not to send again. */
 function namedEpisode(value: TextFrame): { episode_id: string } | undefined {

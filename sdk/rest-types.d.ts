@@ -4174,7 +4174,7 @@ export interface operations {
                 content: {
                     /**
                      * @example {
-                     *       "error": "This needs the admin role"
+                     *       "error": "You need the admin role for this."
                      *     }
                      */
                     "application/json": components["schemas"]["Error"];
@@ -4241,7 +4241,7 @@ export interface operations {
                 content: {
                     /**
                      * @example {
-                     *       "error": "This needs the admin role"
+                     *       "error": "You need the admin role for this."
                      *     }
                      */
                     "application/json": components["schemas"]["Error"];
@@ -4309,7 +4309,7 @@ export interface operations {
                 content: {
                     /**
                      * @example {
-                     *       "error": "This needs the admin role"
+                     *       "error": "You need the admin role for this."
                      *     }
                      */
                     "application/json": components["schemas"]["Error"];
@@ -4407,7 +4407,7 @@ export interface operations {
                 content: {
                     /**
                      * @example {
-                     *       "error": "This needs the admin role"
+                     *       "error": "You need the admin role for this."
                      *     }
                      */
                     "application/json": components["schemas"]["Error"];
@@ -4505,7 +4505,7 @@ export interface operations {
                 content: {
                     /**
                      * @example {
-                     *       "error": "This needs the admin role"
+                     *       "error": "You need the admin role for this."
                      *     }
                      */
                     "application/json": components["schemas"]["Error"];
@@ -4610,7 +4610,7 @@ export interface operations {
                 content: {
                     /**
                      * @example {
-                     *       "error": "This needs the admin role"
+                     *       "error": "You need the admin role for this."
                      *     }
                      */
                     "application/json": components["schemas"]["Error"];
@@ -4705,7 +4705,7 @@ export interface operations {
                 content: {
                     /**
                      * @example {
-                     *       "error": "This needs the admin role"
+                     *       "error": "You need the admin role for this."
                      *     }
                      */
                     "application/json": components["schemas"]["Error"];
@@ -4789,7 +4789,7 @@ export interface operations {
                 content: {
                     /**
                      * @example {
-                     *       "error": "This needs the admin role"
+                     *       "error": "You need the admin role for this."
                      *     }
                      */
                     "application/json": components["schemas"]["Error"];
@@ -4855,7 +4855,7 @@ export interface operations {
                 content: {
                     /**
                      * @example {
-                     *       "error": "This needs the admin role"
+                     *       "error": "You need the admin role for this."
                      *     }
                      */
                     "application/json": components["schemas"]["Error"];
@@ -4913,7 +4913,7 @@ export interface operations {
                 content: {
                     /**
                      * @example {
-                     *       "error": "This needs the admin role"
+                     *       "error": "You need the admin role for this."
                      *     }
                      */
                     "application/json": components["schemas"]["Error"];
@@ -4985,7 +4985,7 @@ export interface operations {
                 content: {
                     /**
                      * @example {
-                     *       "error": "This needs the admin role"
+                     *       "error": "You need the admin role for this."
                      *     }
                      */
                     "application/json": components["schemas"]["Error"];
@@ -5064,7 +5064,7 @@ export interface operations {
                 content: {
                     /**
                      * @example {
-                     *       "error": "This needs a session token; API keys are not accepted here"
+                     *       "error": "An API key is not accepted here. Use a session token."
                      *     }
                      */
                     "application/json": components["schemas"]["Error"];
@@ -5143,7 +5143,7 @@ export interface operations {
                 content: {
                     /**
                      * @example {
-                     *       "error": "This needs a session token; API keys are not accepted here"
+                     *       "error": "An API key is not accepted here. Use a session token."
                      *     }
                      */
                     "application/json": components["schemas"]["Error"];
@@ -5209,7 +5209,7 @@ export interface operations {
                 content: {
                     /**
                      * @example {
-                     *       "error": "This needs a session token; API keys are not accepted here"
+                     *       "error": "An API key is not accepted here. Use a session token."
                      *     }
                      */
                     "application/json": components["schemas"]["Error"];
@@ -5291,7 +5291,7 @@ export interface operations {
                 content: {
                     /**
                      * @example {
-                     *       "error": "This needs a session token; API keys are not accepted here"
+                     *       "error": "An API key is not accepted here. Use a session token."
                      *     }
                      */
                     "application/json": components["schemas"]["Error"];
@@ -5412,7 +5412,7 @@ export interface operations {
                 content: {
                     /**
                      * @example {
-                     *       "error": "This needs a session token; API keys are not accepted here"
+                     *       "error": "An API key is not accepted here. Use a session token."
                      *     }
                      */
                     "application/json": components["schemas"]["Error"];
@@ -5606,7 +5606,7 @@ export interface operations {
                 content: {
                     /**
                      * @example {
-                     *       "error": "A request with the session cookie must come from an allowed origin"
+                     *       "error": "A request with the session cookie must come from an allowed origin. Send a Bearer token instead."
                      *     }
                      */
                     "application/json": components["schemas"]["Error"];
@@ -5656,7 +5656,7 @@ export interface operations {
                 content: {
                     /**
                      * @example {
-                     *       "error": "A request with the session cookie must come from an allowed origin"
+                     *       "error": "A request with the session cookie must come from an allowed origin. Send a Bearer token instead."
                      *     }
                      */
                     "application/json": components["schemas"]["Error"];
@@ -5759,7 +5759,7 @@ export interface operations {
                 content: {
                     /**
                      * @example {
-                     *       "error": "This needs a session token; API keys are not accepted here"
+                     *       "error": "An API key is not accepted here. Use a session token."
                      *     }
                      */
                     "application/json": components["schemas"]["Error"];
@@ -5841,7 +5841,7 @@ export interface operations {
                 content: {
                     /**
                      * @example {
-                     *       "error": "This needs the client role"
+                     *       "error": "You need the client role for this."
                      *     }
                      */
                     "application/json": components["schemas"]["Error"];
@@ -5913,7 +5913,7 @@ export interface operations {
                 content: {
                     /**
                      * @example {
-                     *       "error": "This needs the client role"
+                     *       "error": "You need the client role for this."
                      *     }
                      */
                     "application/json": components["schemas"]["Error"];
@@ -5997,7 +5997,7 @@ export interface operations {
                 content: {
                     /**
                      * @example {
-                     *       "error": "This needs the client role"
+                     *       "error": "You need the client role for this."
                      *     }
                      */
                     "application/json": components["schemas"]["Error"];
@@ -6133,7 +6133,7 @@ export interface operations {
                 content: {
                     /**
                      * @example {
-                     *       "error": "This needs the client role"
+                     *       "error": "You need the client role for this."
                      *     }
                      */
                     "application/json": components["schemas"]["Error"];
@@ -6205,7 +6205,7 @@ export interface operations {
                 content: {
                     /**
                      * @example {
-                     *       "error": "This needs the client role"
+                     *       "error": "You need the client role for this."
                      *     }
                      */
                     "application/json": components["schemas"]["Error"];
@@ -6288,7 +6288,7 @@ export interface operations {
                 content: {
                     /**
                      * @example {
-                     *       "error": "This needs the client role"
+                     *       "error": "You need the client role for this."
                      *     }
                      */
                     "application/json": components["schemas"]["Error"];
@@ -6369,7 +6369,7 @@ export interface operations {
                 content: {
                     /**
                      * @example {
-                     *       "error": "This needs the client role"
+                     *       "error": "You need the client role for this."
                      *     }
                      */
                     "application/json": components["schemas"]["Error"];
@@ -6501,7 +6501,7 @@ export interface operations {
                 content: {
                     /**
                      * @example {
-                     *       "error": "This needs the client role"
+                     *       "error": "You need the client role for this."
                      *     }
                      */
                     "application/json": components["schemas"]["Error"];
@@ -6596,7 +6596,7 @@ export interface operations {
                 content: {
                     /**
                      * @example {
-                     *       "error": "This needs the client role"
+                     *       "error": "You need the client role for this."
                      *     }
                      */
                     "application/json": components["schemas"]["Error"];
@@ -6643,7 +6643,7 @@ export interface operations {
                 content: {
                     /**
                      * @example {
-                     *       "error": "This needs the client role"
+                     *       "error": "You need the client role for this."
                      *     }
                      */
                     "application/json": components["schemas"]["Error"];
@@ -6796,7 +6796,7 @@ export interface operations {
                 content: {
                     /**
                      * @example {
-                     *       "error": "This needs the client role"
+                     *       "error": "You need the client role for this."
                      *     }
                      */
                     "application/json": components["schemas"]["Error"];
@@ -6880,7 +6880,7 @@ export interface operations {
                 content: {
                     /**
                      * @example {
-                     *       "error": "This needs the client role"
+                     *       "error": "You need the client role for this."
                      *     }
                      */
                     "application/json": components["schemas"]["Error"];
@@ -6941,7 +6941,7 @@ export interface operations {
                 content: {
                     /**
                      * @example {
-                     *       "error": "This needs the client role"
+                     *       "error": "You need the client role for this."
                      *     }
                      */
                     "application/json": components["schemas"]["Error"];
@@ -7020,7 +7020,7 @@ export interface operations {
                 content: {
                     /**
                      * @example {
-                     *       "error": "This needs the client role"
+                     *       "error": "You need the client role for this."
                      *     }
                      */
                     "application/json": components["schemas"]["Error"];
@@ -7349,7 +7349,7 @@ export interface operations {
                 content: {
                     /**
                      * @example {
-                     *       "error": "A request with the session cookie must come from an allowed origin"
+                     *       "error": "A request with the session cookie must come from an allowed origin. Send a Bearer token instead."
                      *     }
                      */
                     "application/json": components["schemas"]["Error"];
@@ -7421,7 +7421,7 @@ export interface operations {
                 content: {
                     /**
                      * @example {
-                     *       "error": "A request with the session cookie must come from an allowed origin"
+                     *       "error": "A request with the session cookie must come from an allowed origin. Send a Bearer token instead."
                      *     }
                      */
                     "application/json": components["schemas"]["Error"];
@@ -7515,7 +7515,7 @@ export interface operations {
                 content: {
                     /**
                      * @example {
-                     *       "error": "This needs the operator role"
+                     *       "error": "You need the operator role for this."
                      *     }
                      */
                     "application/json": components["schemas"]["Error"];
@@ -7578,7 +7578,7 @@ export interface operations {
                 content: {
                     /**
                      * @example {
-                     *       "error": "This needs the operator role"
+                     *       "error": "You need the operator role for this."
                      *     }
                      */
                     "application/json": components["schemas"]["Error"];
@@ -7639,7 +7639,7 @@ export interface operations {
                 content: {
                     /**
                      * @example {
-                     *       "error": "This needs the operator role"
+                     *       "error": "You need the operator role for this."
                      *     }
                      */
                     "application/json": components["schemas"]["Error"];
@@ -7717,7 +7717,7 @@ export interface operations {
                 content: {
                     /**
                      * @example {
-                     *       "error": "This needs the operator role"
+                     *       "error": "You need the operator role for this."
                      *     }
                      */
                     "application/json": components["schemas"]["Error"];
@@ -7796,7 +7796,7 @@ export interface operations {
                 content: {
                     /**
                      * @example {
-                     *       "error": "This needs the operator role"
+                     *       "error": "You need the operator role for this."
                      *     }
                      */
                     "application/json": components["schemas"]["Error"];
@@ -7889,7 +7889,7 @@ export interface operations {
                 content: {
                     /**
                      * @example {
-                     *       "error": "This needs the operator role"
+                     *       "error": "You need the operator role for this."
                      *     }
                      */
                     "application/json": components["schemas"]["Error"];
@@ -7949,7 +7949,7 @@ export interface operations {
                 content: {
                     /**
                      * @example {
-                     *       "error": "This needs the operator role"
+                     *       "error": "You need the operator role for this."
                      *     }
                      */
                     "application/json": components["schemas"]["Error"];
@@ -8059,7 +8059,7 @@ export interface operations {
                 content: {
                     /**
                      * @example {
-                     *       "error": "This needs the operator role"
+                     *       "error": "You need the operator role for this."
                      *     }
                      */
                     "application/json": components["schemas"]["Error"];
@@ -8126,7 +8126,7 @@ export interface operations {
                 content: {
                     /**
                      * @example {
-                     *       "error": "This needs the operator role"
+                     *       "error": "You need the operator role for this."
                      *     }
                      */
                     "application/json": components["schemas"]["Error"];
@@ -8178,7 +8178,7 @@ export interface operations {
                 content: {
                     /**
                      * @example {
-                     *       "error": "This needs the operator role"
+                     *       "error": "You need the operator role for this."
                      *     }
                      */
                     "application/json": components["schemas"]["Error"];
@@ -8269,7 +8269,7 @@ export interface operations {
                 content: {
                     /**
                      * @example {
-                     *       "error": "This needs the operator role"
+                     *       "error": "You need the operator role for this."
                      *     }
                      */
                     "application/json": components["schemas"]["Error"];
@@ -8380,7 +8380,7 @@ export interface operations {
                 content: {
                     /**
                      * @example {
-                     *       "error": "This needs the client role"
+                     *       "error": "You need the client role for this."
                      *     }
                      */
                     "application/json": components["schemas"]["Error"];
@@ -8483,7 +8483,7 @@ export interface operations {
                 content: {
                     /**
                      * @example {
-                     *       "error": "This needs the operator role"
+                     *       "error": "You need the operator role for this."
                      *     }
                      */
                     "application/json": components["schemas"]["Error"];
@@ -8578,7 +8578,7 @@ export interface operations {
                 content: {
                     /**
                      * @example {
-                     *       "error": "This needs the operator role"
+                     *       "error": "You need the operator role for this."
                      *     }
                      */
                     "application/json": components["schemas"]["Error"];
@@ -8689,7 +8689,7 @@ export interface operations {
                 content: {
                     /**
                      * @example {
-                     *       "error": "This needs the client role"
+                     *       "error": "You need the client role for this."
                      *     }
                      */
                     "application/json": components["schemas"]["Error"];
@@ -8784,7 +8784,7 @@ export interface operations {
                 content: {
                     /**
                      * @example {
-                     *       "error": "This needs the client role"
+                     *       "error": "You need the client role for this."
                      *     }
                      */
                     "application/json": components["schemas"]["Error"];
@@ -9237,7 +9237,7 @@ export interface operations {
                 content: {
                     /**
                      * @example {
-                     *       "error": "A request with the session cookie must come from an allowed origin"
+                     *       "error": "A request with the session cookie must come from an allowed origin. Send a Bearer token instead."
                      *     }
                      */
                     "application/json": components["schemas"]["Error"];
@@ -9355,7 +9355,7 @@ export interface operations {
                 content: {
                     /**
                      * @example {
-                     *       "error": "A request with the session cookie must come from an allowed origin"
+                     *       "error": "A request with the session cookie must come from an allowed origin. Send a Bearer token instead."
                      *     }
                      */
                     "application/json": components["schemas"]["Error"];
@@ -9537,7 +9537,7 @@ export interface operations {
                 content: {
                     /**
                      * @example {
-                     *       "error": "A request with the session cookie must come from an allowed origin"
+                     *       "error": "A request with the session cookie must come from an allowed origin. Send a Bearer token instead."
                      *     }
                      */
                     "application/json": components["schemas"]["Error"];
@@ -9684,7 +9684,7 @@ export interface operations {
                 content: {
                     /**
                      * @example {
-                     *       "error": "A request with the session cookie must come from an allowed origin"
+                     *       "error": "A request with the session cookie must come from an allowed origin. Send a Bearer token instead."
                      *     }
                      */
                     "application/json": components["schemas"]["Error"];
@@ -9848,7 +9848,7 @@ export interface operations {
                 content: {
                     /**
                      * @example {
-                     *       "error": "A request with the session cookie must come from an allowed origin"
+                     *       "error": "A request with the session cookie must come from an allowed origin. Send a Bearer token instead."
                      *     }
                      */
                     "application/json": components["schemas"]["Error"];
@@ -9977,7 +9977,7 @@ export interface operations {
                 content: {
                     /**
                      * @example {
-                     *       "error": "This needs the client role"
+                     *       "error": "You need the client role for this."
                      *     }
                      */
                     "application/json": components["schemas"]["Error"];
@@ -10075,7 +10075,7 @@ export interface operations {
                 content: {
                     /**
                      * @example {
-                     *       "error": "A request with the session cookie must come from an allowed origin"
+                     *       "error": "A request with the session cookie must come from an allowed origin. Send a Bearer token instead."
                      *     }
                      */
                     "application/json": components["schemas"]["Error"];
@@ -10269,7 +10269,7 @@ export interface operations {
                 content: {
                     /**
                      * @example {
-                     *       "error": "A request with the session cookie must come from an allowed origin"
+                     *       "error": "A request with the session cookie must come from an allowed origin. Send a Bearer token instead."
                      *     }
                      */
                     "application/json": components["schemas"]["Error"];
@@ -10385,7 +10385,7 @@ export interface operations {
                 content: {
                     /**
                      * @example {
-                     *       "error": "A request with the session cookie must come from an allowed origin"
+                     *       "error": "A request with the session cookie must come from an allowed origin. Send a Bearer token instead."
                      *     }
                      */
                     "application/json": components["schemas"]["Error"];
@@ -10463,7 +10463,7 @@ export interface operations {
                 content: {
                     /**
                      * @example {
-                     *       "error": "A request with the session cookie must come from an allowed origin"
+                     *       "error": "A request with the session cookie must come from an allowed origin. Send a Bearer token instead."
                      *     }
                      */
                     "application/json": components["schemas"]["Error"];
@@ -10675,7 +10675,7 @@ export interface operations {
                 content: {
                     /**
                      * @example {
-                     *       "error": "A request with the session cookie must come from an allowed origin"
+                     *       "error": "A request with the session cookie must come from an allowed origin. Send a Bearer token instead."
                      *     }
                      */
                     "application/json": components["schemas"]["Error"];
@@ -10777,7 +10777,7 @@ export interface operations {
                 content: {
                     /**
                      * @example {
-                     *       "error": "A request with the session cookie must come from an allowed origin"
+                     *       "error": "A request with the session cookie must come from an allowed origin. Send a Bearer token instead."
                      *     }
                      */
                     "application/json": components["schemas"]["Error"];
@@ -10887,7 +10887,7 @@ export interface operations {
                 content: {
                     /**
                      * @example {
-                     *       "error": "A request with the session cookie must come from an allowed origin"
+                     *       "error": "A request with the session cookie must come from an allowed origin. Send a Bearer token instead."
                      *     }
                      */
                     "application/json": components["schemas"]["Error"];
@@ -10965,7 +10965,7 @@ export interface operations {
                 content: {
                     /**
                      * @example {
-                     *       "error": "A request with the session cookie must come from an allowed origin"
+                     *       "error": "A request with the session cookie must come from an allowed origin. Send a Bearer token instead."
                      *     }
                      */
                     "application/json": components["schemas"]["Error"];

@@ -91,6 +91,8 @@ describe('a frame that is nested too deep', () => {
       await refused(scene.link, `{"type":"telemetry","data":${nested(levels)}}`)
       await refused(scene.link, `{"type":"log","level":"info","message":"x","more":${nested(levels)}}`)
     }
+    // However many there are in a row: the content of telemetry closes no robot.
+    for (let sent = 0; sent < 8; sent++) scene.link.send(`{"type":"telemetry","data":${nested(100)}}`)
     scene.link.send({ type: 'telemetry', data: 'after' })
     expect((await watcher.next('telemetry')).data).toBe('after')
     await refused(watcher, `{"type":"ping","t":1,"more":${nested(DEADLY[0] as number)}}`)

@@ -85,10 +85,12 @@ describe('GET /api/openapi.json', () => {
     for (const spec of needsRole) {
       const { role } = spec.access as { role: string }
       const { 403: forbidden } = operationOf(served, spec).responses!
-      expect(jsonOf(forbidden)?.example, routeOf(spec)).toEqual({ error: `This needs the ${role} role` })
+      expect(jsonOf(forbidden)?.example, routeOf(spec)).toEqual({
+        error: `You need the ${role} role for this.`,
+      })
     }
     const reply = await nobody.get('/api/admin/audit')
-    expect(reply).toMatchObject({ status: 403, body: { error: 'This needs the admin role' } })
+    expect(reply).toMatchObject({ status: 403, body: { error: 'You need the admin role for this.' } })
   })
 
   test.each([

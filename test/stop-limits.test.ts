@@ -27,6 +27,14 @@ const stopOverMcp = (sessionId: string) => (token: string) =>
       params: { name: 'stop_robot', arguments: { sessionId } },
     },
   })
+const stopRobotOverMcp = (robot: string) => (token: string) =>
+  ask(`${world.baseUrl}/api/mcp`, {
+    ...{ method: 'POST', token, headers: { Accept: 'application/json, text/event-stream' } },
+    body: {
+      ...{ jsonrpc: '2.0', id: 1, method: 'tools/call' },
+      params: { name: 'stop_robot', arguments: { robot } },
+    },
+  })
 
 /** How often each status is answered to so many requests. */
 async function answers(
@@ -63,6 +71,18 @@ describe.each([
     const stranger = await openScene(world)
     await answers(PER_MINUTE + 5, () => stop(id)(stranger.operator.token))
     expect((await stop(stranger.id)(stranger.operator.token)).status, `their own, over ${way}`).toBe(200)
+  })
+})
+
+describe('emergency stops over MCP that name the robot', () => {
+  test('by a participant are never too many; those of others are limited', async () => {
+    const { robot, client } = await openScene(world)
+    expect(await answers(PER_MINUTE + 5, () => stopRobotOverMcp(robot.id)(client.token))).toEqual({
+      200: PER_MINUTE + 5,
+    })
+    const { token } = await world.operator()
+    const found = await answers(PER_MINUTE + 5, () => stopRobotOverMcp(robot.id)(token))
+    expect(found[429], JSON.stringify(found)).toBe(5)
   })
 })
 

@@ -49,7 +49,7 @@ export function createSessionTickets(parts: {
         )
       }
       if (part === 'control' && !caller.roles.includes('operator')) {
-        throw forbidden('This needs the operator role')
+        throw forbidden('You need the operator role for this.')
       }
       if (session.status !== 'ACTIVE' && session.status !== 'PAUSED') {
         throw conflict('The session is not open. Start it first, or choose an active or paused one.')

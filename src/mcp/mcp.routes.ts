@@ -14,7 +14,10 @@ import { invalidRequest, methodNotFound, parseError, sendError } from './json-rp
 import { createMcpGuard } from './mcp.guard.ts'
 import { MCP_PATH, metadataUrl } from './mcp.metadata.ts'
 import { createMcpServer, type McpParts } from './mcp.server.ts'
+import { sessionOfRobot } from './robot-session.ts'
 import type { Asking } from './route.calls.ts'
+
+const TOO_DEEP = `The message is nested deeper than ${MAX_FRAME_DEPTH} levels`
 
 interface Parts extends McpParts {
   readonly auth: Auth
@@ -51,7 +54,7 @@ export function mcpRoutes(parts: Parts): Middleware {
   )
 
   async function answer(http: Context, asking: Asking, message: unknown): Promise<void> {
-    await parts.requestLimits(http, asking.caller, limitedRequest(parts, message))
+    await parts.requestLimits(http, asking.caller, await limitedRequest(parts, message, asking))
     if (Array.isArray(message))
       return sendError(http, 400, invalidRequest('Batches are not supported'), message)
     // There is nothing to subscribe to: lists and logs are read again, with `after`.
@@ -120,18 +123,31 @@ async function readMessage(http: Context): Promise<unknown> {
   }
 }
 
-/** The request that a message counts as: a tool counts as the route that it stands for. */
-function limitedRequest({ toolbox }: Parts, message: unknown): LimitedRequest {
+/**
+ * Returns the request that a message counts as: a tool counts as the route that it stands for. A tool that names a robot
+ * counts as one of its session, so that a stop by a participant is never too many, whichever way it names the robot.
+ */
+async function limitedRequest(parts: Parts, message: unknown, asking: Asking): Promise<LimitedRequest> {
   const params = Object(methodOf(message) === 'tools/call' ? paramsOf(message) : undefined)
   const name: unknown = Reflect.get(params, 'name')
-  const tool = typeof name === 'string' ? toolbox.named(name)?.spec : undefined
+  const tool = typeof name === 'string' ? parts.toolbox.named(name)?.spec : undefined
   if (!tool) return { method: 'POST', path: MCP_PATH, body: undefined }
   const [method, path] = tool.route.split(' ') as [string, string]
-  const id: unknown = tool.id && Reflect.get(Object(Reflect.get(params, 'arguments')), tool.id)
+  const given = Object(Reflect.get(params, 'arguments'))
+  const named: unknown = tool.id && Reflect.get(given, tool.id)
+  const id =
+    named ?? (tool.orRobot ? await sessionNamed(parts, Reflect.get(given, 'robot'), asking) : undefined)
   return { method, path: typeof id === 'string' ? path.replace('{id}', () => id) : path, body: tool.fixed }
 }
 
-const TOO_DEEP = `The message is nested deeper than ${MAX_FRAME_DEPTH} levels`
+/** Returns the session of a robot that is named by its id or name; undefined when it is not the caller's. */
+async function sessionNamed({ routes }: Parts, robot: unknown, asking: Asking): Promise<string | undefined> {
+  if (typeof robot !== 'string') return undefined
+  return await sessionOfRobot(robot, routes, asking).catch((cause) => {
+    if (cause instanceof AppError && cause.status < 500) return undefined // the tool says so itself
+    throw cause
+  })
+}
 
 const methodOf = (message: unknown): unknown => Reflect.get(Object(message), 'method')
 const paramsOf = (message: unknown): unknown => Reflect.get(Object(message), 'params')

@@ -83,10 +83,10 @@ function refusal(status: number, cases: readonly string[], spec: Endpoint): ZodO
 
 /** Returns what a 403 reads like for the access of a route. */
 function forbiddenText({ access }: Endpoint): string {
-  if (access !== 'public' && access.role) return `This needs the ${access.role} role`
+  if (access !== 'public' && access.role) return `You need the ${access.role} role for this.`
   if (access !== 'public' && access.sessionOnly)
-    return 'This needs a session token; API keys are not accepted here'
-  return 'A request with the session cookie must come from an allowed origin'
+    return 'An API key is not accepted here. Use a session token.'
+  return 'A request with the session cookie must come from an allowed origin. Send a Bearer token instead.'
 }
 
 function headersOf(status: number) {
