@@ -3201,6 +3201,11 @@ export interface components {
             /** @description Who may clear a remote stop that the owner or an admin requested: the owner or an admin (owner), or the operator of the session too (anyone). */
             stop_clear: components["schemas"]["StopClear"];
             /**
+             * @description Whether no session can be started on it. The platform sets it when a session ends under a remote stop that only the owner or an admin can clear, unless one of them ends it; the owner sets and releases it at any time.
+             * @example false
+             */
+            on_hold: boolean;
+            /**
              * @description Charge as last reported, 0 to 1; null until a heartbeat carries one.
              * @example 0.83
              */
@@ -3351,6 +3356,11 @@ export interface components {
             latency_limit_ms: number;
             /** @description Who may clear a remote stop that the owner or an admin requested: the owner or an admin (owner), or the operator of the session too (anyone). */
             stop_clear: components["schemas"]["StopClear"];
+            /**
+             * @description Whether no session can be started on it. The platform sets it when a session ends under a remote stop that only the owner or an admin can clear, unless one of them ends it; the owner sets and releases it at any time.
+             * @example false
+             */
+            on_hold: boolean;
             /**
              * @description Charge as last reported, 0 to 1; null until a heartbeat carries one.
              * @example 0.83
@@ -6478,6 +6488,7 @@ export interface operations {
                      *       "require_certification": false,
                      *       "latency_limit_ms": 400,
                      *       "stop_clear": "owner",
+                     *       "on_hold": false,
                      *       "battery": 0.83,
                      *       "battery_at": "2026-11-20T09:30:00.000Z",
                      *       "low_battery_threshold": 0.2,
@@ -6574,6 +6585,7 @@ export interface operations {
                      *       "require_certification": false,
                      *       "latency_limit_ms": 400,
                      *       "stop_clear": "owner",
+                     *       "on_hold": false,
                      *       "battery": 0.83,
                      *       "battery_at": "2026-11-20T09:30:00.000Z",
                      *       "low_battery_threshold": 0.2,
@@ -6696,6 +6708,7 @@ export interface operations {
                  *       "require_certification": false,
                  *       "latency_limit_ms": 400,
                  *       "stop_clear": "owner",
+                 *       "on_hold": false,
                  *       "low_battery_threshold": 0.2,
                  *       "log_event_level": "error"
                  *     }
@@ -6729,6 +6742,11 @@ export interface operations {
                     latency_limit_ms?: number;
                     /** @description Who may clear a remote stop that the owner or an admin requested: the owner or an admin (owner), or the operator of the session too (anyone). */
                     stop_clear?: components["schemas"]["StopClear"];
+                    /**
+                     * @description Whether no session can be started on it. The platform sets it when a session ends under a remote stop that only the owner or an admin can clear, unless one of them ends it; the owner sets and releases it at any time.
+                     * @example false
+                     */
+                    on_hold?: boolean;
                     /**
                      * @description Below which charge, 0 to 1, you and the operator in session are notified, once for each discharge; 0: never.
                      * @example 0.2
@@ -6774,6 +6792,7 @@ export interface operations {
                      *       "require_certification": false,
                      *       "latency_limit_ms": 400,
                      *       "stop_clear": "owner",
+                     *       "on_hold": false,
                      *       "battery": 0.83,
                      *       "battery_at": "2026-11-20T09:30:00.000Z",
                      *       "low_battery_threshold": 0.2,

@@ -28,6 +28,55 @@ const set = (scene: Scene, stop_clear: string) =>
 const personOf = async (scene: Scene, who: 'client' | 'operator' | 'admin') =>
   who === 'admin' ? await world.admin() : scene[who]
 
+describe('a robot whose session ends under a stop of the owner or an admin', () => {
+  const robotOf = async (scene: Scene) => (await scene.client.get(`/api/client/robots/${scene.robotId}`)).body
+  const available = async (scene: Scene) =>
+    (await scene.operator.get('/api/operator/available-robots')).body.robots.some(
+      ({ id }: { id: string }) => id === scene.robotId,
+    )
+  const start = (scene: Scene) => scene.operator.post('/api/sessions', { robotId: scene.robotId })
+
+  test.each(['client', 'admin'] as const)('by the %s is on hold until its owner releases it', async (who) => {
+    const scene = await openScene(world)
+    await stop(scene, await personOf(scene, who))
+    expect(await scene.act(scene.operator, 'end')).toMatchObject({ status: 200 })
+
+    expect(await robotOf(scene)).toMatchObject({ status: 'AVAILABLE', on_hold: true })
+    expect(await available(scene)).toBe(false)
+    const onHold = { status: 409, body: { error: expect.stringContaining('on hold') } }
+    expect(await start(scene)).toMatchObject(onHold)
+    const later = new Date(clockMs + 3_600_000).toISOString()
+    expect(
+      await scene.operator.post('/api/sessions', { robotId: scene.robotId, scheduledFor: later }),
+    ).toMatchObject(onHold)
+
+    const released = await scene.client.patch(`/api/client/robots/${scene.robotId}`, { on_hold: false })
+    expect(released).toMatchObject({ status: 200, body: { on_hold: false } })
+    expect(await available(scene)).toBe(true)
+    expect(await start(scene)).toMatchObject({ status: 201 })
+  })
+
+  test.each(['client', 'admin'] as const)('is free when the %s ends it', async (who) => {
+    const scene = await openScene(world)
+    await stop(scene, scene.client)
+    await scene.act(await personOf(scene, who), 'end')
+    expect(await robotOf(scene)).toMatchObject({ on_hold: false })
+  })
+
+  test('is free after a stop of the operator alone, and where anyone may clear', async () => {
+    const scene = await openScene(world)
+    await stop(scene, scene.operator)
+    await scene.act(scene.operator, 'end')
+    expect(await robotOf(scene)).toMatchObject({ on_hold: false })
+
+    const other = await openScene(world)
+    await set(other, 'anyone')
+    await stop(other, other.client)
+    await other.act(other.operator, 'end')
+    expect(await robotOf(other)).toMatchObject({ on_hold: false })
+  })
+})
+
 describe('a stop that the owner or an admin requested', () => {
   test.each(['client', 'admin'] as const)('by the %s is not the operator’s to clear', async (who) => {
     const scene = await openScene(world)
@@ -172,7 +221,7 @@ describe('the operator asks to clear', () => {
     expect(await ask(scene, scene.operator)).toMatchObject({ status: 409 })
     await stop(scene, scene.operator)
     expect(await ask(scene, scene.operator)).toMatchObject({
-      ...{ status: 409, body: { error: 'You can clear this stop yourself' } },
+      ...{ status: 409, body: { error: 'You can clear this stop yourself.' } },
     })
     for (const person of [scene.client, await world.admin()]) {
       expect(await ask(scene, person)).toMatchObject({ status: 403 })

@@ -63,6 +63,8 @@ export function addRobots(program: Command, running: Running): void {
         'anyone',
       ]),
     )
+    .option('--hold', 'let no session be started on it')
+    .option('--no-hold', 'let sessions be started again')
     .option('--low-battery <percent>', 'below which charge you are notified; 0 for never', integer(0, 100))
     .addOption(
       new Option('--log-events <level>', 'from which level on its log lines become events').choices([

@@ -12,6 +12,7 @@ interface Options {
   readonly requireCertification?: boolean
   readonly latencyLimit?: number
   readonly stopClear?: 'owner' | 'anyone'
+  readonly hold?: boolean
   readonly lowBattery?: number
   readonly logEvents?: Schemas['RobotDetail']['log_event_level']
 }
@@ -28,6 +29,7 @@ export async function run(cli: Context, given: string, options: Options): Promis
     lowBattery,
     logEvents,
     stopClear,
+    hold,
   } = options
   const body = {
     ...(name !== undefined && { name }),
@@ -37,6 +39,7 @@ export async function run(cli: Context, given: string, options: Options): Promis
     ...(requireCertification !== undefined && { require_certification: requireCertification }),
     ...(latencyLimit !== undefined && { latency_limit_ms: latencyLimit }),
     ...(stopClear !== undefined && { stop_clear: stopClear }),
+    ...(hold !== undefined && { on_hold: hold }),
     ...(lowBattery !== undefined && { low_battery_threshold: lowBattery / 100 }),
     ...(logEvents !== undefined && { log_event_level: logEvents }),
   }

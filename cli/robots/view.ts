@@ -34,6 +34,7 @@ export function showRobot(out: Output, robot: Schemas['RobotDetail']): void {
       'Your stops',
       robot.stop_clear === 'owner' ? 'you or an admin clear them' : 'the operator may clear them',
     ],
+    ['On hold', robot.on_hold ? 'no session can be started: robots update --no-hold releases it' : undefined],
     [
       'Low battery',
       robot.low_battery_threshold === 0 ? 'never' : `below ${percent(robot.low_battery_threshold)}`,

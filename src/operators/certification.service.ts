@@ -146,6 +146,7 @@ export function createCertifications(parts: { db: Db; transact: Transact; now: (
         .select('robot_presence.last_heartbeat')
         .where('robots.status', '=', 'AVAILABLE')
         .where('robots.deleted_at', 'is', null)
+        .where('robots.on_hold', '=', false)
         .where(ownedByClient)
         .where((eb) =>
           eb.or([

@@ -55,6 +55,8 @@ export const Robot = defineEntity({
     latencyLimitMs: p.integer().default(400),
     /** Who may clear a remote stop that the owner or an admin requested. */
     stopClear: p.enum(StopClear.options).default('owner'),
+    /** No session can be started on it until its owner releases it. */
+    onHold: p.boolean().default(false),
     /** From which level on lines of its log become an event. */
     logEventLevel: p.enum(LogEventLevel.options).default('error'),
     /** Rotating the robot's token raises this; older tokens stop working. */

@@ -30,6 +30,12 @@ const examples = {
       'operator of the session too (anyone).',
     examples: ['owner'],
   },
+  onHold: {
+    description:
+      'Whether no session can be started on it. The platform sets it when a session ends under a remote stop that only ' +
+      'the owner or an admin can clear, unless one of them ends it; the owner sets and releases it at any time.',
+    examples: [false],
+  },
   lowBattery: {
     description:
       'Below which charge, 0 to 1, you and the operator in session are notified, once for each discharge; 0: never.',
@@ -53,6 +59,7 @@ const settings = {
   require_certification: z.boolean().meta(examples.requireCertification),
   latency_limit_ms: z.number().int().min(50).max(10_000).meta(examples.latencyLimit),
   stop_clear: StopClear.meta(examples.stopClear),
+  on_hold: z.boolean().meta(examples.onHold),
   low_battery_threshold: z.number().min(0).max(1).meta(examples.lowBattery),
   log_event_level: LogEventLevel,
 }
@@ -132,6 +139,7 @@ export const RobotDetail = RobotView.extend({
   require_certification: z.boolean().meta(examples.requireCertification),
   latency_limit_ms: z.number().int().meta(examples.latencyLimit),
   stop_clear: StopClear.meta(examples.stopClear),
+  on_hold: z.boolean().meta(examples.onHold),
   battery: z
     .number()
     .nullable()

@@ -38,6 +38,7 @@ export function createRobotViews(gatewayUrl: () => string) {
     require_certification: row.require_certification,
     latency_limit_ms: row.latency_limit_ms,
     stop_clear: row.stop_clear,
+    on_hold: row.on_hold,
     battery: row.battery,
     battery_at: iso(row.battery_at),
     low_battery_threshold: row.low_battery_threshold,

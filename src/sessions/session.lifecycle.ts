@@ -30,7 +30,7 @@ import type { SessionQueries } from './session.queries.ts'
 import type { SessionStarts } from './session.start.ts'
 import { emergencyStop, isStopped, withoutStop } from './session.stop.ts'
 import type { SessionDetailRow, SessionRow } from './session.view.ts'
-import { clearStop, requestClearStop } from './stop-clearing.ts'
+import { clearStop, endsUnderOwnersStop, requestClearStop } from './stop-clearing.ts'
 
 /**
  * Who may do what. Admins are no party to a session, but they may stop its robot, and pause and end what somebody has
@@ -246,6 +246,7 @@ async function end(
   robot: RobotRecord,
   act: Act,
 ): Promise<boolean> {
+  const holds = await endsUnderOwnersStop(tx, session.id, robot, act) // read first: ending takes the stop away
   const ended = await move(tx, session.id, ['ACTIVE', 'PAUSED'], act.at, {
     status: 'COMPLETED',
     // Processes' clocks may differ a little; a session never ends before it began.
@@ -257,7 +258,7 @@ async function end(
   if (!ended) return false
   await settle(tx, ended, act)
   await expireExtension(tx, ended.id, act.at)
-  tellRobotStatus(tx, await releaseRobot(tx, ended, robot))
+  tellRobotStatus(tx, await releaseRobot(tx, ended, robot, holds))
   await tell(tx, ended, robot.name, {
     ...act,
     type: 'session.ended',
@@ -267,7 +268,7 @@ async function end(
 }
 
 /** The robot is free again, or OFFLINE when it is gone; its hours grow by the session's length. */
-async function releaseRobot(tx: Tx, ended: SessionRecord, robot: RobotRecord) {
+async function releaseRobot(tx: Tx, ended: SessionRecord, robot: RobotRecord, holds: boolean) {
   const connected = await isConnected(tx, robot.id)
   const lengthMs = (ended.ended_at?.getTime() ?? 0) - (ended.started_at?.getTime() ?? 0)
   return await tx.db
@@ -275,6 +276,7 @@ async function releaseRobot(tx: Tx, ended: SessionRecord, robot: RobotRecord) {
     .set((eb) => ({
       ...linkChanged,
       status: connected ? ('AVAILABLE' as const) : ('OFFLINE' as const),
+      ...(holds && { on_hold: true }),
       session_seconds: eb('session_seconds', '+', Math.round(lengthMs / 1_000)),
     }))
     .where('id', '=', robot.id)

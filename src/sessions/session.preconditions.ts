@@ -17,6 +17,7 @@ const claim = compiled<{ robotId: string }>()((db, place) =>
     .where('id', '=', place('robotId'))
     .where('status', '=', 'AVAILABLE')
     .where('deleted_at', 'is', null)
+    .where('on_hold', '=', false)
     .where(ownedByClient)
     .returning(columnsOf('robots'))
     .returning(lastHeartbeat),
@@ -39,7 +40,8 @@ export async function availableRobot(tx: Tx, robotId: string): Promise<RobotReco
     .executeTakeFirst()
   if (!known) throw notFound('Robot')
   const robot = await lockRobot(tx, robotId)
-  if (robot.deleted_at !== null || robot.status !== 'AVAILABLE') throw await whyNotAvailable(tx, robotId)
+  if (robot.deleted_at !== null || robot.status !== 'AVAILABLE' || robot.on_hold)
+    throw await whyNotAvailable(tx, robotId)
   const owned = await tx.db
     .selectFrom('robots')
     .select('id')
@@ -56,10 +58,12 @@ const outOfService = () =>
 async function whyNotAvailable(tx: Tx, robotId: string): Promise<AppError> {
   const robot = await tx.db
     .selectFrom('robots')
-    .select('status')
+    .select(['status', 'on_hold'])
     .where('id', '=', robotId)
     .where('deleted_at', 'is', null)
     .executeTakeFirst()
+  if (robot?.on_hold)
+    return conflict('The robot is on hold. It can be used again when its owner releases it.')
   if (robot?.status === 'AVAILABLE') return outOfService()
   return robot ? conflict(notAvailable(robot.status)) : notFound('Robot')
 }

@@ -1,6 +1,7 @@
 import { audit } from '../admin/audit.ts'
+import type { Tx } from '../events/transactor.ts'
 import { conflict, forbidden } from '../http/errors.ts'
-import { announce, type Move, tell } from './session.changes.ts'
+import { type Act, announce, type Move, type RobotRecord, tell } from './session.changes.ts'
 import { stopOf, withoutStop } from './session.stop.ts'
 import { clearableBy } from './stop-authority.ts'
 
@@ -95,4 +96,20 @@ export const requestClearStop: Move = async (tx, session, robot, act) => {
       ...(asked.stop_by_role === 'admin' && asked.stop_by_id ? [asked.stop_by_id] : []),
     ],
   })
+}
+
+/**
+ * Tells whether an end would take away a stop that only the owner or an admin may clear. The robot is on hold then:
+ * otherwise an operator would clear the stop by ending the session and starting another one. The caller has locked the
+ * robot, so that no stop comes between this look and the end.
+ */
+export async function endsUnderOwnersStop(
+  tx: Tx,
+  sessionId: string,
+  robot: RobotRecord,
+  act: Act,
+): Promise<boolean> {
+  if (act.asAdmin || act.actorId === robot.owner_id) return false
+  const stop = await stopOf(tx, sessionId)
+  return stop !== undefined && clearableBy(stop.stop_by_owner, robot.stop_clear) === 'owner'
 }

@@ -10,6 +10,7 @@ import { Time } from '../ui/time.tsx'
 import { webAddress } from '../ui/web-address.ts'
 import { DeleteRobot } from './delete-robot.tsx'
 import { OpenSession } from './open-session.tsx'
+import { RobotHold } from './robot-hold.tsx'
 import { RobotLogs } from './robot-logs.tsx'
 import { RobotSessions } from './robot-sessions.tsx'
 import { RobotSettingsForm } from './robot-settings.form.tsx'
@@ -28,6 +29,7 @@ export function RobotPage() {
         // Another robot is another page: nothing that was typed or shown goes over.
         <Page key={robot.id} title={robot.name} actions={<RobotStatusBadge status={asOfNow(robot).status} />}>
           <StalenessNote asOfMs={query.dataUpdatedAt} />
+          <RobotHold robot={robot} />
           <Details robot={asOfNow(robot)} />
           {asOfNow(robot).status === 'IN_SESSION' && <OpenSession robot={robot} />}
           <Section title="Logs">

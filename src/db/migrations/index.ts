@@ -23,6 +23,7 @@ import { Migration0022StopAuthority } from './0022-stop-authority.ts'
 import { Migration0023RobotLists } from './0023-robot-lists.ts'
 import { Migration0024PeopleFields } from './0024-people-fields.ts'
 import { Migration0025TicketLimits } from './0025-ticket-limits.ts'
+import { Migration0026RobotHold } from './0026-robot-hold.ts'
 
 /** Every migration in the order in which it is applied. Append; never edit one that has been released. */
 export const migrations = [
@@ -51,4 +52,5 @@ export const migrations = [
   { name: '0023_robot_lists', class: Migration0023RobotLists },
   { name: '0024_people_fields', class: Migration0024PeopleFields },
   { name: '0025_ticket_limits', class: Migration0025TicketLimits },
+  { name: '0026_robot_hold', class: Migration0026RobotHold },
 ]

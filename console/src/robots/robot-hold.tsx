@@ -1,0 +1,46 @@
+import { Alert, Group, Text } from '@mantine/core'
+import { useMutation, useQueryClient } from '@tanstack/react-query'
+import { answerOf } from '@wheelhouse/sdk'
+import { keys } from '../api/keys.ts'
+import { usePlatform } from '../app/platform.ts'
+import { ConfirmButton } from '../ui/confirm-button.tsx'
+import { type RobotDetail, robotKey } from './use-robots.ts'
+
+/** Says that a robot is on hold, and lets its owner release it. */
+export function RobotHold({ robot }: { robot: RobotDetail }) {
+  const { rest } = usePlatform()
+  const queries = useQueryClient()
+  const release = useMutation({
+    mutationFn: () =>
+      answerOf(
+        rest.PATCH('/api/client/robots/{id}', {
+          params: { path: { id: robot.id } },
+          body: { on_hold: false },
+        }),
+      ),
+    onSuccess: (released) => {
+      queries.setQueryData(robotKey(robot.id), released)
+      return queries.invalidateQueries({ queryKey: keys.robots })
+    },
+  })
+  if (!robot.on_hold) return null
+  return (
+    <Alert color="orange.9" variant="light" title="On hold">
+      <Group justify="space-between">
+        <Text size="sm" maw={640}>
+          No session can be started on this robot. A session has ended while a stop was in force that only you
+          or an admin can clear, or you have set the hold yourself.
+        </Text>
+        <ConfirmButton
+          variant="default"
+          question={`Release ${robot.name}?`}
+          consequence="Operators can start sessions on the robot again. Make sure that it may move."
+          act="Release"
+          onConfirm={() => release.mutateAsync()}
+        >
+          Release the hold
+        </ConfirmButton>
+      </Group>
+    </Alert>
+  )
+}
