@@ -67,7 +67,7 @@ const story: readonly Step[] = [
     'ROBOT    ← offline, close code 1006',
     'OWNER    ← log robot.lost PAUSED (robot_lost), #6',
     'OPERATOR ← notification robot.lost',
-    'OPERATOR ← 409 The robot is offline. Try again when it is connected.',
+    'OPERATOR ← 409 The robot is offline. Resume the session when the robot is connected again.',
     'ROBOT    ← welcome, epoch 2, session PAUSED',
     'OPERATOR ← log robot.back PAUSED, #7',
     'OWNER    ← log session.resumed ACTIVE, #8',
