@@ -225,12 +225,12 @@ describe('POST /api/auth/avatar: refuses', () => {
     ['nothing', '', 'image/png'],
     ['a PDF', '%PDF-1.4\n%\xe2\xe3\xcf\xd3\n', 'image/jpeg'],
   ])('%s: 415', async (_what, content, type) => {
-    await refused(send(person, form(['avatar', content, type])), 415, 'no PNG, JPEG or WebP')
+    await refused(send(person, form(['avatar', content, type])), 415, 'must be a PNG, JPEG or WebP image')
   })
 
   test('TIFF and AVIF, which the image library could read: 415', async () => {
     const others = await Promise.all([blank().tiff().toBuffer(), blank().avif().toBuffer()])
-    for (const other of others) await refused(upload(person, other), 415, 'no PNG, JPEG or WebP')
+    for (const other of others) await refused(upload(person, other), 415, 'must be a PNG, JPEG or WebP image')
   })
 
   test('a small file of 2,500 megapixels: 413, at once', async () => {
@@ -291,10 +291,10 @@ describe('POST /api/auth/avatar: refuses', () => {
       withText,
       new FormData(),
     ]
-    for (const body of bodies) await refused(send(person, body), 400, 'one file in the field avatar')
+    for (const body of bodies) await refused(send(person, body), 400, 'must be one file, and the only field')
     const written = new FormData()
     written.append('avatar', 'hello')
-    await refused(send(person, written), 400, 'one file in the field avatar')
+    await refused(send(person, written), 400, 'must be one file, and the only field')
   })
 
   test('what is no multipart form: 415', async () => {

@@ -122,6 +122,9 @@ describe.concurrent('in a terminal and for programs:', () => {
     expect(await shown(admin, 'admin certifications revoke', second.slice(0, 8), ...why)).toContain(
       'no longer certified for so-101',
     )
+    expect(await json(admin, 'admin certifications revoke', first, ...why)).toMatchObject({
+      ...{ status: 'REVOKED', reason: 'Not yet' },
+    })
     expect(idsOf(await json(asOperator, 'robots available'))).toContain(robot.id)
     expect(await shown(asOperator, 'robots available')).toContain(robot.id)
     expect(await json(admin, 'admin audit', '--subject', first)).toMatchObject([
@@ -198,6 +201,8 @@ describe.concurrent('in a terminal and for programs:', () => {
     ])
     expect(await shown(asOwner, 'sessions stop', id.slice(0, 8))).toContain('Stopped Ronja')
     expect(await shown(asOperator, 'sessions request-clear', id)).toMatch(/Clearing +asked for/)
+    const { control } = (await json(asOperator, 'sessions request-clear', id)) as { control: { stop: object } }
+    expect(control.stop).toMatchObject({ clearable_by: 'owner' })
     expect(await shown(asOwner, 'sessions clear-stop', id)).toMatch(/Status +PAUSED/)
     await operator.patch(`/api/sessions/${id}`, { action: 'emergency_stop' })
     expect(await json(asOperator, 'sessions clear-stop', id)).toMatchObject({ control: { stop: null } })
@@ -321,6 +326,9 @@ describe.concurrent('in a terminal and for programs:', () => {
     const operator = await world.operator()
     expect(await shown(admin, 'admin remove-role', operator.id, 'operator')).toContain('no operator any more')
     expect(await shown(admin, 'admin restore-role', operator.id, 'operator')).toContain('an operator again')
+    await json(admin, 'admin remove-role', operator.id, 'operator')
+    await json(admin, 'admin restore-role', operator.id, 'operator')
+    expect((await operator.get('/api/auth/profile')).body.roles).toContain('operator')
   })
 
   test('events', async () => {

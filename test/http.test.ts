@@ -347,7 +347,7 @@ describe('every answer', () => {
       const exposed = answer.headers.get('Access-Control-Expose-Headers')?.split(',') ?? []
       expect(exposed.sort()).toEqual([
         ...['Idempotent-Replayed', 'RateLimit', 'RateLimit-Policy', 'Retry-After', 'WWW-Authenticate'],
-        'X-Request-Id',
+        ...['X-Request-Id', 'X-Total-Count'],
       ])
     }
   })

@@ -155,7 +155,11 @@ describe.each(['memory', 'redis'] as const)('the hub over the %s bus', (bus) => 
       expect(await hub.send('notifications:since')).toEqual({
         ...{ ok: true, notifications: [], head: '0', unread: 0 },
       })
-      expect(await hub.send('robots:watch')).toEqual({ ok: true, robots: [] })
+      // Operators follow every robot that requires no certification.
+      expect(await hub.send('robots:watch')).toEqual({
+        ok: true,
+        robots: [{ robot_id: expect.any(String), status: 'IN_SESSION', last_heartbeat: null }],
+      })
       expect(await hub.send('session:unwatch', { session_id })).toEqual({ ok: true })
     })
 
