@@ -4294,11 +4294,11 @@ export interface operations {
                      * @example {
                      *       "id": "a83c5d19-07e6-4b2f-96d1-4f8e2c7b0a35",
                      *       "robot_type": "so-101",
-                     *       "status": "PENDING",
+                     *       "status": "APPROVED",
                      *       "note": "Two years with this arm",
                      *       "reason": null,
                      *       "requested_at": "2026-09-15T07:45:00.000Z",
-                     *       "decided_at": null,
+                     *       "decided_at": "2026-09-16T09:10:00.000Z",
                      *       "operator_id": "d21f6b80-94c3-4e7a-b5d8-0f3a7e62c915",
                      *       "operator_name": "Grace"
                      *     }
@@ -4392,11 +4392,11 @@ export interface operations {
                      * @example {
                      *       "id": "a83c5d19-07e6-4b2f-96d1-4f8e2c7b0a35",
                      *       "robot_type": "so-101",
-                     *       "status": "PENDING",
+                     *       "status": "REJECTED",
                      *       "note": "Two years with this arm",
-                     *       "reason": null,
+                     *       "reason": "No proof of training",
                      *       "requested_at": "2026-09-15T07:45:00.000Z",
-                     *       "decided_at": null,
+                     *       "decided_at": "2026-09-16T09:10:00.000Z",
                      *       "operator_id": "d21f6b80-94c3-4e7a-b5d8-0f3a7e62c915",
                      *       "operator_name": "Grace"
                      *     }
@@ -4490,11 +4490,11 @@ export interface operations {
                      * @example {
                      *       "id": "a83c5d19-07e6-4b2f-96d1-4f8e2c7b0a35",
                      *       "robot_type": "so-101",
-                     *       "status": "PENDING",
+                     *       "status": "REVOKED",
                      *       "note": "Two years with this arm",
-                     *       "reason": null,
+                     *       "reason": "The training has expired",
                      *       "requested_at": "2026-09-15T07:45:00.000Z",
-                     *       "decided_at": null,
+                     *       "decided_at": "2026-09-16T09:10:00.000Z",
                      *       "operator_id": "d21f6b80-94c3-4e7a-b5d8-0f3a7e62c915",
                      *       "operator_name": "Grace"
                      *     }

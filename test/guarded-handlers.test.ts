@@ -259,6 +259,11 @@ const atHub: Record<string, () => Promise<unknown>> = {
     await expect(scene.client.hub({ token: 'nonsense' })).rejects.toThrow()
     await vi.waitFor(() => expect(failing).toBeUndefined(), patience)
   },
+  'socket:handshake': async () => {
+    const hub = new RawHub(world.hubUrl)
+    hub.socket.once('open', () => hub.socket.send('40{}'))
+    await new Promise((resolve) => hub.socket.once('close', resolve))
+  },
   'socket:connection': async () => (await scene.client.hub()).close(), // cut off once, then it comes back
   'socket:disconnect': async () => (await expiringHub()).close(),
   'timer:expiry': async () => {

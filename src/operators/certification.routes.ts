@@ -98,6 +98,7 @@ function adminEndpoints(certifications: Certifications): Endpoint[] {
       access,
       params,
       answer: [200, CertificationRequest],
+      example: { status: 'APPROVED', decided_at: '2026-09-16T09:10:00.000Z' },
       refusals: { 409: 'when the request is already decided' },
       run: async ({ caller, params }) =>
         requestView(await certifications.decide(caller.userId, params.id, { status: 'APPROVED' })),
@@ -110,6 +111,7 @@ function adminEndpoints(certifications: Certifications): Endpoint[] {
       params,
       body: GiveReason,
       answer: [200, CertificationRequest],
+      example: { status: 'REJECTED', decided_at: '2026-09-16T09:10:00.000Z', reason: 'No proof of training' },
       refusals: { 409: 'when the request is already decided' },
       run: async ({ caller, params, body }) =>
         requestView(
@@ -124,6 +126,7 @@ function adminEndpoints(certifications: Certifications): Endpoint[] {
       params,
       body: GiveReason,
       answer: [200, CertificationRequest],
+      example: { status: 'REVOKED', decided_at: '2026-09-16T09:10:00.000Z', reason: 'The training has expired' },
       refusals: { 409: 'when the certification is not approved' },
       run: async ({ caller, params, body }) =>
         requestView(await certifications.revoke(caller.userId, params.id, body.reason)),
