@@ -185,8 +185,9 @@ export class Drive implements Gate {
 
   /** Tells the robot to stand until control comes. It may be told twice; that is the caller's to avoid. */
   stand(reason: StopReason, nowMs: number): void {
-    this.still()
+    // Sent first: should that fail, the robot still counts as moving, and the deadman tries again.
     this.robot?.send(JSON.stringify({ type: 'stop', reason, latched: false }), nowMs)
+    this.still()
     if (!this.stopLatched) this.stop = { reason, latched: false, recorded: false }
   }
 

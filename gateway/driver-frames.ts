@@ -69,7 +69,7 @@ export function createDriverFrames(parts: {
     if (frame.type === 'ping') {
       link.sendIfFlowing(`{"type":"pong","t":${frame.t},"server_t":${Date.now()}}`, clockMs())
     } else if (link.drive) press(link, frame.reason)
-    else link.earlyStop ??= { reason: frame.reason, sinceMs: clockMs() }
+    else link.earlyStop ??= { reason: frame.reason }
   }
 
   return {

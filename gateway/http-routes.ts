@@ -25,7 +25,7 @@ export function serveProbes(app: TemplatedApp, { guard, isReady, metricsPage }: 
       (res) => respond(res, '500 Internal Server Error', 'Internal error'),
     )
   const notAllowed = route('method', (res, req) => {
-    respond(res, '405 Method Not Allowed', `${req.getCaseSensitiveMethod()} is not allowed here`, {
+    respond(res, '405 Method Not Allowed', `${req.getCaseSensitiveMethod()} is not allowed here. Use GET.`, {
       Allow: 'GET',
     })
   })

@@ -16,8 +16,6 @@ const MAX_WATCHERS = 100
 const ADMISSION_LIMIT_MS = 5_000
 /** Between two tries of an admission that the database did not decide. */
 const RETRY_MS = 500
-/** How long a stop waits for its sender to be admitted; then it halts the robot, and the database decides later. */
-const STOP_PATIENCE_MS = 500
 /** How long the first operator of a session waits for the database at the most. */
 const RECORD_LIMIT_MS = 1_000
 
@@ -123,7 +121,9 @@ export function createPeople(parts: {
 
   /** Halts without the database: the ticket is signed, no revocation of it is known, and a halt is the safe side. */
   function haltUnconfirmed(link: PersonLink): void {
-    if (!revocations.end(link.admission)) haltEarly(link, drives.of(link.admission.sessionId))
+    const drive = drives.of(link.admission.sessionId)
+    // A session that is not known yet keeps its stop for the next try.
+    if (drive && !revocations.end(link.admission)) haltEarly(link, drive)
   }
 
   function join(link: PersonLink, drive: Drive): void {
@@ -169,6 +169,8 @@ export function createPeople(parts: {
     message(link: PersonLink, data: ArrayBuffer, isBinary: boolean): void {
       link.lastSignMs = clockMs()
       frames.read(link, data, isBinary)
+      // A stop waits for no database.
+      if (link.earlyStop) haltUnconfirmed(link)
     },
 
     /** An operator who is gone stops the robot at once: first of all, whatever fails afterwards. */
@@ -192,7 +194,7 @@ export function createPeople(parts: {
     retryAdmissions(): void {
       const nowMs = clockMs()
       for (const link of links) {
-        if (link.earlyStop && nowMs - link.earlyStop.sinceMs >= STOP_PATIENCE_MS) haltUnconfirmed(link)
+        if (link.earlyStop) haltUnconfirmed(link)
         if (link.retryAtMs > 0 && nowMs >= link.retryAtMs) tryAdmission(link)
       }
     },

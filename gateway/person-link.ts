@@ -14,7 +14,7 @@ export class PersonLink extends Link implements PersonMember {
   retryAtMs = 0
   heldTelemetry: string | ArrayBuffer | null = null
   /** A stop that came before the link was admitted, and when. */
-  earlyStop: { readonly reason: string | undefined; readonly sinceMs: number } | null = null
+  earlyStop: { readonly reason: string | undefined } | null = null
 
   constructor(admission: Admission, nowMs: number) {
     super(nowMs)

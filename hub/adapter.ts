@@ -154,6 +154,6 @@ function resumption(io: Server, guard: Guard): (which?: (socket: Socket) => bool
 }
 
 function watchesRobots(socket: Socket): boolean {
-  const ofRobots = [rooms.ownRobots(''), rooms.robotType('')]
+  const ofRobots = [rooms.ownRobots(''), rooms.robotType(''), rooms.openRobots]
   return [...socket.rooms].some((room) => ofRobots.some((start) => room.startsWith(start)))
 }

@@ -35,7 +35,7 @@ export function limitHandshakes(
   const paid = new WeakSet<object>()
   const authenticated = new WeakSet<object>()
   const networkOf = (request: IncomingMessage) => requestNetwork(request, trustedProxies)
-  const isTooMany = (network: string) => perMinute > 0 && counts.add(network) > perMinute
+  const isTooMany = (network: string) => perMinute > 0 && counts.add(network, perMinute) > perMinute
   const pending = () => Math.max(0, io.engine.clientsCount - io.of('/').sockets.size)
   guard.on(io.engine, 'connection', 'engine:connection', (connection: object) => paid.add(connection))
   const closeIn = guard.timer('timer:refused-handshake', (conn: Socket['conn']) => {
@@ -96,7 +96,12 @@ function createNetworkCounts() {
   }
 
   return {
-    add: (network: string): number => ++windowOf(network).count,
+    /** Counts one more, up to just above the limit: a flood must not outlast valid credentials that are taken off. */
+    add(network: string, limit: number): number {
+      const window = windowOf(network)
+      window.count = Math.min(window.count + 1, limit + 1)
+      return window.count
+    },
     remove(network: string): void {
       const window = windowOf(network)
       window.count = Math.max(0, window.count - 1)

@@ -119,6 +119,8 @@ export async function startHub(parts: HubParts, http: HttpServer): Promise<Hub> 
     'socket:connection',
     (socket: Socket) => {
       const caller = socket.data.caller as Caller
+      // A connection that has left the namespace would stay open without a credential.
+      guard.on(socket, 'disconnect', 'socket:left', () => socket.conn.close())
       socket.join(rooms.user(caller.userId))
       attendance.arrived(caller.userId)
       if (caller.credential.kind === 'api_key') socket.join(rooms.apiKey(caller.credential.id))

@@ -1,4 +1,4 @@
-import type { RobotLogLevel, Welcome } from '@wheelhouse/protocol'
+import { type RobotLogLevel, reasonText, sessionStatusTexts, type Welcome } from '@wheelhouse/protocol'
 import {
   advance,
   type DriveCommand,
@@ -116,7 +116,11 @@ export class SimulatedRobot {
       },
       onSession: (session) => {
         this.#pilot.session(session)
-        if (session) this.link.log('info', `session ${session.status} with ${session.operator_name}`)
+        if (session)
+          this.link.log(
+            'info',
+            `session ${sessionStatusTexts[session.status].toLowerCase()}, operator ${session.operator_name}`,
+          )
         if (session?.status !== 'ACTIVE') this.#deliver(this.#recorder.end(Date.now()))
       },
       onControl: ({ seq, data, session_id }) => this.#onControl(seq, readDriveCommand(data), session_id),
@@ -125,7 +129,7 @@ export class SimulatedRobot {
         this.#complain(`control frame ${seq} is ${Math.round(ageMs)} ms late and was not obeyed`),
       onStop: (stop) => {
         this.#pilot.stop(stop)
-        if (stop.latched) this.#note('warn', `stopped: ${stop.reason}`)
+        if (stop.latched) this.#note('warn', `stopped: ${reasonText(stop.reason)}`)
       },
       onStopCleared: () => {
         this.#lastNote = ''

@@ -25,7 +25,7 @@ async function main(): Promise<void> {
     if (stopping) return process.exit(1) // the second signal ends the process at once
     stopping = true
     log.info({ signal }, 'stopping')
-    await demo?.stop()
+    await demo?.stop().catch((cause) => log.error({ err: cause }, 'demo not stopped cleanly'))
     await running.stop()
     log.info('stopped')
     process.exit(exitCode)

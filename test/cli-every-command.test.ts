@@ -201,7 +201,9 @@ describe.concurrent('in a terminal and for programs:', () => {
     ])
     expect(await shown(asOwner, 'sessions stop', id.slice(0, 8))).toContain('Stopped Ronja')
     expect(await shown(asOperator, 'sessions request-clear', id)).toMatch(/Clearing +asked for/)
-    const { control } = (await json(asOperator, 'sessions request-clear', id)) as { control: { stop: object } }
+    const { control } = (await json(asOperator, 'sessions request-clear', id)) as {
+      control: { stop: object }
+    }
     expect(control.stop).toMatchObject({ clearable_by: 'owner' })
     expect(await shown(asOwner, 'sessions clear-stop', id)).toMatch(/Status +PAUSED/)
     await operator.patch(`/api/sessions/${id}`, { action: 'emergency_stop' })

@@ -13,7 +13,10 @@ const SOON = { timeout: 10_000, interval: 20 }
 let world: World
 let aheadMs = 0
 beforeAll(async () => {
-  world = await createWorld({ now: () => new Date(Date.now() + aheadMs) })
+  world = await createWorld({
+    env: { WEBHOOK_ALLOW_LOOPBACK: 'true' },
+    now: () => new Date(Date.now() + aheadMs),
+  })
 })
 afterAll(() => world[Symbol.asyncDispose]())
 

@@ -22,7 +22,7 @@ afterAll(() => world[Symbol.asyncDispose]())
 
 /** Further fields of one robot. */
 const DETAIL_FIELDS = [
-  ...['require_certification', 'latency_limit_ms', 'log_event_level'],
+  ...['require_certification', 'latency_limit_ms', 'log_event_level', 'stop_clear', 'on_hold'],
   ...['battery', 'battery_at', 'low_battery_threshold'],
 ] as const
 const fieldsOf = (body: object) => Object.keys(body).sort()

@@ -236,7 +236,7 @@ test('its log names its connection, its session and each latched stop once', asy
   const messages = () => received('log').map(({ level, message }) => `${level}: ${message}`)
   await vi.waitFor(() => expect(messages()).toHaveLength(2), 10_000)
   expect(messages()[0]).toMatch(/^info: connected, epoch \d+$/)
-  expect(messages()[1]).toMatch(/^info: session ACTIVE with /)
+  expect(messages()[1]).toMatch(/^info: session active, operator /)
   for (let n = 0; n < 3; n++) send({ type: 'stop', reason: 'emergency', latched: true })
   await vi.waitFor(() => expect(received('stopped').length).toBeGreaterThan(0), 10_000)
   send({ type: 'stop_cleared' })

@@ -98,7 +98,11 @@ describe('the views', () => {
       ...{ episodes_collected: 0, data_collected_mb: 0, planned_minutes: null, planned_end: null },
       ...{ paused_seconds: 0 },
       ...{ pause_reason: null, rating_comment: null, end_reason: null },
-      ...{ control: { connected: true, operator_joined: false, stop: null }, latency: null, stream_url: null },
+      ...{
+        control: { connected: true, operator_joined: false, stop: null },
+        latency: null,
+        stream_url: null,
+      },
       ...{ operator_id: operator.id, client_id: owner.id, rate_cents_per_minute: 50, billable_seconds: 1 },
       outage_seconds: 0,
     })

@@ -23,7 +23,7 @@ export interface Driving {
   /**
    * Records a stop that somebody pressed at the gateway, as if they had asked the API for it: latched, logged, both
    * sides notified, audited when it was an admin. Answers a number of the session's log at which the stop is in force;
-   * `over` when the session is not open any more, or the user has no part in it. A stop upon a stop changes nothing
+   * `over` when the session is not open any more, or the user has no part in it. A stop upon a stop latches no second one
    * and answers the present number. An owner or admin who requested it after the user is recorded as well, as theirs it
    * is to clear then.
    */

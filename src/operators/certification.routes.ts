@@ -126,7 +126,11 @@ function adminEndpoints(certifications: Certifications): Endpoint[] {
       params,
       body: GiveReason,
       answer: [200, CertificationRequest],
-      example: { status: 'REVOKED', decided_at: '2026-09-16T09:10:00.000Z', reason: 'The training has expired' },
+      example: {
+        status: 'REVOKED',
+        decided_at: '2026-09-16T09:10:00.000Z',
+        reason: 'The training has expired',
+      },
       refusals: { 409: 'when the certification is not approved' },
       run: async ({ caller, params, body }) =>
         requestView(await certifications.revoke(caller.userId, params.id, body.reason)),

@@ -11,6 +11,7 @@ type Network = NonNullable<ReturnType<typeof parseNetwork>>
 interface Settings {
   readonly WEBHOOK_ALLOWED_NETWORKS?: readonly string[] | undefined
   readonly WEBHOOK_ALLOW_LOOPBACK: boolean
+  readonly HOST?: string | undefined
   readonly BASE_URL?: string | undefined
   readonly TRUST_PROXY: number
 }
@@ -26,7 +27,7 @@ export const webhookNetworks = (settings: Settings): string[] => [
  * webhooks reach this machine, since its services trust whatever comes from there.
  */
 export function webhookProblems(settings: Settings): string[] {
-  const { WEBHOOK_ALLOWED_NETWORKS = [], WEBHOOK_ALLOW_LOOPBACK, BASE_URL, TRUST_PROXY } = settings
+  const { WEBHOOK_ALLOWED_NETWORKS = [], WEBHOOK_ALLOW_LOOPBACK, HOST, BASE_URL, TRUST_PROXY } = settings
   const own = WEBHOOK_ALLOWED_NETWORKS.filter(leadsHere)
   const problems =
     own.length > 0
@@ -38,6 +39,9 @@ export function webhookProblems(settings: Settings): string[] {
   const why = 'users of other machines could send requests to the services of this one'
   if (TRUST_PROXY > 0)
     problems.push(`WEBHOOK_ALLOW_LOOPBACK cannot be on behind a proxy (TRUST_PROXY): ${why}`)
+  if (HOST !== undefined && !isLoopback(HOST)) {
+    problems.push(`WEBHOOK_ALLOW_LOOPBACK cannot be on with HOST=${HOST}, where others can connect: ${why}`)
+  }
   if (BASE_URL !== undefined && !isLoopback(new URL(BASE_URL).hostname)) {
     problems.push(`WEBHOOK_ALLOW_LOOPBACK cannot be on with a public BASE_URL (${BASE_URL}): ${why}`)
   }

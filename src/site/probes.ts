@@ -40,7 +40,7 @@ export function probeHandler(readiness: Readiness, metricsPage: MetricsPage): Re
       response.writeHead(page.status, page.headers).end(method === 'HEAD' ? undefined : page.body)
     } else if (path !== '/livez' && path !== '/readyz') answer(404, { error: 'Route not found' })
     else if (method !== 'GET' && method !== 'HEAD') {
-      answer(405, { error: `${method} is not allowed here` }, { Allow: 'GET, HEAD' })
+      answer(405, { error: `${method} is not allowed here. Use GET or HEAD.` }, { Allow: 'GET, HEAD' })
     } else {
       const obstacle = path === '/livez' ? undefined : readiness()
       if (obstacle === undefined) answer(200, { ready: true })

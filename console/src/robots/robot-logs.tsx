@@ -45,7 +45,12 @@ export function RobotLogs({ robotId }: { robotId: string }) {
                     <LevelBadge level={line.level} />
                   </Table.Td>
                   <Table.Td>
-                    <Text size="sm" fs={line.dropped > 0 ? 'italic' : 'normal'} style={wrapped}>
+                    <Text
+                      size="sm"
+                      fs={line.dropped > 0 ? 'italic' : 'normal'}
+                      style={wrapped}
+                      translate="no"
+                    >
                       {line.message}
                     </Text>
                   </Table.Td>

@@ -21,7 +21,7 @@ export function RobotLogPanel({ watched }: { watched: WatchState | undefined }) 
               <time dateTime={new Date(at).toISOString()}>{lineTime(at)}</time>
             </Text>
             <LevelBadge level={level} />
-            <Text size="sm" style={{ overflowWrap: 'anywhere' }}>
+            <Text size="sm" style={{ overflowWrap: 'anywhere' }} translate="no">
               {message}
             </Text>
           </Group>

@@ -87,6 +87,14 @@ set constraints all immediate;
 drop function pg_temp.window_of(sessions);
 alter table "sessions" add constraint "sessions_planned_minutes" check ("planned_minutes" > 0);
 alter table "sessions" add constraint "sessions_pending_planned" check ("status" <> 'PENDING' or ("scheduled_for" is not null and "planned_minutes" is not null));
+create function "default_planned_minutes"() returns trigger language plpgsql as $$
+begin
+  new.planned_minutes := 60;
+  return new;
+end $$;
+-- Processes of the version before plan no length; they go on beside this one during a rolling restart.
+create trigger "sessions_planned_default" before insert on "sessions"
+  for each row when (new.status = 'PENDING' and new.planned_minutes is null) execute function "default_planned_minutes"();
 alter table "sessions" add constraint "sessions_robot_window" exclude using gist ("robot_id" with =, tstzrange(least("scheduled_for", "started_at"), (least("scheduled_for", "started_at") at time zone 'UTC' + make_interval(mins => "planned_minutes")) at time zone 'UTC') with &&) where ("status" in ('PENDING', 'ACTIVE', 'PAUSED') and "planned_minutes" is not null);
 alter table "sessions" add constraint "sessions_operator_window" exclude using gist ("operator_id" with =, tstzrange(least("scheduled_for", "started_at"), (least("scheduled_for", "started_at") at time zone 'UTC' + make_interval(mins => "planned_minutes")) at time zone 'UTC') with &&) where ("status" in ('PENDING', 'ACTIVE', 'PAUSED') and "planned_minutes" is not null);
 `

@@ -23,8 +23,30 @@ export class Migration0022StopAuthority extends Migration {
     this.addSql(
       `alter table "sessions" add constraint "sessions_stop_by_role_check" check ("stop_by_role" in ('client', 'operator', 'admin'))`,
     )
+    this.addSql(requesterTrigger)
     this.addSql(
       `alter table "sessions" add constraint "sessions_stop_authority" check ("stop_at" is not null or (not "stop_by_owner" and "stop_by_role" is null and "stop_clear_requested_at" is null))`,
     )
   }
 }
+
+/**
+ * During a rolling restart, processes of the version before write stops without their requester, and take stops away
+ * without it: the row is completed for them.
+ */
+const requesterTrigger = `
+create function "complete_stop_requester"() returns trigger language plpgsql as $$
+begin
+  if new.stop_at is null then
+    new.stop_by_role := null;
+    new.stop_by_owner := false;
+    new.stop_clear_requested_at := null;
+  elsif new.stop_by_role is null and new.stop_by_id is not null then
+    new.stop_by_role := case new.stop_by_id when new.client_id then 'client' when new.operator_id then 'operator' else 'admin' end;
+    new.stop_by_owner := new.stop_by_owner or new.stop_by_id = new.client_id or new.stop_by_id <> new.operator_id;
+  end if;
+  return new;
+end $$;
+create trigger "sessions_stop_requester" before insert or update of "stop_at", "stop_by_id" on "sessions"
+  for each row execute function "complete_stop_requester"();
+`
