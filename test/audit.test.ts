@@ -39,14 +39,15 @@ describe('privileged acts', () => {
   ])('an admin’s decision is an entry: %s', async (verb, action) => {
     const operator = await world.operator()
     const { id } = (await operator.post('/api/operator/certifications', { robot_type: 'testbot' })).body
-    await admin.post(`/api/admin/certifications/${id}/${verb}`)
-    await admin.post(`/api/admin/certifications/${id}/${verb}`) // 409: nothing happened
+    const why = verb === 'reject' ? { reason: 'No proof of training' } : undefined
+    await admin.post(`/api/admin/certifications/${id}/${verb}`, why)
+    await admin.post(`/api/admin/certifications/${id}/${verb}`, why) // 409: nothing happened
     expect(await about(id)).toEqual([
       {
         ...{ id: expect.any(Number), at: expect.stringMatching(/Z$/), action },
         ...{ actor_id: admin.id, actor_name: admin.name },
         ...{ subject_type: 'certification', subject_id: id },
-        data: { operator_id: operator.id, robot_type: 'testbot' },
+        data: { operator_id: operator.id, robot_type: 'testbot', ...why },
       },
     ])
   })

@@ -216,9 +216,8 @@ describe.concurrent('admins', () => {
       (await operator.post('/api/operator/certifications', { robot_type, note: 'Please' })).body.id as string
     const [yes, no] = [await ask('so-101'), await ask('go2')]
     expect(await json(user, 'admin', 'certifications', 'approve', yes)).toMatchObject({ status: 'APPROVED' })
-    expect(await json(user, 'admin', 'certifications', 'reject', no.slice(0, 8))).toMatchObject({
-      status: 'REJECTED',
-    })
+    const reject = ['admin', 'certifications', 'reject', no.slice(0, 8), '--reason', 'No proof']
+    expect(await json(user, ...reject)).toMatchObject({ status: 'REJECTED', reason: 'No proof' })
     expect((await cli(user, ['admin', 'certifications', 'approve', yes])).code).toBe(5)
     const acts = await json(user, 'admin', 'audit', '--subject', yes, '--limit', '5')
     expect(acts).toMatchObject([{ action: 'certification.approved', subject_id: yes }])

@@ -12,10 +12,13 @@ const ID = '00000000-0000-4000-8000-000000000000'
 /** What stands for the arguments of every command that are no id. */
 const VALUES: Readonly<Record<string, string>> = {
   ...{ name: 'Name', minutes: '5', stars: '5', time: '+2h', url: 'https://robots.example.com/hook' },
+  role: 'operator',
 }
 /** What a command needs besides its required arguments to have something to ask of the platform. */
 const MORE: Readonly<Record<string, readonly string[]>> = {
   'robots register': ['--type', 'testbot', '--hardware-id', 'board'],
+  'admin certifications reject': ['--reason', 'No proof'],
+  'admin certifications revoke': ['--reason', 'Expired'],
   'robots update': ['--notes', 'New gripper'],
   'webhooks update': ['--enable'],
   'webhooks replay': [ID],

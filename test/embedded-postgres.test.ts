@@ -78,7 +78,7 @@ async function kill(child: ReturnType<typeof spawn>) {
 }
 
 /** They wait for processes of their own, and on a busy machine for each other. */
-describe.concurrent('the embedded PostgreSQL', { timeout: 60_000 }, () => {
+describe.concurrent('the embedded PostgreSQL', { timeout: 120_000 }, () => {
   test('a first start creates the database, listening on this machine only', async () => {
     await using place = await createPlace()
     const { url } = await place.start()
@@ -169,14 +169,16 @@ describe.concurrent('the embedded PostgreSQL', { timeout: 60_000 }, () => {
     process.kill(killed, 'SIGKILL')
 
     await expect
-      .poll(() => query(url, 'select answer from kept').catch(() => undefined), { timeout: 30_000 })
+      .poll(() => query(url, 'select answer from kept').catch(() => undefined), { timeout: 50_000 })
       .toEqual([{ answer: 42 }])
     expect(await place.pid()).not.toBe(killed)
-    await vi.waitFor(() => expect(place.logged).toContain('the embedded PostgreSQL runs again'))
+    await vi.waitFor(() => expect(place.logged).toContain('the embedded PostgreSQL runs again'), {
+      timeout: 20_000,
+    })
     // It is watched on: once more.
     process.kill(await place.pid(), 'SIGKILL')
     await expect
-      .poll(() => query(url, 'select answer from kept').catch(() => undefined), { timeout: 30_000 })
+      .poll(() => query(url, 'select answer from kept').catch(() => undefined), { timeout: 50_000 })
       .toEqual([{ answer: 42 }])
   })
 
@@ -187,7 +189,7 @@ describe.concurrent('the embedded PostgreSQL', { timeout: 60_000 }, () => {
 
     process.kill(await place.pid(), 'SIGKILL')
 
-    await vi.waitFor(() => expect(place.lost).toHaveLength(1), { timeout: 30_000 })
+    await vi.waitFor(() => expect(place.lost).toHaveLength(1), { timeout: 60_000 })
     expect(place.lost[0]?.message).toMatch(/could not be started again.*incompatible with server/s)
   })
 
@@ -195,7 +197,9 @@ describe.concurrent('the embedded PostgreSQL', { timeout: 60_000 }, () => {
     await using place = await createUsedPlace()
     const database = await place.start()
     process.kill(await place.pid(), 'SIGKILL')
-    await vi.waitFor(() => expect(place.logged.join()).toContain('lost the embedded PostgreSQL'))
+    await vi.waitFor(() => expect(place.logged.join()).toContain('lost the embedded PostgreSQL'), {
+      timeout: 20_000,
+    })
 
     await database.stop()
 

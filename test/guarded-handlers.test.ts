@@ -266,6 +266,7 @@ const atHub: Record<string, () => Promise<unknown>> = {
   },
   'socket:connection': async () => (await scene.client.hub()).close(), // cut off once, then it comes back
   'socket:disconnect': async () => (await expiringHub()).close(),
+  'socket:left': async () => (await scene.client.hub()).close(),
   'timer:expiry': async () => {
     const hub = await expiringHub()
     const ended = new Promise<string>((resolve) => hub.socket.once('disconnect', resolve))

@@ -1,6 +1,8 @@
+import type { IncomingMessage } from 'node:http'
 import { io } from 'socket.io-client'
 import { afterEach, describe, expect, test, vi } from 'vitest'
 import WebSocket from 'ws'
+import { requestNetwork } from '../src/http/client-address.ts'
 import { createWorld, type World } from './support/world.ts'
 
 const LIMIT = 5
@@ -77,6 +79,25 @@ describe('connections without a credential', () => {
     for (let n = 0; n < 4 * LIMIT; n++) expect(await signIn(world, person.token)).toBeUndefined()
     expect(await handshake(world)).toBeInstanceOf(WebSocket)
   })
+})
+
+test('a connection that leaves its namespace is closed: it would stay open without a credential', async () => {
+  await using world = await createWorld(limited)
+  const person = await world.client()
+  const socket = (await handshake(world)) as WebSocket
+  const closed = new Promise((resolve) => socket.once('close', resolve))
+  socket.on('message', (data) => {
+    if (String(data).startsWith('40')) socket.send('41') // admitted: leave
+  })
+  socket.send(`40${JSON.stringify({ token: person.token })}`)
+  await closed
+  await vi.waitFor(async () => expect(await metric(world, 'hub_handshakes_pending')).toBe(0), patience)
+})
+
+test('an address in front of a header full of blanks is read at once', () => {
+  const blanks = { headers: { 'x-forwarded-for': `192.0.2.9${' '.repeat(1_000_000)}b` }, socket: {} }
+  // With a pattern that skips blanks, this would not end within the limit of a test.
+  expect(requestNetwork(blanks as unknown as IncomingMessage, 1)).toBe('unknown')
 })
 
 describe('credentials that are refused', () => {

@@ -111,7 +111,7 @@ describe('the callback', () => {
     const reply = await fetch(`${world.baseUrl}/auth/callback?code=x&state=y`)
 
     expect(reply.status).toBe(400)
-    expect(await reply.json()).toEqual({ error: expect.stringContaining('start again') })
+    expect(await reply.json()).toEqual({ error: expect.stringContaining('Start again') })
   })
 
   test('works once', async () => {

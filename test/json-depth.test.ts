@@ -124,7 +124,7 @@ describe('a deep message over MCP', () => {
         message('resources/read', '{"uri":"wheelhouse://sessions"}'),
       ]) {
         const reply = await post(body)
-        expect(JSON.stringify(reply.body)).toContain('Internal error')
+        expect(JSON.stringify(reply.body)).toContain('The platform failed to answer this request')
         expect(JSON.stringify(reply.body)).not.toMatch(/call stack|RangeError/)
       }
       expect(world.errors.join('\n')).toContain('Maximum call stack size exceeded')

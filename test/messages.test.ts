@@ -37,9 +37,10 @@ const statuses = (replies: readonly Reply[]) => replies.map((reply) => reply.sta
 const numbers = (from: number, to: number) =>
   Array.from({ length: to - from + 1 }, (_, index) => from + index)
 
-/** A session of its own: scheduled, so that any number of them can stand side by side. */
+let planned = 0
+/** A session of its own: scheduled, each for another day, so that there can be many of them. */
 async function newSession(): Promise<string> {
-  const scheduledFor = new Date(Date.now() + 3_600_000).toISOString()
+  const scheduledFor = new Date(Date.now() + ++planned * 24 * 3_600_000).toISOString()
   const reply = await operator.post('/api/sessions', { robotId, scheduledFor })
   expect(reply.status).toBe(201)
   return reply.body.sessionId

@@ -96,7 +96,7 @@ test('without a payout account, or with one that the provider holds back, nothin
   stage.stripe.books.restrict(stage.accountId, ['identity.individual.verification.document'])
   expect((await stage.ask()).body.error).toContain('not ready')
   stage.stripe.books.forget(stage.accountId)
-  expect((await stage.ask()).body.error).toContain('Set up your payout account')
+  expect((await stage.ask()).body.error).toContain('no payout account')
   expect(await stage.books()).toEqual({ payable: 2_000, reserved: 0, transferred: 0 })
 })
 

@@ -217,8 +217,8 @@ describe('the totals of sessions', () => {
     const id = randomUUID()
     await sql.query('begin')
     await sql.query(
-      `insert into sessions (id, robot_id, operator_id, client_id, status, episodes_collected)
-       values ($1, $2, $3, $4, 'PENDING', 2)`,
+      `insert into sessions (id, robot_id, operator_id, client_id, status, scheduled_for, episodes_collected)
+       values ($1, $2, $3, $4, 'PENDING', now() + interval '1 day', 2)`,
       [id, robot.id, operator.id, client.id],
     )
     await sql.query(

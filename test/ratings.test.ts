@@ -99,7 +99,7 @@ describe('POST /api/sessions/{id}/rate', () => {
 
   test('is a 409 before the session is COMPLETED, and for one that never will be', async () => {
     const scene = await openScene(world)
-    const refused = { status: 409, body: { error: expect.stringContaining('COMPLETED') } }
+    const refused = { status: 409, body: { error: expect.stringContaining('completed session') } }
     expect(await rate(scene)).toMatchObject(refused)
     await scene.act(scene.operator, 'pause')
     expect(await rate(scene)).toMatchObject(refused)

@@ -61,7 +61,7 @@ describe('tickets of the platform', () => {
     const closed = vi.fn<(end: LinkEnd) => void>()
     const getTicket = ticketsOf({ ...options, token: scene.operator.token })
     const link = new OperatorLink({ getTicket, onClosed: closed, onError: () => {} })
-    await expect(link.connect()).rejects.toThrow('ACTIVE')
+    await expect(link.connect()).rejects.toThrow('not open')
     expect(closed.mock.calls[0]?.[0]).toMatchObject({ httpStatus: 409 })
   })
 })

@@ -191,7 +191,7 @@ describe('POST /api/sessions/{id}/ticket', () => {
     await scene.act(scene.client, 'pause')
     expect(await ask(scene.operator, scene.path, 'control')).toMatchObject({ status: 201 })
     await scene.act(scene.client, 'end')
-    const refused = { status: 409, body: { error: expect.stringContaining('ACTIVE') } }
+    const refused = { status: 409, body: { error: expect.stringContaining('not open') } }
     for (const part of ['control', 'watch']) {
       expect(await ask(scene.operator, scene.path, part)).toMatchObject(refused)
     }

@@ -26,7 +26,10 @@ export async function sessionOfRobot(robot: string, routes: RouteCalls, asking: 
   const found = own.length > 0 ? own : (await allSessions(routes, asking)).filter(isMeant)
   const [session, ...others] = found
   if (!session)
-    throw new AppError(404, 'No open session of yours has a robot of that id or name. See list_sessions')
+    throw new AppError(
+      404,
+      'No open session of yours has a robot of that id or name. List your sessions to find it.',
+    )
   if (others.length === 0) return session.id
   const listed = found.slice(0, MOST_LISTED).map(({ id, robot_id }) => `${robot_id} (session ${id})`)
   throw conflict(`${found.length} robots in open sessions have that name. Give an id: ${listed.join(', ')}`)
