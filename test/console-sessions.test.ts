@@ -159,8 +159,10 @@ test(
       await watch.keyboard.press('Escape')
       await isStanding(robot)
       await vi.waitFor(async () => expect((await scene.session()).control.stop).not.toBeNull(), WAIT)
-      await button(drive, 'Clear the stop').click()
-      await drive.getByRole('dialog').getByRole('button', { name: 'Clear the stop' }).click()
+      // The stop is the owner's to clear; the operator asks for it.
+      await drive.getByRole('button', { name: /^Ask to clear/ }).click()
+      await button(watch, 'Clear the stop').click()
+      await watch.getByRole('dialog').getByRole('button', { name: 'Clear the stop' }).click()
       await button(drive, 'Resume').click()
       await isMoving(robot)
     }

@@ -164,6 +164,7 @@ describe.concurrent('the embedded PostgreSQL', { timeout: 120_000 }, () => {
     await using place = await createUsedPlace()
     const { url } = await place.start()
     await query(url, 'create table kept as select 42 as answer')
+    await query(url, 'checkpoint') // databases of tests do not wait for the disk at a commit
     const killed = await place.pid()
 
     process.kill(killed, 'SIGKILL')

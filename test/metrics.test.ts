@@ -212,7 +212,7 @@ test('every role answers on a port of its own', async () => {
     const answer = await ask(gateway.gatewayUrl.replace('ws:', 'http:') + path, { method: 'POST' })
     expect(answer).toMatchObject({
       status: 405,
-      body: { error: 'POST is not allowed here. Use GET or HEAD.' },
+      body: { error: 'POST is not allowed here. Use GET.' },
     })
     expect(answer.headers.get('Allow')).toBe('GET')
   }

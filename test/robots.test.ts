@@ -47,6 +47,7 @@ describe('registering', () => {
       ...{ last_online: null, last_heartbeat: null, total_hours: 0, require_certification: false },
       ...{ latency_limit_ms: 400, robot_token: token, created_at: createdAt, log_event_level: 'error' },
       ...{ battery: null, battery_at: null, low_battery_threshold: 0.2 },
+      ...{ stop_clear: 'owner', on_hold: false },
     })
     expect(createdAt).toMatch(ISO)
     expect(token.length).toBeGreaterThan(40)
