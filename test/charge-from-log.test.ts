@@ -39,6 +39,8 @@ test('whatever happens in a session, its charge follows from its log alone, and 
   await using world = await createWorld({ now: () => new Date(clockMs), env })
   await using gateway = await createSilentGateway(world, () => clockMs)
   const { owner, operator, robotId } = await cast(world, gateway)
+  // The next story starts on the robot whoever stopped it in this one.
+  await owner.patch(`/api/client/robots/${robotId}`, { stop_clear: 'anyone' })
   let outages = 0
   const story = fc.tuple(
     fc.array(step, { minLength: 1, maxLength: 14 }),

@@ -233,7 +233,7 @@ async function createPlay(
     },
 
     async end(): Promise<void> {
-      await operator.patch(`/api/sessions/${id}`, { action: 'end' })
+      await owner.patch(`/api/sessions/${id}`, { action: 'end' }) // the owner: no robot stays on hold
       await Promise.all([console.closed, watcher.closed])
       await link.close()
     },

@@ -8,7 +8,8 @@ const SOON = { timeout: 10_000, interval: 20 }
 
 let world: World
 beforeAll(async () => {
-  world = await createWorld()
+  // Robots beat when the test says so.
+  world = await createWorld({ env: { HEARTBEAT_TIMEOUT_MS: '30000' } })
 })
 afterAll(() => world[Symbol.asyncDispose]())
 

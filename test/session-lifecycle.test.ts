@@ -78,6 +78,8 @@ beforeAll(async () => {
   world = await createWorld({ now: () => new Date(clockMs) })
   const client = await world.client()
   const robot = await world.robot(client)
+  // Its sessions end under stops of the owner, too, and the next one begins on it.
+  await client.patch(`/api/client/robots/${robot.id}`, { stop_clear: 'anyone' })
   ;(await world.connect(robot)).beat()
   const people = { client, operator: await world.operator(), admin: await world.admin() }
   cast = { ...people, stranger: await world.operator(), robotId: robot.id }

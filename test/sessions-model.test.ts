@@ -144,6 +144,16 @@ async function perform(stage: Stage, model: Model, step: Step): Promise<void> {
   else if (step.do === 'tick') {
     await stage.tick()
     model.tick(clockMs)
+    await release(stage, model)
+  }
+}
+
+/** Owners release what is on hold. */
+async function release({ cast, robots }: Stage, model: Model): Promise<void> {
+  for (const [index, robot] of model.robots.entries()) {
+    if (!robot.onHold) continue
+    await cast[robot.owner].patch(`/api/client/robots/${robots[index]}`, { on_hold: false })
+    robot.onHold = false
   }
 }
 
@@ -165,8 +175,18 @@ async function compare({ db, robots }: Stage, model: Model): Promise<void> {
       ...{ event_seq: one.log.length, stop_at: one.stopped ? expect.any(Date) : null },
     })
   }
-  const statuses = await db.selectFrom('robots').select(['id', 'status']).where('id', 'in', robots).execute()
-  for (const { id, status } of statuses) expect(status).toBe(model.robotStatus(robots.indexOf(id)))
+  const statuses = await db
+    .selectFrom('robots')
+    .select(['id', 'status', 'on_hold'])
+    .where('id', 'in', robots)
+    .execute()
+  for (const { id, status, on_hold } of statuses) {
+    const index = robots.indexOf(id)
+    expect({ status, on_hold }).toEqual({
+      status: model.robotStatus(index),
+      on_hold: model.robots[index]?.onHold,
+    })
+  }
 }
 
 /** Logs, ledger and notifications, once at the end of a story. */
@@ -199,11 +219,13 @@ async function audit({ db, cast }: Stage, model: Model): Promise<void> {
 }
 
 /** Ends what is open and brings everybody back, so that the next story begins like the first. */
-async function cleanUp({ cast, robots, gateway }: Stage, model: Model): Promise<void> {
+async function cleanUp(stage: Stage, model: Model): Promise<void> {
+  const { cast, robots, gateway } = stage
   for (const one of model.sessions) {
     await cast[one.client].patch(`/api/sessions/${one.id}`, { action: 'end' })
     await cast[one.client].patch(`/api/sessions/${one.id}`, { action: 'cancel' })
   }
+  await release(stage, model)
   clockMs += 60 * MINUTE_MS
   for (const [index, robot] of robots.entries()) {
     if (model.robots[index]?.connected) await gateway.disconnect(robot, clockMs)

@@ -39,6 +39,8 @@ interface Robot {
   connected: boolean
   /** Start of its connection, or the last sign of life of the one that ended. */
   lastSignMs: number
+  /** A session ended under a stop that only the owner or an admin clears: none starts until the owner releases it. */
+  onHold: boolean
 }
 
 export interface Session {
@@ -69,7 +71,10 @@ export interface Session {
 }
 
 export function createModel(startMs: number) {
-  const robots: Robot[] = owners.map((owner) => ({ owner, connected: true, lastSignMs: startMs }))
+  const robots: Robot[] = owners.map((owner) => ({
+    ...{ owner, connected: true, lastSignMs: startMs },
+    onHold: false,
+  }))
   const sessions: Session[] = []
   const plans: Record<'owner' | 'both', Plan> = { owner: 'standard', both: 'standard' }
 
@@ -96,7 +101,8 @@ export function createModel(startMs: number) {
     )
   const extendedMinutes = (one: Session, minutes: number, atMs: number) =>
     Math.max(one.plannedMinutes ?? 0, Math.floor((atMs - windowMs(one)) / MINUTE_MS)) + minutes
-  const mayStart = (operator: Who, robot: number) => robotStatus(robot) === 'AVAILABLE' && !isBusy(operator)
+  const mayStart = (operator: Who, robot: number) =>
+    robotStatus(robot) === 'AVAILABLE' && !robots[robot]?.onHold && !isBusy(operator)
 
   function stopCounting(one: Session, atMs: number): void {
     const robot = robots[one.robot] as Robot
@@ -121,8 +127,10 @@ export function createModel(startMs: number) {
     one.status = 'PAUSED'
     one.log.push(entry)
   }
-  function end(one: Session, atMs: number, reason: string): void {
+  function end(one: Session, atMs: number, reason: string, who?: Who): void {
     stopCounting(one, atMs)
+    const robot = robots[one.robot] as Robot
+    robot.onHold ||= one.stoppedByOwner && who !== one.client && who !== 'admin'
     Object.assign(one, { status: 'COMPLETED', stopped: false, asked: null, endReason: reason })
     Object.assign(one, { stoppedByOwner: false, askedToClearMs: null })
     const [rate, share] = one.price as readonly [number, number]
@@ -175,9 +183,9 @@ export function createModel(startMs: number) {
       one.log.push('session.resumed')
       return true
     },
-    end(one, atMs) {
+    end(one, atMs, who) {
       if (!isOpen(one)) return false
-      end(one, atMs, 'ended')
+      end(one, atMs, 'ended', who)
       return true
     },
     emergency_stop(one, atMs, who) {
