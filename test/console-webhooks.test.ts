@@ -204,7 +204,9 @@ test(
     await keyboard.press('Enter')
     await button(page, 'Send a test').focus()
     await keyboard.press('Enter')
-    await page.getByText(/the address answered that it is gone \(410\)/).waitFor()
+    await page
+      .getByText(/^It was switched off because the address answered that it is gone \(410\)/)
+      .waitFor()
     expect((await owner.get('/api/webhooks')).body.webhooks).toMatchObject([{ disabled_reason: 'gone' }])
     expect(await button(page, 'Send a test').count()).toBe(0)
     await page.getByRole('button', { name: 'Show webhook.test' }).focus()

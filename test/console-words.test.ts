@@ -1,5 +1,5 @@
 import type { Page } from 'playwright-core'
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { afterAll, beforeAll, expect, test, vi } from 'vitest'
 import { type ConsoleBrowser, heading, openConsole } from './support/console.ts'
 import { rawTexts } from './support/raw-texts.ts'
 import { createWorld, type World } from './support/world.ts'
@@ -22,6 +22,7 @@ async function choose(page: Page, label: string, typed: string, option: string):
   await page.getByRole('combobox', { name: label }).fill(typed)
   await page.getByRole('option', { name: option, exact: true }).click()
   await page.keyboard.press('Escape')
+  await vi.waitFor(async () => expect(await page.getByRole('option').count()).toBe(0), { timeout: 10_000 })
 }
 
 test('a country and languages are chosen by their names, and "Germany" is DE', LONG, async () => {

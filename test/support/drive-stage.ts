@@ -339,8 +339,9 @@ export async function createDriveStage(
       if (party.socket.open && party.state !== null) {
         if (party.quickestMs === Number.POSITIVE_INFINITY) party.firstMs = nowMs()
         party.quickestMs = Math.min(party.quickestMs, delayMs)
-        party.arrivedMs = nowMs()
       }
+      // An admitted operator who does not read has not seen the first state yet; control counts all the same.
+      if (party.socket.open) party.arrivedMs = nowMs()
       party.socket.say(raw ?? { type: 'control', seq, t, ttl_ms: ttlMs, data: key })
       return key
     },
