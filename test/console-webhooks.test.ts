@@ -57,7 +57,13 @@ async function open(page: Page, receiver: Receiver): Promise<void> {
 test(
   'a webhook is added with a filter, its secret is shown once and signs what arrives',
   async () => {
-    await using receiver = await startReceiver()
+    // The answer waits until the page has been seen while the attempt runs.
+    const held = Promise.withResolvers<void>()
+    await using receiver = await startReceiver((response, received) =>
+      received.event.type === 'webhook.test'
+        ? held.promise.then(() => ok(response, received))
+        : ok(response, received),
+    )
     const { page, owner } = await settings()
     await button(page, 'Add a webhook').click()
     const dialog = page.getByRole('dialog')
@@ -77,6 +83,9 @@ test(
     await button(page, 'Send a test').click()
     await vi.waitFor(() => expect(receiver.types()).toEqual(['webhook.test']), WAIT)
     verify(secret, receiver.received[0] as never)
+    await deliveries(page).getByText('being sent').waitFor()
+    await page.getByRole('status').getByText('The test is on its way.').waitFor()
+    held.resolve()
     await page
       .getByRole('status')
       .getByText(/^The test has arrived: 200, \d+ ms\.$/)

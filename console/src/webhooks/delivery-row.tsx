@@ -63,6 +63,8 @@ export function DeliveryRow({ delivery, webhook }: Props) {
 /** What came of the newest attempt, in a few words. */
 export function answerText({ response_status, error, duration_ms, attempts }: Delivery): string {
   if (attempts === 0) return 'not sent yet'
+  // The first attempt has begun, and its result is not stored yet.
+  if (response_status === null && error === null && duration_ms === null) return 'being sent'
   const time = duration_ms === null ? undefined : `${duration_ms} ms`
   const count = attempts > 1 ? `${attempts} attempts` : undefined
   return [response_status ?? error ?? 'no answer', time, count]

@@ -57,7 +57,7 @@ export function useDeliveries(id: string, status: DeliveryStatus | undefined) {
 const isUnderWay = ({ next_attempt_at: at }: Delivery): boolean =>
   at !== null && Date.parse(at) < Date.now() + SOON_MS
 
-/** One delivery, as it goes on until it has arrived or an attempt has failed. */
+/** One delivery; it is fetched again while an attempt is running or due soon. */
 export function useDelivery(id: string, deliveryId: string | undefined) {
   const { rest } = usePlatform()
   return useQuery({
@@ -69,7 +69,7 @@ export function useDelivery(id: string, deliveryId: string | undefined) {
         }),
       ),
     enabled: deliveryId !== undefined,
-    refetchInterval: ({ state: { data } }) => (data?.attempts === 0 ? LOOK_AT_TEST_MS : false),
+    refetchInterval: ({ state: { data } }) => (data && isUnderWay(data) ? LOOK_AT_TEST_MS : false),
   })
 }
 

@@ -42,12 +42,13 @@ export function TestWebhook({ webhook }: Props) {
 function TestOutcome({ webhookId, deliveryId }: { webhookId: string; deliveryId: string }) {
   const { data } = useDelivery(webhookId, deliveryId)
   const queries = useQueryClient()
-  const attempted = data !== undefined && data.attempts > 0
+  // A test is attempted once. The attempt is counted when it begins, so that the count says nothing of its end.
+  const settled = data !== undefined && data.status !== 'PENDING'
   // The log has it by now, and the webhook may have been switched off by the answer.
   useEffect(() => {
-    if (attempted) void queries.invalidateQueries({ queryKey: keys.webhooks })
-  }, [attempted, queries])
-  if (!attempted) return 'The test is on its way.'
+    if (settled) void queries.invalidateQueries({ queryKey: keys.webhooks })
+  }, [settled, queries])
+  if (!settled) return 'The test is on its way.'
   const came = data.status === 'DELIVERED' ? 'The test has arrived' : 'The test did not arrive'
   return `${came}: ${answerText(data)}.`
 }
