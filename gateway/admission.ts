@@ -1,6 +1,6 @@
 import type { HttpRequest, HttpResponse } from 'uWebSockets.js'
-import type { Ticket, TicketPart, Tickets } from '../src/control/ticket.ts'
-import type { RobotTokens } from '../src/robots/robot.token.ts'
+import type { RobotTokens } from '../src/modules/robots/robot-token.ts'
+import type { Ticket, TicketPart, Tickets } from '../src/modules/sessions/control/ticket.ts'
 import type { ConnectLimit } from './connect-limit.ts'
 import { respond } from './http-routes.ts'
 import type { Link } from './link.ts'

@@ -6,8 +6,8 @@ import type {
   SessionStatus,
   StopReason,
 } from '@wheelhouse/protocol'
-import type { OpenSession } from '../src/presence/presence.store.ts'
-import { clearableBy, requesterRole } from '../src/sessions/stop-authority.ts'
+import type { OpenSession } from '../src/modules/presence/presence.store.ts'
+import { clearableBy, requesterRole } from '../src/modules/sessions/stop-authority.ts'
 import type { Gate } from './gate.ts'
 import { createLatencyTally, type LatencyTally } from './latency.ts'
 import type { Link } from './link.ts'

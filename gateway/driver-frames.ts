@@ -8,8 +8,8 @@ import {
   WatcherFrame,
   watcherFrameTypes,
 } from '@wheelhouse/protocol'
-import { readableIssues } from '../src/http/errors.ts'
-import { plainly } from '../src/http/plain-issues.ts'
+import { readableIssues } from '../src/core/errors/errors.ts'
+import { plainly } from '../src/core/http/plain-issues.ts'
 import { parseFrame, type TextFrame } from './parse-frame.ts'
 import type { PersonLink } from './person-link.ts'
 import type { Relay } from './relay.ts'

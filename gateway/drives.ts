@@ -1,4 +1,4 @@
-import type { LinkState, OpenSession } from '../src/presence/presence.store.ts'
+import type { LinkState, OpenSession } from '../src/modules/presence/presence.store.ts'
 import { Drive, robotSession } from './drive.ts'
 import type { RobotLink } from './robot-link.ts'
 

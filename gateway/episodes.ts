@@ -1,10 +1,10 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import type { Episode } from '@wheelhouse/protocol'
-import { within } from '../src/async.ts'
-import type { EpisodeStore, ReportedEpisode } from '../src/datasets/episode.store.ts'
-import { causesOf } from '../src/error-causes.ts'
-import type { Log } from '../src/log.ts'
-import { createBatcher } from '../src/presence/batcher.ts'
+import { within } from '../src/core/concurrency/async.ts'
+import { causesOf } from '../src/core/errors/error-causes.ts'
+import type { Log } from '../src/core/log.ts'
+import type { EpisodeStore, ReportedEpisode } from '../src/modules/datasets/episode.store.ts'
+import { createBatcher } from '../src/modules/presence/batcher.ts'
 import type { RobotLink } from './robot-link.ts'
 
 const EPISODES_PER_TRANSACTION = 500

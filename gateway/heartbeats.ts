@@ -1,5 +1,5 @@
-import type { Log } from '../src/log.ts'
-import type { PresenceStore } from '../src/presence/presence.store.ts'
+import type { Log } from '../src/core/log.ts'
+import type { PresenceStore } from '../src/modules/presence/presence.store.ts'
 import type { RobotLink } from './robot-link.ts'
 
 /** The second in which every robot's beat is written is cut into slices, so that the work comes evenly. */

@@ -1,7 +1,7 @@
 import type { HttpRequest, HttpResponse, TemplatedApp } from 'uWebSockets.js'
 import { STATUS_CODES } from 'node:http'
-import type { Guard } from '../src/guard.ts'
-import type { MetricsPage } from '../src/metrics/metrics.http.ts'
+import type { Guard } from '../src/core/errors/guard.ts'
+import type { MetricsPage } from '../src/core/metrics/metrics-http.ts'
 import { ambiguity } from './request-framing.ts'
 
 const PROBES = ['/livez', '/readyz', '/metrics']

@@ -1,5 +1,5 @@
-import type { LatencyStretch } from '../src/control/driving.service.ts'
-import { BUCKET_COUNT, bucketOf } from '../src/control/latency.histogram.ts'
+import type { LatencyStretch } from '../src/modules/sessions/control/driving.service.ts'
+import { BUCKET_COUNT, bucketOf } from '../src/modules/sessions/control/latency-histogram.ts'
 
 /** A round trip that is being measured, and the last one that was. */
 class RoundTrip {

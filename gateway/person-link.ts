@@ -1,4 +1,4 @@
-import type { Admission } from '../src/control/ticket.ts'
+import type { Admission } from '../src/modules/sessions/control/ticket.ts'
 import type { Drive, PersonMember } from './drive.ts'
 import { Link } from './link.ts'
 

@@ -1,5 +1,5 @@
-import type { Presence } from '../src/presence/presence.service.ts'
-import type { PresenceStore } from '../src/presence/presence.store.ts'
+import type { Presence } from '../src/modules/presence/presence.service.ts'
+import type { PresenceStore } from '../src/modules/presence/presence.store.ts'
 import type { RobotLink } from './robot-link.ts'
 
 /**

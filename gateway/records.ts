@@ -1,5 +1,5 @@
-import type { Driving } from '../src/control/driving.service.ts'
-import type { Log } from '../src/log.ts'
+import type { Log } from '../src/core/log.ts'
+import type { Driving } from '../src/modules/sessions/control/driving.service.ts'
 import type { Drive, PressedStop } from './drive.ts'
 import type { Drives } from './drives.ts'
 import { joinStops } from './stop-joining.ts'

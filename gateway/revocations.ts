@@ -1,4 +1,4 @@
-import { type Admission, TICKET_LIFETIME_MS } from '../src/control/ticket.ts'
+import { type Admission, TICKET_LIFETIME_MS } from '../src/modules/sessions/control/ticket.ts'
 
 /** With more revocations than this within a minute the oldest are forgotten: the database refuses their tickets too. */
 const MAX_REMEMBERED = 10_000

@@ -6,8 +6,8 @@ import {
   RobotFrame,
   robotFrameTypes,
 } from '@wheelhouse/protocol'
-import { readableIssues } from '../src/http/errors.ts'
-import { plainly } from '../src/http/plain-issues.ts'
+import { readableIssues } from '../src/core/errors/errors.ts'
+import { plainly } from '../src/core/http/plain-issues.ts'
 import { type BatteryFeed, chargeOf } from './battery-feed.ts'
 import { parseFrame, type TextFrame, TOO_DEEP } from './parse-frame.ts'
 import type { Relay } from './relay.ts'

@@ -1,8 +1,8 @@
-import { oneAfterAnother } from '../src/async.ts'
-import type { Bus } from '../src/events/bus.ts'
-import type { Guard } from '../src/guard.ts'
-import type { Log } from '../src/log.ts'
-import type { LinkState, PresenceStore } from '../src/presence/presence.store.ts'
+import { oneAfterAnother } from '../src/core/concurrency/async.ts'
+import type { Guard } from '../src/core/errors/guard.ts'
+import type { Bus } from '../src/core/events/bus.ts'
+import type { Log } from '../src/core/log.ts'
+import type { LinkState, PresenceStore } from '../src/modules/presence/presence.store.ts'
 import type { Drives } from './drives.ts'
 import type { RobotLink } from './robot-link.ts'
 

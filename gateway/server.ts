@@ -9,7 +9,7 @@ import {
   us_socket_local_port,
   type WebSocketBehavior,
 } from 'uWebSockets.js'
-import type { Guard } from '../src/guard.ts'
+import type { Guard } from '../src/core/errors/guard.ts'
 import { type Admission, type Decision, refuse } from './admission.ts'
 import { ambiguityRefusal, type ProbeParts, respond, serveProbes } from './http-routes.ts'
 import { type Link, MAX_BUFFERED_BYTES, type SocketData } from './link.ts'

@@ -1,5 +1,5 @@
-import type { RobotStop } from '../src/events/bus.ts'
-import { reasonOfStop } from '../src/sessions/session.stop.ts'
+import type { RobotStop } from '../src/core/events/bus.ts'
+import { reasonOfStop } from '../src/modules/sessions/session-stop.ts'
 import type { Drive, PressedStop } from './drive.ts'
 import type { Drives } from './drives.ts'
 import type { Records } from './records.ts'

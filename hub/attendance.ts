@@ -1,9 +1,9 @@
 import type { Server } from 'socket.io'
-import type { UserPresence } from '../src/accounts/user-presence.ts'
-import { alone } from '../src/async.ts'
-import type { Guard } from '../src/guard.ts'
-import type { Caller } from '../src/http/endpoint.ts'
-import type { Log } from '../src/log.ts'
+import { alone } from '../src/core/concurrency/async.ts'
+import type { Guard } from '../src/core/errors/guard.ts'
+import type { Caller } from '../src/core/http/endpoint.ts'
+import type { Log } from '../src/core/log.ts'
+import type { UserPresence } from '../src/modules/identity/user-presence.ts'
 
 /** A person counts as absent once three rounds have passed without them. */
 const ROUND_MS = 5_000

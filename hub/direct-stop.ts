@@ -1,10 +1,10 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import { type HubCommand, rooms } from '@wheelhouse/protocol'
 import type { Socket } from 'socket.io'
-import type { Bus } from '../src/events/bus.ts'
-import type { Caller } from '../src/http/endpoint.ts'
-import { isDatabaseAway, unavailable } from '../src/http/errors.ts'
-import { reasonOfStop } from '../src/sessions/session.stop.ts'
+import { isDatabaseAway, unavailable } from '../src/core/errors/errors.ts'
+import type { Bus } from '../src/core/events/bus.ts'
+import type { Caller } from '../src/core/http/endpoint.ts'
+import { reasonOfStop } from '../src/modules/sessions/session-stop.ts'
 
 /** How long a stop waits for the database before it goes to the robot without it. */
 const PATIENCE_MS = 500

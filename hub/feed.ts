@@ -1,7 +1,7 @@
 import { rooms } from '@wheelhouse/protocol'
 import type { Server } from 'socket.io'
-import type { EventName, EventPayload } from '../src/events/catalog.ts'
-import type { Fact } from '../src/events/relay.ts'
+import type { EventName, EventPayload } from '../src/core/events/catalog.ts'
+import type { Fact } from '../src/core/events/relay.ts'
 
 type Tell = { [N in EventName]: (io: Server, payload: EventPayload<N>) => void }
 

@@ -1,8 +1,8 @@
 import type { IncomingMessage } from 'node:http'
 import type { Server, Socket } from 'socket.io'
-import type { Guard } from '../src/guard.ts'
-import { requestNetwork } from '../src/http/client-address.ts'
-import { AppError } from '../src/http/errors.ts'
+import { AppError } from '../src/core/errors/errors.ts'
+import type { Guard } from '../src/core/errors/guard.ts'
+import { requestNetwork } from '../src/core/http/client-address.ts'
 
 const WINDOW_MS = 60_000
 /** Networks that are counted at a time; of more than that the oldest is forgotten. */

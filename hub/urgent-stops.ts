@@ -1,4 +1,4 @@
-import { AppError } from '../src/http/errors.ts'
+import { AppError } from '../src/core/errors/errors.ts'
 
 /** Sessions that one socket may be stopping at a time beyond its allowance. */
 const MAX_RUNNING = 4

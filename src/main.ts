@@ -1,10 +1,10 @@
 import { inspect } from 'node:util'
-import { loadConfig } from './config.ts'
-import { createCameraPages } from './demo/camera/camera.pages.ts'
-import { startDemo } from './demo/start.ts'
-import { createLog } from './log.ts'
-import { watchProcess } from './process-errors.ts'
-import { type Running, startRoles } from './roles.ts'
+import { createCameraPages } from '../tools/demo/camera/camera-pages.ts'
+import { startDemo } from '../tools/demo/start.ts'
+import { loadConfig } from './app/config.ts'
+import { type Running, startRoles } from './app/roles.ts'
+import { watchProcess } from './core/errors/process-errors.ts'
+import { createLog } from './core/log.ts'
 
 const PARENT_CHECK_MS = 500
 

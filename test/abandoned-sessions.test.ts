@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { createAbandonmentWorker } from '../src/sessions/abandonment.worker.ts'
+import { createAbandonmentWorker } from '../src/modules/sessions/abandonment.worker.ts'
 import { cast, createSilentGateway, MINUTE_MS, type SilentGateway } from './support/billing.ts'
 import { act, openScene, start } from './support/cast.ts'
 import { TestDriver } from './support/frame-socket.ts'

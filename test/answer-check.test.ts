@@ -3,9 +3,9 @@ import type { AddressInfo } from 'node:net'
 import { pino } from 'pino'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { z } from 'zod'
-import { createApp } from '../src/http/app.ts'
-import { type Endpoint, endpoint } from '../src/http/endpoint.ts'
-import { AppError, conflict, notFound } from '../src/http/errors.ts'
+import { AppError, conflict, notFound } from '../src/core/errors/errors.ts'
+import { createApp } from '../src/core/http/app.ts'
+import { type Endpoint, endpoint } from '../src/core/http/endpoint.ts'
 
 const Item = z.object({ name: z.string(), parts: z.array(z.object({ size: z.number() })) })
 const good = { name: 'a', parts: [{ size: 1 }] }

@@ -42,14 +42,14 @@ const product = ['src', 'gateway', 'hub', 'protocol', 'sdk', 'cli', 'console']
 
 /** The composition root knows every role; the demonstration plays robots and people with the SDK. */
 function isException(file: string, target: string): boolean {
-  if (file === 'src/roles.ts') return target === 'gateway' || target === 'hub'
+  if (file === 'src/app/roles.ts') return target === 'gateway' || target === 'hub'
   return file.startsWith('src/demo/') && target === 'sdk'
 }
 
 /** Programs of their own: they read the environment themselves. */
 const environmentReaders = [
-  ...['src/config.ts', 'src/demo/play.ts', 'src/demo/drive.ts', 'cli/main.ts'],
-  'cli/robots/view.ts', // shows a program that does so
+  ...['src/app/config.ts', 'tools/demo/play.ts', 'tools/demo/drive.ts', 'packages/cli/main.ts'],
+  'packages/cli/robots/view.ts', // shows a program that does so
 ]
 const MAX_LINES = 350
 
@@ -66,7 +66,7 @@ function walk(folder = root): string[] {
 }
 
 /** Written by programs: `npm run openapi`. */
-const generated = new Set(['sdk/rest-types.d.ts'])
+const generated = new Set(['packages/sdk/rest-types.d.ts'])
 
 const files = walk()
 const texts = new Map(files.map((file) => [file, readFileSync(join(root, file), 'utf8')]))
@@ -108,10 +108,10 @@ const internal = modules.flatMap((file) =>
 describe('imports', () => {
   test('are all found', () => {
     const found = internal.map(({ file, target }) => `${file} → ${target}`)
-    expect(found).toContain('src/roles.ts → gateway/index.ts')
-    expect(found).toContain('src/roles.ts → hub/server.ts')
-    expect(found).toContain('src/demo/start.ts → sdk/index.ts')
-    expect(found).toContain('test/support/world.ts → src/roles.ts')
+    expect(found).toContain('src/app/roles.ts → gateway/index.ts')
+    expect(found).toContain('src/app/roles.ts → hub/server.ts')
+    expect(found).toContain('tools/demo/start.ts → packages/sdk/index.ts')
+    expect(found).toContain('test/support/world.ts → src/app/roles.ts')
     for (const part of product)
       expect(
         internal.some(({ file }) => partOf(file) === part),
@@ -159,7 +159,7 @@ describe('imports', () => {
 
   test('of the SDK and the protocol reach nothing of Node, so that they can be bundled for browsers', () => {
     const portable = modules.filter((file) => ['sdk', 'protocol'].includes(partOf(file)))
-    expect(portable).toContain('sdk/operator-link.ts')
+    expect(portable).toContain('packages/sdk/operator-link.ts')
     const bound = portable.filter(
       (file) => importsOf(file).some(isBuiltIn) || /\b(?:Buffer\s*[.(]|process\s*\.)/.test(textOf(file)),
     )
@@ -189,7 +189,7 @@ describe('the code', () => {
     const readers = modules.filter(
       (file) => product.includes(partOf(file)) && /\bprocess\s*\.\s*env\b/.test(textOf(file)),
     )
-    expect(readers).toContain('src/config.ts')
+    expect(readers).toContain('src/app/config.ts')
     expect(readers.filter((file) => !environmentReaders.includes(file))).toEqual([])
   })
 

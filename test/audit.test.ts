@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { audit } from '../src/admin/audit.ts'
+import { audit } from '../src/core/audit/audit.ts'
 import type { Person } from './support/person.ts'
 import { connectTo } from './support/sql.ts'
 import { createWorld, type World } from './support/world.ts'

@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { openingAt } from '../src/operators/availability.ts'
-import type { Slot } from '../src/operators/schedule.schema.ts'
+import { openingAt } from '../src/modules/operators/availability.ts'
+import type { Slot } from '../src/modules/operators/schedule.schema.ts'
 
 const MINUTE_MS = 60_000
 const DAY_MS = 24 * 60 * MINUTE_MS

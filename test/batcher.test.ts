@@ -1,5 +1,5 @@
 import { expect, test, vi } from 'vitest'
-import { createBatcher } from '../src/presence/batcher.ts'
+import { createBatcher } from '../src/modules/presence/batcher.ts'
 
 /** A batcher whose runs end when the test says so. */
 function createStage(options: { maxBatch?: number; maxQueued?: number } = {}) {

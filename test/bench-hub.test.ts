@@ -2,10 +2,10 @@ import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { Server } from 'socket.io'
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
-import { Deliveries } from '../bench/hub/deliveries.ts'
-import { type HubDoor, HubSocket } from '../bench/hub/hub-socket.ts'
-import { factOf, isSessionEvent, seqOf } from '../bench/hub/packets.ts'
-import { createReturning } from '../bench/hub/returning.ts'
+import { Deliveries } from '../tools/bench/hub/deliveries.ts'
+import { type HubDoor, HubSocket } from '../tools/bench/hub/hub-socket.ts'
+import { factOf, isSessionEvent, seqOf } from '../tools/bench/hub/packets.ts'
+import { createReturning } from '../tools/bench/hub/returning.ts'
 
 // The parts of the hub's load generator that would lie without anybody noticing.
 

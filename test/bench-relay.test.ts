@@ -1,13 +1,13 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { maskedFrame, OPCODE_BINARY } from '../bench/fleet/wire.ts'
-import { Histogram } from '../bench/relay/histogram.ts'
-import { PAUSE_MS, PauseWatch } from '../bench/relay/pauses.ts'
-import { ackFrame, controlFrame, forms, kindOf, seqOf } from '../bench/relay/payload.ts'
-import { createMqttWire } from '../bench/relay/wires/mqtt.ts'
-import { createNatsWire } from '../bench/relay/wires/nats.ts'
-import type { Heard } from '../bench/relay/wires/wire.ts'
-import { percentile } from '../bench/stats.ts'
+import { maskedFrame, OPCODE_BINARY } from '../tools/bench/fleet/wire.ts'
+import { Histogram } from '../tools/bench/relay/histogram.ts'
+import { PAUSE_MS, PauseWatch } from '../tools/bench/relay/pauses.ts'
+import { ackFrame, controlFrame, forms, kindOf, seqOf } from '../tools/bench/relay/payload.ts'
+import { createMqttWire } from '../tools/bench/relay/wires/mqtt.ts'
+import { createNatsWire } from '../tools/bench/relay/wires/nats.ts'
+import type { Heard } from '../tools/bench/relay/wires/wire.ts'
+import { percentile } from '../tools/bench/stats.ts'
 
 // The parts of the benchmark that would lie without anybody noticing.
 

@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { type Chargeable, charge } from '../src/billing/charge.ts'
-import { addMonths, monthOf, startOf } from '../src/billing/month.ts'
+import { type Chargeable, charge } from '../src/modules/billing/charge.ts'
+import { addMonths, monthOf, startOf } from '../src/modules/billing/month.ts'
 
 const MINUTE_MS = 60_000
 const DAYS_30_MS = 30 * 24 * 60 * MINUTE_MS

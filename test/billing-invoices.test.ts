@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { type CompiledQuery, sql } from 'kysely'
 import { describe, expect, test, vi } from 'vitest'
-import { createMonthlyClose } from '../src/billing/invoice.close.ts'
+import { createMonthlyClose } from '../src/modules/billing/invoice-close.ts'
 import { cast, createSilentGateway, HOUR_MS, MINUTE_MS } from './support/billing.ts'
 import { act, start } from './support/cast.ts'
 import type { Person } from './support/person.ts'

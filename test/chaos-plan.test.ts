@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'vitest'
-import { readOptions } from '../chaos/options.ts'
-import { type Fault, nameOf, planFaults, sufferer } from '../chaos/plan.ts'
-import { createRandom } from '../chaos/random.ts'
-import { percentile, recoveries } from '../chaos/report.ts'
+import { readOptions } from '../tools/chaos/options.ts'
+import { type Fault, nameOf, planFaults, sufferer } from '../tools/chaos/plan.ts'
+import { createRandom } from '../tools/chaos/random.ts'
+import { percentile, recoveries } from '../tools/chaos/report.ts'
 
 const KINDS = 25
 

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { describe, expect, test } from 'vitest'
-import { EXIT } from '../cli/exit-codes.ts'
-import { reference, withReference } from '../cli/reference/reference.ts'
+import { EXIT } from '../packages/cli/exit-codes.ts'
+import { reference, withReference } from '../packages/cli/reference/reference.ts'
 import { declaredProgram } from './support/cli-ledger.ts'
 
 const page = readFileSync(new URL('../docs/cli.md', import.meta.url), 'utf8')
@@ -44,7 +44,7 @@ test('what declares the commands loads nothing but commander, so that help and c
       else loaded.add(from)
     }
   }
-  load(new URL('../cli/program.ts', import.meta.url))
+  load(new URL('../packages/cli/program.ts', import.meta.url))
   expect(loaded.size).toBeGreaterThan(10)
   expect([...loaded].filter((name) => !/^(file|node):/.test(name))).toEqual(['commander'])
 })

@@ -1,7 +1,7 @@
 import { mkdir, readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
-import { createMonthlyClose } from '../src/billing/invoice.close.ts'
+import { createMonthlyClose } from '../src/modules/billing/invoice-close.ts'
 import { start } from './support/cast.ts'
 import { createLedger } from './support/cli-ledger.ts'
 import { atCommandLine, entriesOf } from './support/cli-world.ts'

@@ -3,8 +3,8 @@ import { once } from 'node:events'
 import { chmod, readFile, stat, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, onTestFinished, test, vi } from 'vitest'
-import { DriveKeys } from '../cli/drive/drive-keys.ts'
-import { emptyDriveView, screen } from '../cli/drive/drive-screen.ts'
+import { DriveKeys } from '../packages/cli/drive/drive-keys.ts'
+import { emptyDriveView, screen } from '../packages/cli/drive/drive-screen.ts'
 import { atCommandLine, entriesOf, robotOnline } from './support/cli-world.ts'
 import type { Person } from './support/person.ts'
 import { createTcpProxy } from './support/tcp-proxy.ts'
@@ -140,7 +140,7 @@ describe('wheelhouse simulate', () => {
 
 /** `npm run drive` with keys from a pipe. */
 function npmRunDrive(env: Record<string, string>, ...args: string[]) {
-  const child = spawn(process.execPath, ['src/demo/drive.ts', ...args], {
+  const child = spawn(process.execPath, ['tools/demo/drive.ts', ...args], {
     stdio: 'pipe',
     env,
   }) as ChildProcess

@@ -1,6 +1,6 @@
 import { StreamableHTTPClientTransport } from '@modelcontextprotocol/client'
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
-import { McpForwarder } from '../cli/mcp/mcp-forwarder.ts'
+import { McpForwarder } from '../packages/cli/mcp/mcp-forwarder.ts'
 import { openScene } from './support/cast.ts'
 import { createScriptedMcp } from './support/scripted-mcp.ts'
 import { createTcpProxy } from './support/tcp-proxy.ts'

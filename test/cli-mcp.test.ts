@@ -15,7 +15,7 @@ import { createWorld, type World } from './support/world.ts'
 vi.setConfig({ testTimeout: 60_000 })
 afterAll(endCommands)
 const patience = { timeout: 30_000, interval: 20 }
-const MAIN = fileURLToPath(new URL('../cli/main.ts', import.meta.url))
+const MAIN = fileURLToPath(new URL('../packages/cli/main.ts', import.meta.url))
 
 /** `wheelhouse mcp` with lines of JSON-RPC by hand. */
 function byHand(user: CliUser) {

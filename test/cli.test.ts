@@ -3,7 +3,7 @@ import { once } from 'node:events'
 import type { RequestListener } from 'node:http'
 import { stripVTControlCharacters } from 'node:util'
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
-import packageFile from '../cli/package.json' with { type: 'json' }
+import packageFile from '../packages/cli/package.json' with { type: 'json' }
 import { listening } from './support/listening.ts'
 import type { Person } from './support/person.ts'
 import {
@@ -251,7 +251,7 @@ describe.concurrent('what it prints', () => {
       '-c',
       '"$0" "$@" > /dev/full',
       process.execPath,
-      'cli/main.ts',
+      'packages/cli/main.ts',
       'robots',
       'list',
       '--json',

@@ -7,9 +7,9 @@ import ajv from '@redocly/ajv'
 import { load } from 'js-yaml'
 import { describe, expect, test } from 'vitest'
 import { z } from 'zod'
-import { requireProgram } from '../cluster/programs.ts'
-import { loadConfig, variables } from '../src/config.ts'
-import { isLoopback } from '../src/idp/loopback.ts'
+import { loadConfig, variables } from '../src/app/config.ts'
+import { isLoopback } from '../src/modules/identity/oidc/loopback.ts'
+import { requireProgram } from '../tools/cluster/programs.ts'
 
 const root = fileURLToPath(new URL('..', import.meta.url))
 const read = (file: string) => readFileSync(join(root, file), 'utf8')
@@ -27,7 +27,7 @@ const Compose = z.object({ services: z.record(z.string(), Service) })
 const text = read('docker-compose.yml')
 const { services } = Compose.parse(load(text))
 const dockerfile = read('Dockerfile')
-const haproxy = read('cluster/haproxy.cfg')
+const haproxy = read('tools/cluster/haproxy.cfg')
 /** The services that run Wheelhouse. */
 const ours = Object.entries(services).filter(([, { build }]) => build !== undefined)
 
@@ -184,7 +184,7 @@ describe('haproxy.cfg', () => {
       const filled = Object.entries(env).map(([key, value]) => [key, filledIn(value, {})])
       const { stdout, stderr } = await promisify(execFile)(
         requireProgram('haproxy', 'haproxy'),
-        ['-c', '-f', join(root, 'cluster/haproxy.cfg')],
+        ['-c', '-f', join(root, 'tools/cluster/haproxy.cfg')],
         { env: Object.fromEntries(filled) },
       )
       expect(`${stdout}${stderr}`).toMatch(/valid/)

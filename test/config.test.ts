@@ -1,6 +1,6 @@
 import { resolve } from 'node:path'
 import { describe, expect, test } from 'vitest'
-import { loadConfig } from '../src/config.ts'
+import { loadConfig } from '../src/app/config.ts'
 
 /** The message that a start with this environment ends with. */
 function refusal(env: Record<string, string>): string {

@@ -1,7 +1,7 @@
 import type { Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
-import { type Schemas, SimulatedRobot } from '../sdk/index.ts'
-import { post } from '../src/billing/ledger.ts'
+import { type Schemas, SimulatedRobot } from '../packages/sdk/index.ts'
+import { post } from '../src/modules/billing/ledger.ts'
 import {
   type ConsoleBrowser,
   looksWell,

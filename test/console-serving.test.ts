@@ -8,11 +8,11 @@ import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import Koa from 'koa'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { consolePage } from '../src/site/console.page.ts'
+import { consolePage } from '../src/web/site/console-page.ts'
 import { ensureConsole } from './support/console.ts'
 import { createWorld, type World } from './support/world.ts'
 
-const built = fileURLToPath(new URL('../console/dist/assets', import.meta.url))
+const built = fileURLToPath(new URL('../packages/console/dist/assets', import.meta.url))
 let world: World
 
 beforeAll(async () => {

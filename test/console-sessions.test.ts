@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises'
 import type { Page } from 'playwright-core'
 import { afterAll, beforeAll, expect, test, vi } from 'vitest'
-import { OperatorLink, SimulatedRobot, ticketsOf } from '../sdk/index.ts'
+import { OperatorLink, SimulatedRobot, ticketsOf } from '../packages/sdk/index.ts'
 import { forgiveSlowStops } from './support/cockpit.ts'
 import { type ConsoleBrowser, openConsole, type PageOptions, seriousIssues } from './support/console.ts'
 import type { Person } from './support/person.ts'

@@ -1,5 +1,5 @@
 import { beforeAll, expect, test } from 'vitest'
-import { FIRST_VIEW_LIMIT_BYTES, firstViewScripts } from '../bench/console/first-view.ts'
+import { FIRST_VIEW_LIMIT_BYTES, firstViewScripts } from '../tools/bench/console/first-view.ts'
 import { ensureConsole } from './support/console.ts'
 
 beforeAll(() => ensureConsole())

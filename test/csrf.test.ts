@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { apiEndpoints } from '../src/api.ts'
+import { apiEndpoints } from '../src/app/api.ts'
 import { ask } from './support/ask.ts'
 import type { Person } from './support/person.ts'
 import { createWorld, type World } from './support/world.ts'

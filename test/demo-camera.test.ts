@@ -2,7 +2,7 @@ import { once } from 'node:events'
 import { createServer, get, type IncomingMessage, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { afterEach, expect, test, vi } from 'vitest'
-import { Camera, MAX_VIEWERS, STREAM_TYPE } from '../src/demo/camera/camera.ts'
+import { Camera, MAX_VIEWERS, STREAM_TYPE } from '../tools/demo/camera/camera.ts'
 import { lookAt } from './support/mjpeg.ts'
 
 const cleanups: (() => Promise<unknown> | unknown)[] = []

@@ -3,14 +3,14 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { afterAll, beforeAll, expect, test, vi } from 'vitest'
-import { loadConfig } from '../src/config.ts'
-import { seedDemo } from '../src/demo/seed.ts'
-import { createLog } from '../src/log.ts'
-import { startRoles } from '../src/roles.ts'
+import { loadConfig } from '../src/app/config.ts'
+import { startRoles } from '../src/app/roles.ts'
+import { createLog } from '../src/core/log.ts'
+import { seedDemo } from '../tools/demo/seed.ts'
 import { createTestDatabase, type TestDatabase } from './support/database.ts'
 import { expectStory, type Step, startDemo } from './support/demo-process.ts'
 
-const program = fileURLToPath(new URL('../src/demo/play.ts', import.meta.url))
+const program = fileURLToPath(new URL('../tools/demo/play.ts', import.meta.url))
 /** A stray pause or a step that waits for its patience would exceed this; loading the program does not count. */
 const PLAY_LIMIT_S = 10
 /** Far more than it takes: four of them start at once here, on a machine that may be busy with other tests. */

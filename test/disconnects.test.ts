@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { runDisconnects } from '../chaos/disconnects.ts'
+import { runDisconnects } from '../tools/chaos/disconnects.ts'
 import { openScene } from './support/cast.ts'
 import { createWorld } from './support/world.ts'
 

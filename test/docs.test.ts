@@ -20,17 +20,17 @@ import {
   ToRobotFrame,
 } from '@wheelhouse/protocol'
 import { describe, expect, test } from 'vitest'
-import { variables } from '../src/config.ts'
-import { refusalsOf } from '../src/http/refusals.ts'
-import { declaredEndpoints } from '../src/openapi/declared.ts'
-import { generateSecret, signatures } from '../src/outbound/webhook.signature.ts'
-import { eventTypes } from '../src/payments/webhook.service.ts'
+import { variables } from '../src/app/config.ts'
+import { refusalsOf } from '../src/core/http/refusals.ts'
+import { eventTypes } from '../src/modules/payments/webhook.service.ts'
+import { generateSecret, signatures } from '../src/modules/webhooks/webhook-signature.ts'
+import { declaredEndpoints } from '../src/web/openapi/declared.ts'
 
 const root = fileURLToPath(new URL('..', import.meta.url))
 const read = (file: string) => readFileSync(join(root, file), 'utf8')
 
 const examples = readdirSync(join(root, 'examples')).map((name) => join('examples', name))
-const pages = ['.', 'docs', 'docs/decisions', 'sdk', ...examples]
+const pages = ['.', 'docs', 'docs/decisions', 'packages/sdk', ...examples]
   .flatMap((folder) => readdirSync(join(root, folder)).map((name) => join(folder, name)))
   .filter((file) => file.endsWith('.md'))
 
@@ -116,11 +116,8 @@ describe('installations', () => {
     'CHANGELOG.md',
     'Dockerfile',
     'docs',
-    'sdk',
-    'protocol',
-    'cli',
+    'packages',
     'examples',
-    'console',
     'src',
   ]
     .flatMap((name) =>
@@ -149,7 +146,7 @@ describe('installations', () => {
   ])('would be found: %s', (text) => expect(unpublished(text)).toHaveLength(1))
 
   test.each([
-    'npx node cli/main.ts wheelhouse',
+    'npx node packages/cli/main.ts wheelhouse',
     'npm install --allow-remote=root https://hub.example/downloads/wheelhouse-sdk.tgz',
     'npx --yes https://hub.example/downloads/wheelhouse-cli.tgz mcp',
     'npm install ./wheelhouse-sdk-0.1.0.tgz',

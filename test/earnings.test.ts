@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { balance, post } from '../src/billing/ledger.ts'
+import { balance, post } from '../src/modules/billing/ledger.ts'
 import { cast, createSilentGateway, HOUR_MS, MINUTE_MS } from './support/billing.ts'
 import { act, openScene, start } from './support/cast.ts'
 import { connectTo } from './support/sql.ts'

@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import pg from 'pg'
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
-import { type EmbeddedPostgres, startEmbeddedPostgres } from '../src/db/embedded.ts'
+import { type EmbeddedPostgres, startEmbeddedPostgres } from '../src/core/database/embedded.ts'
 
 /** A data directory of one's own, and the databases that were started in it; both end with the test. */
 async function createPlace() {
@@ -61,7 +61,7 @@ async function query(url: string, text: string): Promise<Record<string, unknown>
 /** Another Wheelhouse: a process that starts the database and holds it until it is ended. */
 async function startElsewhere(dataDir: string) {
   const script = `
-    import { startEmbeddedPostgres } from ${JSON.stringify(new URL('../src/db/embedded.ts', import.meta.url))}
+    import { startEmbeddedPostgres } from ${JSON.stringify(new URL('../src/core/database/embedded.ts', import.meta.url))}
     const { url } = await startEmbeddedPostgres({ dataDir: process.argv[1], log() {} })
     setInterval(() => {}, 1000)
     process.stdout.write(url)`

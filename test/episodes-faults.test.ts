@@ -2,8 +2,8 @@ import { describe, expect, test, vi } from 'vitest'
 import WebSocket from 'ws'
 import { createEpisodes } from '../gateway/episodes.ts'
 import { RobotLink } from '../gateway/robot-link.ts'
-import type { ReportedEpisode } from '../src/datasets/episode.store.ts'
-import { createLog } from '../src/log.ts'
+import { createLog } from '../src/core/log.ts'
+import type { ReportedEpisode } from '../src/modules/datasets/episode.store.ts'
 import { createTestDatabase } from './support/database.ts'
 import {
   datasetsOf,

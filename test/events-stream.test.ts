@@ -1,7 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import fc from 'fast-check'
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
-import { createOutboundRetention } from '../src/outbound/retention.ts'
+import { createOutboundRetention } from '../src/modules/webhooks/retention.ts'
 import { act, openScene, start } from './support/cast.ts'
 import type { Person } from './support/person.ts'
 import { createWorld, type World } from './support/world.ts'

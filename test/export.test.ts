@@ -5,13 +5,13 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { sql } from 'kysely'
 import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from 'vitest'
-import type { Db } from '../src/db/orm.ts'
+import type { Db } from '../src/app/database/orm.ts'
 import {
   createSessionExports,
   type ExportCursor,
   type ExportFilter,
   type ReadPage,
-} from '../src/sessions/export.service.ts'
+} from '../src/modules/sessions/export.service.ts'
 import { parseCsv } from './support/csv.ts'
 import type { Person } from './support/person.ts'
 import { startWheelhouse } from './support/processes.ts'

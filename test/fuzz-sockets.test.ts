@@ -3,9 +3,9 @@ import { text } from 'node:stream/consumers'
 import { fileURLToPath } from 'node:url'
 import { isNestedTooDeep } from '@wheelhouse/protocol'
 import { expect, onTestFinished, test } from 'vitest'
-import { describeInput, type Input, targets } from '../chaos/fuzz/input.ts'
-import { createInputs } from '../chaos/fuzz/inputs.ts'
-import { readOptions } from '../chaos/fuzz/options.ts'
+import { describeInput, type Input, targets } from '../tools/chaos/fuzz/input.ts'
+import { createInputs } from '../tools/chaos/fuzz/inputs.ts'
+import { readOptions } from '../tools/chaos/fuzz/options.ts'
 
 const root = fileURLToPath(new URL('..', import.meta.url))
 const SESSION = '00000000-0000-4000-8000-000000000001'
@@ -49,7 +49,7 @@ test('options are checked', () => {
 
 test('a short run finds nothing', { timeout: 180_000 }, async () => {
   const { PATH = '', HOME = '' } = process.env
-  const fuzz = spawn(process.execPath, ['chaos/fuzz/main.ts', '--seed', '3', '--minutes', '0.1'], {
+  const fuzz = spawn(process.execPath, ['tools/chaos/fuzz/main.ts', '--seed', '3', '--minutes', '0.1'], {
     cwd: root,
     env: { PATH, HOME },
     stdio: ['ignore', 'pipe', 'pipe'],

@@ -1,7 +1,7 @@
 import { connect } from 'node:net'
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
 import WebSocket from 'ws'
-import { RobotLink } from '../sdk/index.ts'
+import { RobotLink } from '../packages/sdk/index.ts'
 import { TestRobot } from './support/frame-socket.ts'
 import type { Person } from './support/person.ts'
 import { attempt } from './support/upgrade.ts'

@@ -1,6 +1,6 @@
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { describe, expect, test } from 'vitest'
-import { gathered } from '../src/db/gathered.ts'
+import { gathered } from '../src/core/database/gathered.ts'
 
 /** Answers with ten times the question, and remembers what was asked together. */
 function tenfold(mostAtOnce?: number) {

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { connectOrm } from '../src/db/orm.ts'
+import { connectOrm } from '../src/app/database/orm.ts'
 import { createEmptyDatabase } from './support/empty-database.ts'
 import { connectTo } from './support/sql.ts'
 import { createWorld, type World } from './support/world.ts'

@@ -2,7 +2,7 @@ import type { IncomingMessage } from 'node:http'
 import { io } from 'socket.io-client'
 import { afterEach, describe, expect, test, vi } from 'vitest'
 import WebSocket from 'ws'
-import { requestNetwork } from '../src/http/client-address.ts'
+import { requestNetwork } from '../src/core/http/client-address.ts'
 import { createWorld, type World } from './support/world.ts'
 
 const LIMIT = 5

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import { expect, inject, test, vi } from 'vitest'
-import { HubClient } from '../sdk/index.ts'
+import { HubClient } from '../packages/sdk/index.ts'
 import { createTcpProxy } from './support/tcp-proxy.ts'
 import { createWorld, type World } from './support/world.ts'
 

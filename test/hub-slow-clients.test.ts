@@ -1,6 +1,6 @@
 import type { SessionLogEvent } from '@wheelhouse/protocol'
 import { expect, test, vi } from 'vitest'
-import { HubClient } from '../sdk/index.ts'
+import { HubClient } from '../packages/sdk/index.ts'
 import { openScene, type Scene } from './support/cast.ts'
 import { createTcpProxy } from './support/tcp-proxy.ts'
 import { createWorld, type World } from './support/world.ts'

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
-import type { RobotStop } from '../src/events/bus.ts'
+import type { RobotStop } from '../src/core/events/bus.ts'
 import { openScene, type Scene } from './support/cast.ts'
 import { createTestDatabase, type TestDatabase } from './support/database.ts'
 import type { TestHubSocket } from './support/hub-socket.ts'

@@ -3,8 +3,8 @@ import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { createLocalJWKSet, exportJWK, generateKeyPair, SignJWT } from 'jose'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { createUsers } from '../src/accounts/user.service.ts'
-import { createTransactor } from '../src/events/transactor.ts'
+import { createTransactor } from '../src/core/events/transactor.ts'
+import { createUsers } from '../src/modules/identity/user.service.ts'
 import { ADMIN, createIdentityWorld, type IdentityWorld } from './support/identity-world.ts'
 
 let world: IdentityWorld

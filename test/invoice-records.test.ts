@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import { expect, test } from 'vitest'
-import { connectOrm } from '../src/db/orm.ts'
+import { connectOrm } from '../src/app/database/orm.ts'
 import { HOUR_MS } from './support/billing.ts'
 import { act, start } from './support/cast.ts'
 import { createEmptyDatabase } from './support/empty-database.ts'

@@ -1,7 +1,7 @@
 import { McpServer } from '@modelcontextprotocol/server'
 import { MAX_FRAME_DEPTH } from '@wheelhouse/protocol'
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
-import { hideInternalErrors } from '../src/mcp/error-texts.ts'
+import { hideInternalErrors } from '../src/web/mcp/error-texts.ts'
 import { ask } from './support/ask.ts'
 import type { Person } from './support/person.ts'
 import { createWorld, type World } from './support/world.ts'

@@ -1,6 +1,11 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { BUCKET_COUNT, bucketOf, percentile, upperBoundMs } from '../src/control/latency.histogram.ts'
+import {
+  BUCKET_COUNT,
+  bucketOf,
+  percentile,
+  upperBoundMs,
+} from '../src/modules/sessions/control/latency-histogram.ts'
 
 const buckets = Array.from({ length: BUCKET_COUNT }, (_, bucket) => bucket)
 const [LAST, HIGHEST_MS] = [BUCKET_COUNT - 1, 60_000]

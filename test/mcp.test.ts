@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs'
 import type { Tool } from '@modelcontextprotocol/client'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { tools } from '../src/mcp/tools/index.ts'
+import { tools } from '../src/web/mcp/tools/index.ts'
 import { connectMcp, type Era } from './support/mcp.ts'
 import type { Person } from './support/person.ts'
 import { createWorld, type World } from './support/world.ts'

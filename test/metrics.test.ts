@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
-import { freePort } from '../src/db/embedded-postmaster.ts'
+import { freePort } from '../src/core/database/embedded-postmaster.ts'
 import { ask } from './support/ask.ts'
 import { act, openScene } from './support/cast.ts'
 import { createTestDatabase } from './support/database.ts'

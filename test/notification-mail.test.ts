@@ -1,6 +1,6 @@
 import { NotificationType } from '@wheelhouse/protocol'
 import { describe, expect, test, vi } from 'vitest'
-import { tellByMail } from '../src/notifications/mail.texts.ts'
+import { tellByMail } from '../src/modules/notifications/mail-texts.ts'
 import { createTestDatabase } from './support/database.ts'
 import type { Person } from './support/person.ts'
 import { type ReceivedMail, startMailServer } from './support/smtp.ts'

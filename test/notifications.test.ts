@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
-import { HubClient } from '../sdk/hub-client.ts'
-import type { UnreadUpdate } from '../sdk/unread-count.ts'
+import { HubClient } from '../packages/sdk/hub-client.ts'
+import type { UnreadUpdate } from '../packages/sdk/unread-count.ts'
 import type { Person } from './support/person.ts'
 import { createWorld, type World } from './support/world.ts'
 

@@ -7,11 +7,11 @@ import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { z } from 'zod'
-import { apiEndpoints } from '../src/api.ts'
-import { differenceFrom } from '../src/http/answer-check.ts'
-import { type Endpoint, endpoint, idParams } from '../src/http/endpoint.ts'
-import { declaredEndpoints, STORED_BASE_URL } from '../src/openapi/declared.ts'
-import { describeApi, type OpenApiDocument } from '../src/openapi/document.ts'
+import { apiEndpoints } from '../src/app/api.ts'
+import { differenceFrom } from '../src/core/http/answer-check.ts'
+import { type Endpoint, endpoint, idParams } from '../src/core/http/endpoint.ts'
+import { declaredEndpoints, STORED_BASE_URL } from '../src/web/openapi/declared.ts'
+import { describeApi, type OpenApiDocument } from '../src/web/openapi/document.ts'
 import { createWorld, type World } from './support/world.ts'
 
 const root = fileURLToPath(new URL('..', import.meta.url))
@@ -399,5 +399,5 @@ describe('a public linter', () => {
 
 test('the types of the SDK fit the stored description', async () => {
   // Fails with what to do about it.
-  await promisify(execFile)(process.execPath, ['scripts/rest-types.mjs', '--check'], { cwd: root })
+  await promisify(execFile)(process.execPath, ['tools/scripts/rest-types.mjs', '--check'], { cwd: root })
 })

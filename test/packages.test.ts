@@ -214,7 +214,7 @@ test('the libraries are there for `require` too', async () => {
 
 describe('wheelhouse', () => {
   test('tells its version and its commands', async () => {
-    const { version } = JSON.parse(await readFile(join(root, 'cli/package.json'), 'utf8'))
+    const { version } = JSON.parse(await readFile(join(root, 'packages/cli/package.json'), 'utf8'))
     expect(await installed.run('wheelhouse', ['--version'])).toEqual({ stdout: `${version}\n`, stderr: '' })
     const help = await installed.run('wheelhouse', ['--help'])
     expect(help.stdout).toMatch(/^Usage: wheelhouse/)

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import { describe, expect, test } from 'vitest'
-import { balance, post } from '../src/billing/ledger.ts'
+import { balance, post } from '../src/modules/billing/ledger.ts'
 import { type Mishap, startStripe } from './support/stripe/server.ts'
 import { createWorld } from './support/world.ts'
 

@@ -1,6 +1,6 @@
 import Stripe from 'stripe'
 import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from 'vitest'
-import { balance, post } from '../src/billing/ledger.ts'
+import { balance, post } from '../src/modules/billing/ledger.ts'
 import { ask } from './support/ask.ts'
 import type { Person } from './support/person.ts'
 import { snapshotEvent, thinEvent, WEBHOOK_SECRET } from './support/stripe/events.ts'

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { balance, post } from '../src/billing/ledger.ts'
+import { balance, post } from '../src/modules/billing/ledger.ts'
 import { deliver, snapshotEvent, thinEvent } from './support/stripe/events.ts'
 import { startStripe } from './support/stripe/server.ts'
 import { createWorld } from './support/world.ts'

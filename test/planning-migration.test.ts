@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { expect, test } from 'vitest'
-import { connectOrm } from '../src/db/orm.ts'
-import { catalog } from '../src/events/catalog.ts'
+import { connectOrm } from '../src/app/database/orm.ts'
+import { catalog } from '../src/core/events/catalog.ts'
 import { createEmptyDatabase } from './support/empty-database.ts'
 import { connectTo } from './support/sql.ts'
 

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import { expect, test } from 'vitest'
-import { createPresenceStore } from '../src/presence/presence.store.ts'
+import { createPresenceStore } from '../src/modules/presence/presence.store.ts'
 import { createTestDatabase } from './support/database.ts'
 import { connectTo } from './support/sql.ts'
 

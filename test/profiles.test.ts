@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { isCountry } from '../src/http/place-fields.ts'
+import { isCountry } from '../src/core/http/place-fields.ts'
 import { createWorld, type World } from './support/world.ts'
 
 const CLIENT = '/api/client/profile'

@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto'
 import { Redis } from 'ioredis'
 import { expect, inject, onTestFinished, test, vi } from 'vitest'
-import type { Bus, RobotStop } from '../src/events/bus.ts'
-import { createRedisBus } from '../src/events/redis-bus.ts'
+import type { Bus, RobotStop } from '../src/core/events/bus.ts'
+import { createRedisBus } from '../src/core/events/redis-bus.ts'
 import { createTcpProxy } from './support/tcp-proxy.ts'
 
 const patience = { timeout: 10_000 }

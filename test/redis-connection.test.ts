@@ -2,8 +2,8 @@ import { once } from 'node:events'
 import type { AddressInfo } from 'node:net'
 import { createConnection, createServer, type Socket } from 'node:net'
 import { expect, inject, onTestFinished, test, vi } from 'vitest'
-import { createLog } from '../src/log.ts'
-import { connectRedis } from '../src/redis.ts'
+import { createLog } from '../src/core/log.ts'
+import { connectRedis } from '../src/core/redis.ts'
 
 /** A Redis that answers everything but subscriptions while it is told not to. */
 async function hesitantRedis() {

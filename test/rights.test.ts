@@ -1,6 +1,6 @@
 import type { SessionLogEvent } from '@wheelhouse/protocol'
 import { describe, expect, inject, onTestFinished, test, vi } from 'vitest'
-import { HubClient } from '../sdk/index.ts'
+import { HubClient } from '../packages/sdk/index.ts'
 import { openScene } from './support/cast.ts'
 import { TestRobot } from './support/frame-socket.ts'
 import type { Person } from './support/person.ts'

@@ -4,7 +4,7 @@ import { expect, test, vi } from 'vitest'
 import { RobotLink } from '../gateway/robot-link.ts'
 import { createLogBacklog, MAX_WAITING_PER_ROBOT } from '../gateway/robot-log-backlog.ts'
 import { createRobotLogs } from '../gateway/robot-logs.ts'
-import type { ReportedLogLine } from '../src/robots/robot-log.store.ts'
+import type { ReportedLogLine } from '../src/modules/robots/robot-log.store.ts'
 
 const lineOf = (robotId: string, n: number, atMs = n): ReportedLogLine => ({
   ...{ robotId, level: 'info', message: String(n), dropped: 0, atMs },

@@ -1,6 +1,6 @@
 import { OperatorLink, RobotLink, ticketsOf, WatcherLink } from '@wheelhouse/sdk'
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
-import { createRobotLogJobs, EVENT_INTERVAL_MS } from '../src/robots/robot-log.worker.ts'
+import { createRobotLogJobs, EVENT_INTERVAL_MS } from '../src/modules/robots/robot-log.worker.ts'
 import { openScene, start } from './support/cast.ts'
 import type { TestRobot } from './support/frame-socket.ts'
 import type { Person } from './support/person.ts'

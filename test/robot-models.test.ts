@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { ControlMode, RobotCategory } from '../src/models/robot-model.schema.ts'
+import { ControlMode, RobotCategory } from '../src/modules/robots/robot-model.schema.ts'
 import { connectTo } from './support/sql.ts'
 import { createWorld, type World } from './support/world.ts'
 

@@ -1,9 +1,9 @@
 import { randomUUID } from 'node:crypto'
 import { Client } from 'pg'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { migrations } from '../src/db/migrations/index.ts'
-import { applyMigrations } from '../src/db/migrations.ts'
-import { connectOrm, type Orm } from '../src/db/orm.ts'
+import { migrations } from '../src/app/database/migrations/index.ts'
+import { applyMigrations } from '../src/app/database/migrations.ts'
+import { connectOrm, type Orm } from '../src/app/database/orm.ts'
 import { createTestDatabase, type TestDatabase } from './support/database.ts'
 import { createEmptyDatabase } from './support/empty-database.ts'
 

@@ -7,9 +7,9 @@ import {
   demoLimits,
   isStanding,
   velocity,
-} from '../sdk/differential-drive.ts'
-import { DrivePilot, readBinaryDriveCommand, readDriveCommand } from '../sdk/drive-pilot.ts'
-import { demoWorld, isFree, nearestSurface, normalAngle } from '../sdk/world.ts'
+} from '../packages/sdk/differential-drive.ts'
+import { DrivePilot, readBinaryDriveCommand, readDriveCommand } from '../packages/sdk/drive-pilot.ts'
+import { demoWorld, isFree, nearestSurface, normalAngle } from '../packages/sdk/world.ts'
 
 const standing: DriveState = {
   xM: 1,

@@ -6,9 +6,9 @@ import type { SessionLogEvent } from '@wheelhouse/protocol'
 import fc from 'fast-check'
 import { Server, type Socket } from 'socket.io'
 import { afterEach, expect, test, vi } from 'vitest'
-import { HubClosedError, HubError, NotConnectedError, UnacknowledgedError } from '../sdk/errors.ts'
-import { HubClient, type HubClientOptions } from '../sdk/hub-client.ts'
-import type { RobotsUpdate } from '../sdk/robot-board.ts'
+import { HubClosedError, HubError, NotConnectedError, UnacknowledgedError } from '../packages/sdk/errors.ts'
+import { HubClient, type HubClientOptions } from '../packages/sdk/hub-client.ts'
+import type { RobotsUpdate } from '../packages/sdk/robot-board.ts'
 
 const userId = '5a0c8f5e-4f0c-4b3f-8d5e-0c1e5b7f9a11'
 const quick = { baseMs: 2, maxMs: 10 }

@@ -9,9 +9,9 @@ import {
 } from '@wheelhouse/protocol'
 import { afterEach, describe, expect, test, vi } from 'vitest'
 import { type ClientOptions, WebSocket } from 'ws'
-import { Backoff } from '../sdk/backoff.ts'
-import { type LinkEnd, OperatorLink, type OperatorLinkOptions, WatcherLink } from '../sdk/index.ts'
-import { TicketRefusedError } from '../sdk/tickets.ts'
+import { Backoff } from '../packages/sdk/backoff.ts'
+import { type LinkEnd, OperatorLink, type OperatorLinkOptions, WatcherLink } from '../packages/sdk/index.ts'
+import { TicketRefusedError } from '../packages/sdk/tickets.ts'
 import { DriverGateway, sessionId } from './support/scripted-gateway.ts'
 
 const quick = { baseMs: 2, maxMs: 10 }

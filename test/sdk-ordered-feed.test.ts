@@ -1,8 +1,8 @@
 import fc from 'fast-check'
 import { expect, test, vi } from 'vitest'
-import { Backoff } from '../sdk/backoff.ts'
-import { HubError, NotConnectedError } from '../sdk/errors.ts'
-import { type FeedPage, OrderedFeed } from '../sdk/ordered-feed.ts'
+import { Backoff } from '../packages/sdk/backoff.ts'
+import { HubError, NotConnectedError } from '../packages/sdk/errors.ts'
+import { type FeedPage, OrderedFeed } from '../packages/sdk/ordered-feed.ts'
 
 const settle = () => new Promise<void>((resolve) => setImmediate(resolve))
 

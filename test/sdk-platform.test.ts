@@ -1,7 +1,13 @@
 import type { SessionLogEvent } from '@wheelhouse/protocol'
 import { describe, expect, test, vi } from 'vitest'
-import { HubClient, HubError, RobotLink, type RobotLinkEnd, type RobotsUpdate } from '../sdk/index.ts'
-import { freePort } from '../src/db/embedded-postmaster.ts'
+import {
+  HubClient,
+  HubError,
+  RobotLink,
+  type RobotLinkEnd,
+  type RobotsUpdate,
+} from '../packages/sdk/index.ts'
+import { freePort } from '../src/core/database/embedded-postmaster.ts'
 import type { Person } from './support/person.ts'
 import { createWorld, type World } from './support/world.ts'
 

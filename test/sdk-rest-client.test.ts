@@ -1,5 +1,11 @@
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
-import { ApiError, answerOf, createRestClient, everyEntry, type RestClientOptions } from '../sdk/index.ts'
+import {
+  ApiError,
+  answerOf,
+  createRestClient,
+  everyEntry,
+  type RestClientOptions,
+} from '../packages/sdk/index.ts'
 
 /** Answers in turn; the last one on and on. */
 type Script = readonly (() => Response)[]

@@ -7,8 +7,8 @@ import {
 } from '@wheelhouse/protocol'
 import fc from 'fast-check'
 import { afterEach, describe, expect, test, vi } from 'vitest'
-import { FrameAge } from '../sdk/frame-age.ts'
-import { RobotLink, type RobotLinkOptions } from '../sdk/index.ts'
+import { FrameAge } from '../packages/sdk/frame-age.ts'
+import { RobotLink, type RobotLinkOptions } from '../packages/sdk/index.ts'
 import { RobotGateway, sessionId } from './support/scripted-gateway.ts'
 
 const session = { session_id: sessionId, status: 'ACTIVE', operator_name: 'Ada' } as const

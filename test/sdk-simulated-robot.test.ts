@@ -3,7 +3,7 @@ import type { AddressInfo } from 'node:net'
 import { BINARY_CONTROL, encodeBinaryFrame } from '@wheelhouse/protocol'
 import { afterEach, expect, test, vi } from 'vitest'
 import { type WebSocket, WebSocketServer } from 'ws'
-import { SimulatedRobot } from '../sdk/simulated-robot.ts'
+import { SimulatedRobot } from '../packages/sdk/simulated-robot.ts'
 
 const sessionId = '2c1f0a52-6d5c-4a87-9a0e-0f6c5d1b7e11'
 const active = { session_id: sessionId, status: 'ACTIVE', operator_name: 'Ada' }

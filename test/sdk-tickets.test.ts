@@ -2,7 +2,7 @@ import { once } from 'node:events'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { afterEach, describe, expect, test, vi } from 'vitest'
-import { type LinkEnd, OperatorLink, ticketsOf } from '../sdk/index.ts'
+import { type LinkEnd, OperatorLink, ticketsOf } from '../packages/sdk/index.ts'
 import { openScene } from './support/cast.ts'
 import { createWorld } from './support/world.ts'
 

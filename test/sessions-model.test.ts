@@ -1,8 +1,8 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { createPresenceStore } from '../src/presence/presence.store.ts'
-import { createSweep } from '../src/presence/presence.sweep.ts'
-import { createSchedule } from '../src/sessions/session.schedule.ts'
+import { createPresenceStore } from '../src/modules/presence/presence.store.ts'
+import { createSweep } from '../src/modules/presence/presence-sweep.ts'
+import { createSchedule } from '../src/modules/sessions/session-schedule.ts'
 import { createSilentGateway } from './support/billing.ts'
 import type { Person } from './support/person.ts'
 import {

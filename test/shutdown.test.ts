@@ -2,7 +2,7 @@ import { connect } from 'node:net'
 import { setTimeout as delay } from 'node:timers/promises'
 import { Client } from 'pg'
 import { expect, test, vi } from 'vitest'
-import { freePort } from '../src/db/embedded-postmaster.ts'
+import { freePort } from '../src/core/database/embedded-postmaster.ts'
 import { createWorld } from './support/world.ts'
 
 const PROFILE = '/api/auth/profile'

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { spread } from '../src/async.ts'
+import { spread } from '../src/core/concurrency/async.ts'
 
 const upTo = (count: number) => Array.from({ length: count }, (_, index) => index)
 

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
-import { createOutboundRetention } from '../src/outbound/retention.ts'
+import { createOutboundRetention } from '../src/modules/webhooks/retention.ts'
 import type { Person } from './support/person.ts'
 import { ok, type Receiver, silence, startReceiver, status, verify } from './support/receiver.ts'
 import { createWorld, type World } from './support/world.ts'

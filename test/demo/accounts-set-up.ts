@@ -1,12 +1,12 @@
 import { z } from 'zod'
-import { ClientProfileView } from '../../src/clients/client-profile.schema.ts'
-import { OperatorProfileView } from '../../src/operators/operator-profile.schema.ts'
+import { ClientProfileView } from '../../src/modules/clients/client-profile.schema.ts'
+import { OperatorProfileView } from '../../src/modules/operators/operator-profile.schema.ts'
 import {
   ConnectStatus,
   CustomerView,
   HostedPage,
   SetupIntentView,
-} from '../../src/payments/payment.schema.ts'
+} from '../../src/modules/payments/payment.schema.ts'
 import { snapshotEvent, thinEvent } from '../support/stripe/events.ts'
 import { type Chapter, must, type Scene, stripeTells } from './scene.ts'
 

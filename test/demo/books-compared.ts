@@ -1,5 +1,5 @@
-import { Account } from '../../src/billing/ledger.entity.ts'
-import type { OwnStage } from '../../src/demo/play-stage.ts'
+import { Account } from '../../src/modules/billing/ledger.entity.ts'
+import type { OwnStage } from '../../tools/demo/play-stage.ts'
 import { type Chapter, must } from './scene.ts'
 
 const amount = (cents: number): string => (cents === 0 ? '' : (cents / 100).toFixed(2))

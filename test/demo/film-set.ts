@@ -2,9 +2,9 @@ import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { answerOf, createRestClient, type RestClient } from '@wheelhouse/sdk'
-import { createCameraPages } from '../../src/demo/camera/camera.pages.ts'
-import { ownStage } from '../../src/demo/play-stage.ts'
-import { startDemo } from '../../src/demo/start.ts'
+import { createCameraPages } from '../../tools/demo/camera/camera-pages.ts'
+import { ownStage } from '../../tools/demo/play-stage.ts'
+import { startDemo } from '../../tools/demo/start.ts'
 
 /** Somebody who acts through the REST API. */
 export interface Actor {

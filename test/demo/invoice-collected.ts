@@ -1,6 +1,6 @@
 import type { z } from 'zod'
-import { InvoiceDetail, InvoiceList } from '../../src/billing/invoice.schema.ts'
-import { PayoutOverview } from '../../src/payments/payment.schema.ts'
+import { InvoiceDetail, InvoiceList } from '../../src/modules/billing/invoice.schema.ts'
+import { PayoutOverview } from '../../src/modules/payments/payment.schema.ts'
 import { snapshotEvent } from '../support/stripe/events.ts'
 import { type Chapter, euros, must, type Scene, stripeTells, until } from './scene.ts'
 

@@ -1,4 +1,4 @@
-import { PayoutOverview, PayoutView } from '../../src/payments/payment.schema.ts'
+import { PayoutOverview, PayoutView } from '../../src/modules/payments/payment.schema.ts'
 import { type Chapter, euros, must, until } from './scene.ts'
 
 /** Stripe makes the transfer, and nobody hears of it: not paid, not free, and never made twice. */

@@ -1,7 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises'
-import type { Person } from '../../src/demo/play-person.ts'
-import type { OwnStage } from '../../src/demo/play-stage.ts'
-import { type Transcript, Unmet } from '../../src/demo/play-transcript.ts'
+import type { Person } from '../../tools/demo/play-person.ts'
+import type { OwnStage } from '../../tools/demo/play-stage.ts'
+import { type Transcript, Unmet } from '../../tools/demo/play-transcript.ts'
 import { deliver } from '../support/stripe/events.ts'
 import type { StripeStandIn } from '../support/stripe/server.ts'
 

@@ -1,9 +1,9 @@
 import { OperatorLink, ticketsOf } from '@wheelhouse/sdk'
 import { z } from 'zod'
-import { createPlayRobot } from '../../src/demo/play-robot.ts'
-import { Unmet } from '../../src/demo/play-transcript.ts'
-import { PayoutOverview } from '../../src/payments/payment.schema.ts'
-import { CreatedSession } from '../../src/sessions/session.records.ts'
+import { PayoutOverview } from '../../src/modules/payments/payment.schema.ts'
+import { CreatedSession } from '../../src/modules/sessions/session-records.ts'
+import { createPlayRobot } from '../../tools/demo/play-robot.ts'
+import { Unmet } from '../../tools/demo/play-transcript.ts'
 import { type Chapter, euros, must, type Scene } from './scene.ts'
 
 const DRIVEN_MINUTES = 60

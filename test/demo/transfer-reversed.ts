@@ -1,4 +1,4 @@
-import { PayoutOverview } from '../../src/payments/payment.schema.ts'
+import { PayoutOverview } from '../../src/modules/payments/payment.schema.ts'
 import { snapshotEvent } from '../support/stripe/events.ts'
 import { type Chapter, euros, must, type Scene, stripeTells } from './scene.ts'
 

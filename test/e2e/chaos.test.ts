@@ -12,7 +12,7 @@ test('a minute of kills, pauses and cuts under load, and every invariant holds',
 }, async () => {
   const bench = execFile(
     process.execPath,
-    ['chaos/main.ts', '--quick', '--seed', '20261121', '--robots', '10'],
+    ['tools/chaos/main.ts', '--quick', '--seed', '20261121', '--robots', '10'],
     {
       ...{ cwd: ROOT, encoding: 'utf8', maxBuffer: 16 * 2 ** 20 },
     },

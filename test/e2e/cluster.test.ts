@@ -9,8 +9,8 @@ import { createInterface } from 'node:readline'
 import { fileURLToPath } from 'node:url'
 import type { SessionLogEvent } from '@wheelhouse/protocol'
 import { afterAll, beforeAll, expect, test, vi } from 'vitest'
-import { type Cluster, type ClusterNode, type NodeKind, startCluster } from '../../cluster/cluster.ts'
-import { HubClient, OperatorLink, SimulatedRobot, ticketsOf } from '../../sdk/index.ts'
+import { HubClient, OperatorLink, SimulatedRobot, ticketsOf } from '../../packages/sdk/index.ts'
+import { type Cluster, type ClusterNode, type NodeKind, startCluster } from '../../tools/cluster/cluster.ts'
 import { createBrowser } from '../support/browser.ts'
 import { createPerson, type Person } from '../support/person.ts'
 
@@ -226,7 +226,7 @@ test.each(['SIGKILL', 'SIGINT'] as const)(
     timeout: 60_000,
   },
   async (signal) => {
-    const program = fileURLToPath(new URL('../../cluster/main.ts', import.meta.url))
+    const program = fileURLToPath(new URL('../../tools/cluster/main.ts', import.meta.url))
     const args = [program, '--port', '0', '--data-dir', dataDir] // of the cluster that has ended
     const child = spawn(process.execPath, args, { stdio: ['ignore', 'pipe', 'inherit'] })
     const ended = once(child, 'exit')

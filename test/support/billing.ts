@@ -1,5 +1,5 @@
 import { expect } from 'vitest'
-import { createPresenceStore } from '../../src/presence/presence.store.ts'
+import { createPresenceStore } from '../../src/modules/presence/presence.store.ts'
 import type { World } from './world.ts'
 
 export const MINUTE_MS = 60_000

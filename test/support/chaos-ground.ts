@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import type { Client } from 'pg'
-import type { Ground } from '../../chaos/checks/index.ts'
-import { createEvidence, lineOf } from '../../chaos/evidence.ts'
+import type { Ground } from '../../tools/chaos/checks/index.ts'
+import { createEvidence, lineOf } from '../../tools/chaos/evidence.ts'
 
 const ids = () => ({ owner: randomUUID(), operator: randomUUID(), robot: randomUUID(), node: randomUUID() })
 

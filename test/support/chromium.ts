@@ -4,7 +4,7 @@ import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { extname, join } from 'node:path'
 import type { Browser } from 'playwright-core'
-import { launchChromium as launch } from '../../bench/console/chromium.ts'
+import { launchChromium as launch } from '../../tools/bench/console/chromium.ts'
 import { chromium } from './outside-programs.ts'
 
 /** Chromium as the benchmark drives it too. */

@@ -1,7 +1,7 @@
 import type { Command } from 'commander'
 import { expect } from 'vitest'
-import { announceCompletion } from '../../cli/completion/command.ts'
-import { createProgram } from '../../cli/program.ts'
+import { announceCompletion } from '../../packages/cli/completion/command.ts'
+import { createProgram } from '../../packages/cli/program.ts'
 import { type CliUser, openTerminal, startCli } from './terminal.ts'
 
 /** How a command is called: by a person in a terminal, or by a program with `--json`. */

@@ -19,7 +19,7 @@ export type PageOptions = NonNullable<Parameters<Browser['newContext']>[0]>
 
 /** Builds the console, unless the last build is of the same sources. */
 export async function ensureConsole(): Promise<void> {
-  await promisify(execFile)(process.execPath, ['scripts/ensure-console.mjs'], { cwd: root })
+  await promisify(execFile)(process.execPath, ['tools/scripts/ensure-console.mjs'], { cwd: root })
 }
 
 /** A browser for tests of the console at `baseUrl`. Ending it fails the test if a page had an error of its own. */

@@ -1,5 +1,5 @@
-import { createGuard, type Guard } from '../../src/guard.ts'
-import { createLog, type Log } from '../../src/log.ts'
+import { createGuard, type Guard } from '../../src/core/errors/guard.ts'
+import { createLog, type Log } from '../../src/core/log.ts'
 
 /** A guard that counts nothing, for parts that are tried without a platform. */
 export const plainGuard = (log: Log = createLog({ level: 'silent', pretty: false })): Guard =>

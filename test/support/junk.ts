@@ -1,5 +1,5 @@
 import fc, { type Arbitrary } from 'fast-check'
-import type { OpenApiDocument } from '../../src/openapi/document.ts'
+import type { OpenApiDocument } from '../../src/web/openapi/document.ts'
 
 /** Stands for an id that the platform has given to something of a kind; the sender puts one in its place. */
 export const idMark = (kind: string, index: number) => `@@${kind}:${index}@@`

@@ -2,7 +2,7 @@ import { execFile } from 'node:child_process'
 import { existsSync } from 'node:fs'
 import { delimiter, join } from 'node:path'
 import { promisify } from 'node:util'
-import { findProgram } from '../../cluster/programs.ts'
+import { findProgram } from '../../tools/cluster/programs.ts'
 import { installOnDebian } from './debian.ts'
 
 const run = promisify(execFile)

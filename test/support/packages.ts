@@ -12,14 +12,14 @@ const root = fileURLToPath(new URL('../..', import.meta.url))
 
 /** Packs as `npm run pack` does; answers with the tarballs' paths. */
 export async function packInto(folder: string): Promise<string[]> {
-  await run(process.execPath, [join(root, 'scripts/pack.mjs'), '--to', folder])
+  await run(process.execPath, [join(root, 'tools/scripts/pack.mjs'), '--to', folder])
   const files = (await readdir(folder)).filter((name) => name.endsWith('.tgz'))
   return files.sort().map((name) => join(folder, name))
 }
 
 /** Packs what a platform of this checkout serves at /downloads, unless the last time was from the same sources. */
 export async function ensurePackages(): Promise<void> {
-  await run(process.execPath, ['scripts/ensure-packages.mjs', '--strict'], { cwd: root })
+  await run(process.execPath, ['tools/scripts/ensure-packages.mjs', '--strict'], { cwd: root })
 }
 
 export type Installation = Awaited<ReturnType<typeof installPackages>>

@@ -5,9 +5,9 @@ import { tmpdir } from 'node:os'
 import { delimiter, join } from 'node:path'
 import { promisify } from 'node:util'
 import { Redis } from 'ioredis'
-import { redisAnswers } from '../../cluster/programs.ts'
-import { waitUntil } from '../../src/async.ts'
-import { freePort } from '../../src/db/embedded-postmaster.ts'
+import { waitUntil } from '../../src/core/concurrency/async.ts'
+import { freePort } from '../../src/core/database/embedded-postmaster.ts'
+import { redisAnswers } from '../../tools/cluster/programs.ts'
 import { installOnDebian } from './debian.ts'
 
 const run = promisify(execFile)

@@ -1,7 +1,7 @@
 import { deflateSync, gzipSync } from 'node:zlib'
 import fc, { type Arbitrary } from 'fast-check'
-import type { Endpoint, Upload } from '../../src/http/endpoint.ts'
-import type { OpenApiDocument } from '../../src/openapi/document.ts'
+import type { Endpoint, Upload } from '../../src/core/http/endpoint.ts'
+import type { OpenApiDocument } from '../../src/web/openapi/document.ts'
 import { anId, anyJson, fromSchema, nastyText, spoiled, toText } from './junk.ts'
 
 /** A request to a route, with marks where ids of the platform belong. */

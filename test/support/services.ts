@@ -2,7 +2,7 @@ import { mkdtemp, rm, statfs } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { Client } from 'pg'
-import { startEmbeddedPostgres } from '../../src/db/embedded.ts'
+import { startEmbeddedPostgres } from '../../src/core/database/embedded.ts'
 import { startRedis } from './redis.ts'
 
 // PostgreSQL and Redis for one test run, in a process of their own that lives as long as its standard input is

@@ -1,8 +1,8 @@
 import type { SessionStatus } from '@wheelhouse/protocol'
-import type { Driving, LatencyStretch } from '../../src/control/driving.service.ts'
-import type { BusTopic, BusTopics } from '../../src/events/bus.ts'
-import type { Presence } from '../../src/presence/presence.service.ts'
-import type { LinkState, OpenSession, PresenceStore } from '../../src/presence/presence.store.ts'
+import type { BusTopic, BusTopics } from '../../src/core/events/bus.ts'
+import type { Presence } from '../../src/modules/presence/presence.service.ts'
+import type { LinkState, OpenSession, PresenceStore } from '../../src/modules/presence/presence.store.ts'
+import type { Driving, LatencyStretch } from '../../src/modules/sessions/control/driving.service.ts'
 
 /** One robot and its sessions as the database would have them, with what the rules say of its changes. */
 interface Page {

@@ -1,6 +1,6 @@
 import { Client } from 'pg'
-import { applyMigrations } from '../../src/db/migrations.ts'
-import { connectOrm } from '../../src/db/orm.ts'
+import { applyMigrations } from '../../src/app/database/migrations.ts'
+import { connectOrm } from '../../src/app/database/orm.ts'
 
 /** Name of the migrated database that every test file's own is cloned from. */
 export const TEMPLATE_DATABASE = 'wheelhouse_test_template'

@@ -7,7 +7,7 @@ import { fileURLToPath } from 'node:url'
 import { stripVTControlCharacters } from 'node:util'
 import { vi } from 'vitest'
 
-const MAIN = fileURLToPath(new URL('../../cli/main.ts', import.meta.url))
+const MAIN = fileURLToPath(new URL('../../packages/cli/main.ts', import.meta.url))
 const patience = { timeout: 30_000, interval: 20 }
 
 /** What somebody who calls `wheelhouse` has: a settings folder, and an environment without anything of ours. */

@@ -1,5 +1,5 @@
-import { createMonthlyClose } from '../../../src/billing/invoice.close.ts'
-import { balance } from '../../../src/billing/ledger.ts'
+import { createMonthlyClose } from '../../../src/modules/billing/invoice-close.ts'
+import { balance } from '../../../src/modules/billing/ledger.ts'
 import { cast, createSilentGateway, MINUTE_MS } from '../billing.ts'
 import { act, start } from '../cast.ts'
 import { createWorld } from '../world.ts'

@@ -1,6 +1,6 @@
 import type { KyselyPlugin } from 'kysely'
-import { createPayments, type Payments } from '../../../src/payments/payments.ts'
-import { createProvider } from '../../../src/payments/provider.ts'
+import { createPayments, type Payments } from '../../../src/modules/payments/payments.ts'
+import { createProvider } from '../../../src/modules/payments/provider.ts'
 import type { World } from '../world.ts'
 import { WEBHOOK_SECRET } from './events.ts'
 import type { StripeStandIn } from './server.ts'

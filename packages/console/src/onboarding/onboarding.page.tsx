@@ -1,0 +1,107 @@
+import { Button, Card, Container, Group, SimpleGrid, Stack, Text, Title } from '@mantine/core'
+import { useQuery, useQueryClient } from '@tanstack/react-query'
+import { answerOf } from '@wheelhouse/sdk'
+import { useEffect } from 'react'
+import { keys } from '../api/keys.ts'
+import { usePlatform } from '../app/platform.ts'
+import { useMe } from '../auth/me.ts'
+import { signOut } from '../auth/sign-out.ts'
+import { ClientProfileForm } from '../profiles/client-profile-form.tsx'
+import { OperatorProfileForm } from '../profiles/operator-profile-form.tsx'
+import { useProfileChange } from '../settings/use-profile-change.ts'
+import { Loading, Problem, QueryView } from '../ui/states.tsx'
+
+const offers = [
+  {
+    role: 'operator',
+    title: 'Operator',
+    text: 'I drive robots of others and am paid for it.',
+    act: 'I want to drive',
+  },
+  {
+    role: 'client',
+    title: 'Owner',
+    text: 'I have robots and look for people who drive them.',
+    act: 'I have robots',
+  },
+] as const
+
+/** What a new account has still to say: who they are here, then the profile that goes with it. */
+export default function OnboardingPage() {
+  const { rest } = usePlatform()
+  const queries = useQueryClient()
+  const query = useQuery({
+    queryKey: keys.onboarding,
+    queryFn: () => answerOf(rest.GET('/api/auth/check-onboarding')),
+  })
+  const complete = query.data?.onboarded === true
+  const refreshProfile = () => queries.invalidateQueries({ queryKey: keys.profile })
+  // biome-ignore lint/correctness/useExhaustiveDependencies: once it is complete, the account is looked at again
+  useEffect(() => {
+    if (complete) void refreshProfile()
+  }, [complete])
+  const onSaved = () => void queries.invalidateQueries({ queryKey: keys.onboarding })
+  return (
+    <Container component="main" size="sm" py="xl">
+      <Stack gap="lg">
+        <QueryView query={query}>
+          {({ missing }) => {
+            const [step] = missing
+            if (step === 'role') return <ChooseRole />
+            if (step === 'client_profile') {
+              return (
+                <Step title="How can operators reach you?">
+                  <ClientProfileForm onSaved={onSaved} />
+                </Step>
+              )
+            }
+            if (step === 'operator_profile') {
+              return (
+                <Step title="Introduce yourself">
+                  <OperatorProfileForm onSaved={onSaved} />
+                </Step>
+              )
+            }
+            return <Loading />
+          }}
+        </QueryView>
+        <Group>
+          <Button variant="subtle" onClick={() => void signOut()}>
+            Sign out
+          </Button>
+        </Group>
+      </Stack>
+    </Container>
+  )
+}
+
+const Step = ({ title, children }: { title: string; children: React.ReactNode }) => (
+  <>
+    <Title order={1}>{title}</Title>
+    {children}
+  </>
+)
+
+function ChooseRole() {
+  const me = useMe()
+  const change = useProfileChange()
+  return (
+    <Step title={`Welcome, ${me.display_name}`}>
+      <Text>What brings you here?</Text>
+      <SimpleGrid cols={{ base: 1, xs: 2 }}>
+        {offers.map(({ role, title, text, act }) => (
+          <Card key={role} withBorder>
+            <Stack>
+              <Title order={2}>{title}</Title>
+              <Text>{text}</Text>
+              <Button loading={change.isPending} onClick={() => change.mutate({ role })}>
+                {act}
+              </Button>
+            </Stack>
+          </Card>
+        ))}
+      </SimpleGrid>
+      <Problem error={change.error} />
+    </Step>
+  )
+}

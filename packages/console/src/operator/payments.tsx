@@ -1,0 +1,53 @@
+import { Alert, SimpleGrid, Text } from '@mantine/core'
+import { useQuery } from '@tanstack/react-query'
+import { ApiError, answerOf } from '@wheelhouse/sdk'
+import { keys } from '../api/keys.ts'
+import { usePlatform } from '../app/platform.ts'
+import { Section } from '../ui/section.tsx'
+import { QueryView } from '../ui/states.tsx'
+import { PayoutAccount } from './payout-account.tsx'
+import { PayoutForm } from './payout-form.tsx'
+import { PayoutList } from './payout-list.tsx'
+
+const LOOK_AGAIN_MS = 15_000
+const MAX_RETRIES = 3
+
+/** A platform without payments says so at once, not for a moment: it names no time to come back. */
+const isNotSetUp = (error: unknown) =>
+  error instanceof ApiError && error.status === 503 && error.retryAfterS === undefined
+
+/** How the operator is paid. */
+export function Payments() {
+  const { rest } = usePlatform()
+  const query = useQuery({
+    queryKey: keys.payouts,
+    queryFn: () => answerOf(rest.GET('/api/payments/payout')),
+    retry: (count, error) => count < MAX_RETRIES && !isNotSetUp(error),
+    refetchInterval: ({ state }) => (state.data && state.data.pendingCents > 0 ? LOOK_AGAIN_MS : false),
+  })
+  if (isNotSetUp(query.error)) return <NotSetUp />
+  return (
+    <QueryView query={query}>
+      {(overview) => (
+        <>
+          <SimpleGrid cols={{ base: 1, md: 2 }}>
+            <PayoutAccount />
+            <PayoutForm overview={overview} />
+          </SimpleGrid>
+          <Section title="Payouts">
+            <PayoutList payouts={overview.payouts} />
+          </Section>
+        </>
+      )}
+    </QueryView>
+  )
+}
+
+const NotSetUp = () => (
+  <Alert color="gray" variant="outline" title="Payments are not set up here">
+    <Text size="sm">
+      This platform has no payment provider yet. Your earnings are counted all the same, and can be paid out
+      once it has one.
+    </Text>
+  </Alert>
+)

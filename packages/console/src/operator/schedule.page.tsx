@@ -1,0 +1,23 @@
+import { useQuery } from '@tanstack/react-query'
+import { answerOf } from '@wheelhouse/sdk'
+import { usePlatform } from '../app/platform.ts'
+import { Page } from '../ui/page.tsx'
+import { QueryView } from '../ui/states.tsx'
+import { AvailabilityLine } from './availability-line.tsx'
+import { scheduleKey } from './queries.ts'
+import { WeekEditor } from './week-editor.tsx'
+
+/** When this operator wants to work. */
+export function SchedulePage() {
+  const { rest } = usePlatform()
+  const query = useQuery({
+    queryKey: scheduleKey,
+    queryFn: () => answerOf(rest.GET('/api/operator/schedule')),
+  })
+  return (
+    <Page title="Weekly schedule" description="When you want to work. It repeats every week.">
+      <AvailabilityLine />
+      <QueryView query={query}>{(schedule) => <WeekEditor saved={schedule} />}</QueryView>
+    </Page>
+  )
+}

@@ -1,0 +1,46 @@
+import { useMe } from '../auth/me.ts'
+import { ClientProfileForm } from '../profiles/client-profile-form.tsx'
+import { OperatorProfileForm } from '../profiles/operator-profile-form.tsx'
+import { Page } from '../ui/page.tsx'
+import { Section } from '../ui/section.tsx'
+import { Webhooks } from '../webhooks/webhooks.tsx'
+import { AccountForm } from './account-form.tsx'
+import { ApiKeys } from './api-keys.tsx'
+import { AvatarForm } from './avatar-form.tsx'
+import { PreferencesForm } from './preferences-form.tsx'
+import { RolesSection } from './roles.tsx'
+
+/** Everything about the account. */
+export function SettingsPage() {
+  const { roles } = useMe()
+  return (
+    <Page title="Settings">
+      <Section title="Account">
+        <AvatarForm />
+        <AccountForm />
+      </Section>
+      {roles.includes('operator') && (
+        <Section title="You as an operator">
+          <OperatorProfileForm />
+        </Section>
+      )}
+      {roles.includes('client') && (
+        <Section title="You as an owner">
+          <ClientProfileForm />
+        </Section>
+      )}
+      <Section title="Roles">
+        <RolesSection />
+      </Section>
+      <Section title="Notifications">
+        <PreferencesForm />
+      </Section>
+      <Section title="API keys">
+        <ApiKeys />
+      </Section>
+      <Section title="Webhooks">
+        <Webhooks />
+      </Section>
+    </Page>
+  )
+}

@@ -1,0 +1,286 @@
+import { existsSync } from 'node:fs'
+import { resolve } from 'node:path'
+import { z } from 'zod'
+import { plainly } from '../core/http/plain-issues.ts'
+import { parseNetwork } from '../modules/webhooks/target-address.ts'
+import { webhookNetworks, webhookProblems } from '../modules/webhooks/webhook-networks.ts'
+
+export const Roles = z.enum(['api', 'hub', 'gateway', 'worker'])
+export type RoleName = z.infer<typeof Roles>
+
+const list = z.string().transform((text) =>
+  text
+    .split(',')
+    .map((part) => part.trim())
+    .filter((part) => part !== ''),
+)
+const port = z.string().regex(/^\d+$/, 'must be a port number').transform(Number).pipe(z.number().max(65_535))
+/** Node's timers fire at once when they are set to longer than this: 24 days. */
+const LONGEST_TIMER_MS = 2 ** 31 - 1
+const DAY_MS = 86_400_000
+const milliseconds = (minimum: number) =>
+  z
+    .string()
+    .regex(/^\d+$/, 'must be milliseconds, a whole number')
+    .transform(Number)
+    .pipe(z.number().min(minimum).max(LONGEST_TIMER_MS))
+/** Requests a minute; 0 stands for no limit. */
+const rate = z
+  .string()
+  .regex(/^\d{1,7}$/, 'must be requests per minute, a whole number')
+  .transform(Number)
+/** How long records are kept. */
+const days = z
+  .string()
+  .regex(/^\d{1,3}$/, 'must be days, a whole number')
+  .transform(Number)
+  .pipe(z.number().min(1).max(365))
+const flag = z.enum(['true', 'false', '1', '0']).transform((text) => text === 'true' || text === '1')
+const urlOf = (protocol: RegExp) => z.url({ protocol })
+/** One Redis, or several nodes of a Redis Cluster, which are reached in the same way. */
+const redisNodes = list
+  .pipe(z.array(urlOf(/^rediss?$/)).min(1))
+  .refine(
+    (urls) =>
+      new Set(urls.map((url) => new URL(url)).map((url) => url.protocol + url.username + url.password))
+        .size === 1,
+    'must have the same scheme, name and password for every node',
+  )
+  .transform((urls) => urls.join(','))
+const smtpUrl = urlOf(/^smtps?$/).refine((url) => new URL(url).hostname !== '', 'must name a host')
+/** Loose on purpose: `hub@localhost` is a good address on a mail server of one's own. */
+const address = z.string().regex(/^[^\s<>@,]+@[^\s<>@,]+$/, 'must be one e-mail address')
+/** `address` or `Name <address>`. */
+const mailbox = z
+  .string()
+  .regex(/^[^<>\p{Cc}]+( <[^<>]+>)?$/u, 'must be an address, or a name and <address>')
+  .transform((text) => {
+    const [, name, inBrackets] = /^(.*) <(.*)>$/.exec(text) ?? []
+    return { name: name ?? '', address: inBrackets ?? text }
+  })
+  .pipe(z.object({ name: z.string(), address }))
+/** In the form in which browsers send it, since that is what it is compared with. */
+const origin = urlOf(/^https?$/)
+  .refine((url) => /^[^/]+\/\/[^/?#@]+\/?$/.test(url), 'must be an origin: scheme, host and port alone')
+  .transform((url) => new URL(url).origin)
+
+const Env = z.object({
+  NODE_ENV: z.string().optional(),
+  /** Set by npm when it runs a script of package.json. */
+  npm_lifecycle_event: z.string().optional(),
+  ROLES: list.pipe(z.array(Roles).min(1)).default([...Roles.options]),
+  DATABASE_URL: urlOf(/^postgres(ql)?$/).optional(),
+  REDIS_URL: redisNodes.optional(),
+  DATA_DIR: z.string().default('./.data'),
+  PORT: port.default(3000),
+  HUB_PORT: port.default(3001),
+  GATEWAY_PORT: port.default(3002),
+  WORKER_PORT: port.optional(),
+  HOST: z.string().optional(),
+  /** Lets the built-in identity provider and the demo run where other machines can connect. */
+  ALLOW_INSECURE_DEV: flag.default(false),
+  BASE_URL: origin.optional(),
+  GATEWAY_URL: urlOf(/^wss?$/)
+    .transform((url) => url.replace(/\/+$/, ''))
+    .optional(),
+  IDP_ISSUER: urlOf(/^https?$/).optional(),
+  IDP_AUDIENCE: z.string().optional(),
+  IDP_JWKS_URL: urlOf(/^https?$/).optional(),
+  IDP_CLIENT_ID: z.string().optional(),
+  IDP_CLIENT_SECRET: z.string().optional(),
+  IDP_CLI_CLIENT_ID: z.string().optional(),
+  SECRET_KEY: z.string().min(32, 'must be at least 32 characters').optional(),
+  ADMIN_EMAILS: list.transform((emails) => emails.map((email) => email.toLowerCase())).default([]),
+  SMTP_URL: smtpUrl.optional(),
+  MAIL_FROM: mailbox.optional(),
+  CONTACT_TO: address.optional(),
+  STRIPE_SECRET_KEY: z
+    .string()
+    .regex(/^(sk|rk)_/, 'must be a secret key (sk_…) or a restricted one (rk_…)')
+    .optional(),
+  STRIPE_WEBHOOK_SECRET: list.pipe(z.array(z.string().startsWith('whsec_'))).default([]),
+  STRIPE_API_BASE: origin.optional(),
+  EARNINGS_HOLD_DAYS: z
+    .string()
+    .regex(/^\d{1,3}$/, 'must be days, a whole number')
+    .transform(Number)
+    .pipe(z.number().max(365))
+    .default(45),
+  /** Networks that webhooks may reach although they are not public. */
+  WEBHOOK_ALLOWED_NETWORKS: z
+    .union([
+      z.literal('none').transform((): string[] => []),
+      list.pipe(
+        z.array(
+          z
+            .string()
+            .refine((text) => parseNetwork(text) !== undefined, 'must be a network such as 10.0.0.0/8'),
+        ),
+      ),
+    ])
+    .optional(),
+  /** Whether webhooks may reach this machine. */
+  WEBHOOK_ALLOW_LOOPBACK: flag.default(false),
+  CORS_ORIGINS: list.pipe(z.array(origin)).default([]),
+  /** How many proxies stand in front; `true` is one. */
+  TRUST_PROXY: z
+    .enum(['true', 'false', ...'0123456789'])
+    .transform((text) => (text === 'true' ? 1 : text === 'false' ? 0 : Number(text)))
+    .default(0),
+  RATE_LIMIT_PER_MINUTE: rate.default(1_200),
+  RATE_LIMIT_PUBLIC_PER_MINUTE: rate.default(300),
+  /** Whether robots that are registered without a word about it ask for certified operators. */
+  ROBOTS_REQUIRE_CERTIFICATION: flag.default(false),
+  ROBOT_CONNECTS_PER_MINUTE: rate.default(30),
+  METRICS_TOKEN: z.string().min(16, 'must be at least 16 characters').optional(),
+  LOG_LEVEL: z.enum(['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent']).default('info'),
+  DEMO: flag.optional(),
+  HEARTBEAT_INTERVAL_MS: milliseconds(100).default(1_000),
+  HEARTBEAT_TIMEOUT_MS: milliseconds(300).default(3_500),
+  DEADMAN_MS: milliseconds(50).default(250),
+  OPERATOR_GRACE_MS: milliseconds(0).default(10_000),
+  ROBOT_GRACE_MS: milliseconds(0).default(120_000),
+  ROBOT_LOG_DAYS: days.default(7),
+  OPERATOR_JOIN_MS: milliseconds(0).default(120_000),
+  PAUSE_LIMIT_MS: milliseconds(0).default(1_800_000),
+})
+type Env = z.infer<typeof Env>
+
+/** Every variable that is read. */
+export const variables: readonly string[] = Object.keys(Env.shape)
+
+/** What cannot be said of one variable alone; each problem names the variable and the way out. */
+function crossProblems(env: Env): string[] {
+  const problems: string[] = []
+  const production = env.NODE_ENV === 'production'
+  const split = Roles.options.some((role) => !env.ROLES.includes(role))
+  if (split) {
+    const why = `is required when a process runs only some roles (ROLES=${env.ROLES.join(',')})`
+    if (!env.DATABASE_URL) problems.push(`DATABASE_URL ${why}: every process must share one PostgreSQL`)
+    if (!env.REDIS_URL) problems.push(`REDIS_URL ${why}: Redis carries what one process tells another`)
+  }
+  if (production && !env.SECRET_KEY) {
+    problems.push('SECRET_KEY is required in production: set at least 32 random characters')
+  }
+  if (production && !env.IDP_ISSUER) {
+    problems.push('IDP_ISSUER is required in production: the built-in identity provider is for development')
+  }
+  if (env.IDP_ISSUER && !env.IDP_AUDIENCE && !env.IDP_CLIENT_ID) {
+    problems.push('IDP_AUDIENCE or IDP_CLIENT_ID is required with IDP_ISSUER: tokens are checked for it')
+  }
+  if (env.SMTP_URL && !env.MAIL_FROM) {
+    problems.push(
+      'MAIL_FROM is required with SMTP_URL: mail needs a sender, e.g. Wheelhouse <hub@example.com>',
+    )
+  }
+  if (env.SMTP_URL && !env.CONTACT_TO) {
+    problems.push('CONTACT_TO is required with SMTP_URL: the address that contact messages are sent to')
+  }
+  if (env.STRIPE_SECRET_KEY && env.STRIPE_WEBHOOK_SECRET.length === 0) {
+    problems.push('STRIPE_WEBHOOK_SECRET is required with STRIPE_SECRET_KEY: payments are known by webhooks')
+  }
+  if (env.HEARTBEAT_TIMEOUT_MS < 2 * env.HEARTBEAT_INTERVAL_MS) {
+    problems.push(
+      'HEARTBEAT_TIMEOUT_MS must be at least twice HEARTBEAT_INTERVAL_MS: one late beat is no loss',
+    )
+  }
+  if (production && env.ALLOW_INSECURE_DEV) {
+    problems.push('ALLOW_INSECURE_DEV cannot be on in production: it gives admin accounts to anyone who asks')
+  }
+  if (production && env.DEMO) problems.push('DEMO cannot be on in production: it prints working credentials')
+  return [...problems, ...webhookProblems(env)]
+}
+
+/** The process's environment; a file `.env` in the working directory fills in what is not set. */
+function environment(): NodeJS.ProcessEnv {
+  if (existsSync('.env')) process.loadEnvFile('.env')
+  return process.env
+}
+
+/**
+ * Reads and checks the environment, the only place that does.
+ * @throws Error naming every problem at once.
+ */
+export function loadConfig(source: Record<string, string | undefined> = environment()) {
+  // An empty variable is how compose files and shells say "unset".
+  const given = Object.fromEntries(Object.entries(source).filter(([, value]) => value !== ''))
+  const { error } = Env.safeParse(given, plainly)
+  const wrong = new Set(error?.issues.map((issue) => String(issue.path[0])))
+  // What is wrong by itself is left out, so that the rest can be looked at together in the same run.
+  const env = Env.parse(Object.fromEntries(Object.entries(given).filter(([name]) => !wrong.has(name))))
+  const problems = [
+    ...(error ? [z.prettifyError(error)] : []),
+    ...crossProblems(env)
+      .filter((problem) => !wrong.has(problem.split(' ')[0] as string))
+      .map((problem) => `✖ ${problem}`),
+  ]
+  if (problems.length > 0) throw new Error(`Invalid environment:\n${problems.join('\n')}`)
+
+  const production = env.NODE_ENV === 'production'
+  return Object.freeze({
+    production,
+    /** In tests every answer is held against its schema. */
+    checkAnswers: env.NODE_ENV === 'test',
+    runByNpm: env.npm_lifecycle_event !== undefined,
+    roles: env.ROLES,
+    databaseUrl: env.DATABASE_URL,
+    redisUrl: env.REDIS_URL,
+    dataDir: resolve(env.DATA_DIR),
+    allowInsecureDev: env.ALLOW_INSECURE_DEV,
+    host: env.HOST ?? (production ? '0.0.0.0' : '127.0.0.1'),
+    port: env.PORT,
+    hubPort: env.HUB_PORT,
+    gatewayPort: env.GATEWAY_PORT,
+    workerPort: env.WORKER_PORT,
+    baseUrl: env.BASE_URL ?? `http://localhost:${env.PORT}`,
+    /** True when BASE_URL was not given, so that port 0 can be filled in once the real port is known. */
+    baseUrlFromPort: env.BASE_URL === undefined,
+    gatewayUrl: env.GATEWAY_URL ?? `ws://localhost:${env.GATEWAY_PORT}`,
+    gatewayUrlFromPort: env.GATEWAY_URL === undefined,
+    idp: env.IDP_ISSUER
+      ? {
+          issuer: env.IDP_ISSUER,
+          audience: (env.IDP_AUDIENCE ?? env.IDP_CLIENT_ID) as string,
+          jwksUrl: env.IDP_JWKS_URL,
+          clientId: env.IDP_CLIENT_ID,
+          clientSecret: env.IDP_CLIENT_SECRET,
+          /** Empty is unset, as a compose file passes it on. */
+          cliClientId: env.IDP_CLI_CLIENT_ID || undefined,
+        }
+      : undefined,
+    secretKey: env.SECRET_KEY,
+    adminEmails: env.ADMIN_EMAILS,
+    mail:
+      env.SMTP_URL && env.MAIL_FROM && env.CONTACT_TO
+        ? { url: env.SMTP_URL, from: env.MAIL_FROM, contactTo: env.CONTACT_TO }
+        : undefined,
+    payments: env.STRIPE_SECRET_KEY
+      ? {
+          secretKey: env.STRIPE_SECRET_KEY,
+          webhookSecrets: env.STRIPE_WEBHOOK_SECRET,
+          apiBase: env.STRIPE_API_BASE,
+        }
+      : undefined,
+    webhookNetworks: webhookNetworks(env),
+    corsOrigins: env.CORS_ORIGINS,
+    trustedProxies: env.TRUST_PROXY,
+    rateLimits: { perMinute: env.RATE_LIMIT_PER_MINUTE, publicPerMinute: env.RATE_LIMIT_PUBLIC_PER_MINUTE },
+    robotsRequireCertification: env.ROBOTS_REQUIRE_CERTIFICATION,
+    robotConnectsPerMinute: env.ROBOT_CONNECTS_PER_MINUTE,
+    metricsToken: env.METRICS_TOKEN,
+    logLevel: env.LOG_LEVEL,
+    demo: env.DEMO ?? (!production && !env.DATABASE_URL && !env.REDIS_URL && !env.IDP_ISSUER),
+    heartbeatIntervalMs: env.HEARTBEAT_INTERVAL_MS,
+    heartbeatTimeoutMs: env.HEARTBEAT_TIMEOUT_MS,
+    earningsHoldMs: env.EARNINGS_HOLD_DAYS * DAY_MS,
+    deadmanMs: env.DEADMAN_MS,
+    operatorGraceMs: env.OPERATOR_GRACE_MS,
+    robotGraceMs: env.ROBOT_GRACE_MS,
+    robotLogDays: env.ROBOT_LOG_DAYS,
+    /** 0: sessions wait for their operators for ever. */
+    operatorJoinMs: env.OPERATOR_JOIN_MS,
+    /** 0: pauses last until somebody ends them. */
+    pauseLimitMs: env.PAUSE_LIMIT_MS,
+  })
+}
+export type Config = ReturnType<typeof loadConfig>

@@ -1,0 +1,248 @@
+import { randomUUID } from 'node:crypto'
+import { demoAccounts } from '../../tools/demo/accounts.ts'
+import { createGuard } from '../core/errors/guard.ts'
+import { createTransactor } from '../core/events/transactor.ts'
+import { createRequestLimits } from '../core/http/admission.ts'
+import { createIdempotency } from '../core/http/idempotency.ts'
+import { createRateLimits } from '../core/http/rate-limits.ts'
+import type { Log } from '../core/log.ts'
+import { createMailer } from '../core/mail/mailer.ts'
+import { measureDatabase, measureDisk } from '../core/metrics/database-metrics.ts'
+import { createMetrics } from '../core/metrics/metrics.ts'
+import { createMetricsPage } from '../core/metrics/metrics-http.ts'
+import { createSecrets, loadOrCreateRootKey } from '../core/secrets.ts'
+import { createEarningsRelease } from '../modules/billing/earnings.service.ts'
+import { createInvoices } from '../modules/billing/invoice.service.ts'
+import { createPlans } from '../modules/billing/plan.service.ts'
+import { createSettle } from '../modules/billing/settle.ts'
+import { createClientProfiles } from '../modules/clients/client-profile.service.ts'
+import { createClientStats } from '../modules/clients/stats.service.ts'
+import { createDatasets } from '../modules/datasets/dataset.service.ts'
+import { createEpisodeStore } from '../modules/datasets/episode.store.ts'
+import { createApiKeys } from '../modules/identity/api-key.service.ts'
+import { createAuth } from '../modules/identity/auth.ts'
+import { createAvatars } from '../modules/identity/avatars/avatar.service.ts'
+import { createIdentity } from '../modules/identity/oidc/identity.ts'
+import { createRoles } from '../modules/identity/role.service.ts'
+import { createUsers } from '../modules/identity/user.service.ts'
+import { createUserPresence } from '../modules/identity/user-presence.ts'
+import { createDigests } from '../modules/notifications/digest.service.ts'
+import { createNotificationMails } from '../modules/notifications/mail.service.ts'
+import { createNotifications } from '../modules/notifications/notification.service.ts'
+import { createUnsubscribing, type Unsubscribing } from '../modules/notifications/unsubscribe.ts'
+import { createAvailability } from '../modules/operators/availability.service.ts'
+import { type Certifications, createCertifications } from '../modules/operators/certification.service.ts'
+import { createOperatorProfiles } from '../modules/operators/operator-profile.service.ts'
+import { createSchedules } from '../modules/operators/schedule.service.ts'
+import { createOperatorStats } from '../modules/operators/stats.service.ts'
+import { createPayments } from '../modules/payments/payments.ts'
+import { createBatteryJob } from '../modules/robots/battery.worker.ts'
+import { createRobots } from '../modules/robots/robot.service.ts'
+import { createRobotLogs } from '../modules/robots/robot-log.service.ts'
+import { createRobotLogStore } from '../modules/robots/robot-log.store.ts'
+import { createRobotLogJobs } from '../modules/robots/robot-log.worker.ts'
+import { createRobotTokens } from '../modules/robots/robot-token.ts'
+import { createRobotWatch } from '../modules/robots/robot-watch.ts'
+import { createDriving } from '../modules/sessions/control/driving.service.ts'
+import { createSessionTickets } from '../modules/sessions/control/ticket.service.ts'
+import { createTicketStore } from '../modules/sessions/control/ticket.store.ts'
+import { createTickets } from '../modules/sessions/control/ticket.ts'
+import { createSessionExports } from '../modules/sessions/export.service.ts'
+import { createExtensions } from '../modules/sessions/extension.service.ts'
+import { createMessages } from '../modules/sessions/message.service.ts'
+import { createRatings } from '../modules/sessions/rating.service.ts'
+import { createSessionLifecycle, type SessionLifecycle } from '../modules/sessions/session-lifecycle.ts'
+import { createSessionPresence } from '../modules/sessions/session-presence.ts'
+import { createSessionQueries } from '../modules/sessions/session-queries.ts'
+import { createSessionStarts } from '../modules/sessions/session-start.ts'
+import { createContact } from '../modules/support/contact.service.ts'
+import { createContactClaims } from '../modules/support/contact-claims.ts'
+import { createContactDelivery } from '../modules/support/contact-delivery.ts'
+import { createOutbound } from '../modules/webhooks/outbound.ts'
+import type { Config } from './config.ts'
+import { openInfrastructure } from './infrastructure.ts'
+
+export interface Surroundings {
+  readonly log: Log
+  readonly now: () => Date
+  /** Public origin, once the port is known. */
+  readonly baseUrl: string
+  /** Other machines can use the built-in identity provider, as ALLOW_INSECURE_DEV allows. */
+  readonly insecure?: boolean
+  /** Called when the platform cannot go on, with a message that says why. */
+  readonly fail: (cause: Error) => void
+  /** Called before every guarded handler, for tests, which throw from it. */
+  readonly beforeHandler?: ((handler: string) => void) | undefined
+}
+
+/** The composition root: everything is built here once, in reading order, and closed in reverse. */
+export async function createPlatform(config: Config, surroundings: Surroundings) {
+  const { log, fail } = surroundings
+  const closers = createClosers(log)
+  const report = (cause: unknown) => log.error({ err: cause }, 'background work failed')
+  try {
+    const infrastructure = await openInfrastructure(config, { log, report, fail, onClose: closers.add })
+    const base = createBase({ ...surroundings, ...infrastructure, config, report })
+    const accounts = await createAccounts(base)
+    closers.add(() => accounts.apiKeys.settled())
+    const sessions = createSessions(base)
+    const operators = createOperators(base)
+    const billing = createBilling(base)
+    return {
+      ...base,
+      ...accounts,
+      ...sessions,
+      ...operators,
+      ...createFleet(base, sessions.lifecycle, operators.certifications),
+      ...billing,
+      payments: createPayments({ ...base, ...accounts, ...operators, ...billing, settings: config.payments }),
+      ...createOutbound({ ...base, allowedNetworks: config.webhookNetworks }),
+      ...createSupport({ ...base, ...accounts }),
+      driving: createDriving({ ...base, queries: sessions.sessionQueries, users: accounts.users }),
+      close: closers.closeAll,
+    }
+  } catch (cause) {
+    await closers.closeAll()
+    throw cause
+  }
+}
+export type Platform = Awaited<ReturnType<typeof createPlatform>>
+
+/** Closes what was opened, newest first; one failure does not keep the rest open. */
+function createClosers(log: Log) {
+  const closers: (() => Promise<unknown>)[] = []
+  return {
+    add: (close: () => Promise<unknown>) => closers.push(close),
+    async closeAll() {
+      for (const close of closers.reverse()) {
+        await close().catch((cause) => log.error({ err: cause }, 'not closed cleanly'))
+      }
+    },
+  }
+}
+
+type Infrastructure = Awaited<ReturnType<typeof openInfrastructure>>
+type Base = ReturnType<typeof createBase>
+
+/** What all of the platform is made of: metrics, secrets, transactions, and what guards the requests. */
+function createBase(
+  parts: Surroundings & Infrastructure & { config: Config; report: (cause: unknown) => void },
+) {
+  const { config, limitsRedis, log } = parts
+  const metrics = createMetrics()
+  const guardOf = (role: string) =>
+    createGuard({
+      ...{ role, log, before: parts.beforeHandler },
+      count: (handler) => metrics.handlerFailed(role, handler),
+    })
+  const guards = { gateway: guardOf('gateway'), hub: guardOf('hub'), process: guardOf('process') }
+  measureDatabase(metrics, parts)
+  measureDisk(metrics, parts.diskWatch, config.databaseUrl ? undefined : config.dataDir)
+  const metricsPage = createMetricsPage({
+    metrics,
+    token: config.metricsToken,
+    production: config.production,
+  })
+  const secrets = createSecrets(config.secretKey ?? loadOrCreateRootKey(config.dataDir))
+  const rateLimits = createRateLimits(config.rateLimits, { redis: limitsRedis, refused: metrics.rateLimited })
+  const idempotency = createIdempotency({ ...parts, secrets, count: metrics.idempotency })
+  const transact = createTransactor({
+    ...parts,
+    checkFacts: config.checkAnswers,
+    beforeCommit: idempotency.mark,
+  })
+  return {
+    ...{ ...parts, processId: randomUUID() },
+    ...{ metrics, metricsPage, guards, secrets, rateLimits, idempotency, transact },
+  }
+}
+
+/** Who people are and how they prove it. */
+async function createAccounts(base: Base) {
+  const { config, baseUrl } = base
+  const accounts = config.demo ? demoAccounts : []
+  const identity = await createIdentity({ ...base, accounts })
+  const admins = accounts.filter((one) => one.admin).map((one) => one.email)
+  const users = createUsers({ ...base, adminEmails: [...config.adminEmails, ...admins] })
+  const apiKeys = createApiKeys(base)
+  const { verifyToken } = identity
+  const auth = createAuth({ users, apiKeys, verifyToken, baseUrl, corsOrigins: config.corsOrigins })
+  return {
+    ...{ ...identity, users, apiKeys, auth },
+    roles: createRoles(base),
+    userPresence: createUserPresence(base),
+    avatars: createAvatars(base),
+    notifications: createNotifications(base),
+    unsubscribing: createUnsubscribing(base),
+  }
+}
+
+/** Sessions and what happens in them. */
+function createSessions(base: Base) {
+  const sessionQueries = createSessionQueries(base)
+  const queries = sessionQueries
+  const starts = createSessionStarts(base)
+  const tickets = createTickets(base)
+  const ticketStore = createTicketStore(base)
+  return {
+    ...{ sessionQueries, starts, tickets, ticketStore },
+    lifecycle: createSessionLifecycle({ ...base, queries, starts, settle: createSettle(base.config) }),
+    messages: createMessages({ ...base, queries }),
+    extensions: createExtensions({ ...base, queries }),
+    ratings: createRatings({ ...base, queries }),
+    sessionExports: createSessionExports(base),
+    sessionTickets: createSessionTickets({ ...base, queries, tickets, ticketStore }),
+    sessionPresence: createSessionPresence(base),
+    requestLimits: createRequestLimits({ limits: base.rateLimits, takesPart: queries.takesPart }),
+  }
+}
+
+/** What operators tell of themselves, and what they may drive. */
+const createOperators = (base: Base) => ({
+  operatorProfiles: createOperatorProfiles(base),
+  operatorStats: createOperatorStats(base),
+  schedules: createSchedules(base),
+  availability: createAvailability(base),
+  certifications: createCertifications(base),
+})
+
+/** Robots and what they bring home. */
+const createFleet = (base: Base, lifecycle: SessionLifecycle, certifications: Certifications) => ({
+  robots: createRobots({
+    ...base,
+    cancelScheduled: lifecycle.cancelScheduled,
+    requireCertification: base.config.robotsRequireCertification,
+  }),
+  robotTokens: createRobotTokens(base.secrets),
+  robotWatch: createRobotWatch({ ...base, certifications }),
+  robotLogs: createRobotLogs(base),
+  robotLogStore: createRobotLogStore(base),
+  robotLogJobs: createRobotLogJobs({ ...base, keptDays: base.config.robotLogDays }),
+  batteryJob: createBatteryJob(base),
+  datasets: createDatasets(base),
+  episodeStore: createEpisodeStore(base),
+})
+
+/** Clients and what they pay. */
+const createBilling = (base: Base) => ({
+  clientProfiles: createClientProfiles(base),
+  clientStats: createClientStats(base),
+  plans: createPlans(base),
+  invoices: createInvoices(base),
+  earningsRelease: createEarningsRelease(base),
+})
+
+/** What the public writes to us, and what goes out by mail. Without a mail server it is stored and waits. */
+function createSupport(base: Base & { unsubscribing: Unsubscribing }) {
+  const { mail } = base.config
+  const claims = createContactClaims(base)
+  if (!mail) return { contact: createContact({ ...base, claims, delivery: undefined }) }
+  const mailer = createMailer(mail)
+  const contactDelivery = createContactDelivery({ ...base, claims, mailer, contactTo: mail.contactTo })
+  return {
+    contact: createContact({ ...base, claims, delivery: contactDelivery }),
+    contactDelivery,
+    digests: createDigests(base),
+    notificationMails: createNotificationMails({ ...base, mailer }),
+  }
+}

@@ -1,0 +1,185 @@
+import { Migrator } from '@mikro-orm/migrations'
+import { defineConfig, type EntityManager, MikroORM } from '@mikro-orm/postgresql'
+import type { InferKyselyDB } from '@mikro-orm/sql'
+import type { Kysely } from 'kysely'
+import { type Client, type Pool, type PoolClient, type TypeOverrides, types } from 'pg'
+import { AuditEntry } from '../../core/audit/audit.entity.ts'
+import { waitUntil } from '../../core/concurrency/async.ts'
+import { learnColumns } from '../../core/database/known-columns.ts'
+import { PreparingClient } from '../../core/database/prepared.ts'
+import { OutboxEvent } from '../../core/events/outbox.entity.ts'
+import { IdempotencyKey } from '../../core/http/idempotency.entity.ts'
+import { Invoice } from '../../modules/billing/invoice.entity.ts'
+import { LedgerEntry } from '../../modules/billing/ledger.entity.ts'
+import { PricingPlan } from '../../modules/billing/plan.entity.ts'
+import { ClientProfile } from '../../modules/clients/client-profile.entity.ts'
+import { Dataset, Episode } from '../../modules/datasets/dataset.entity.ts'
+import { ApiKey } from '../../modules/identity/api-key.entity.ts'
+import { Avatar } from '../../modules/identity/avatars/avatar.entity.ts'
+import { User } from '../../modules/identity/user.entity.ts'
+import { UserPresence } from '../../modules/identity/user-presence.entity.ts'
+import { NotificationDigest } from '../../modules/notifications/digest.entity.ts'
+import { Notification } from '../../modules/notifications/notification.entity.ts'
+import { NotificationMail } from '../../modules/notifications/notification-mail.entity.ts'
+import { Certification } from '../../modules/operators/certification.entity.ts'
+import { OperatorProfile } from '../../modules/operators/operator-profile.entity.ts'
+import { OperatorSchedule } from '../../modules/operators/schedule.entity.ts'
+import { InvoiceCollection } from '../../modules/payments/collection.entity.ts'
+import { Payout } from '../../modules/payments/payout.entity.ts'
+import { ProviderAccount } from '../../modules/payments/provider-account.entity.ts'
+import { ProviderEvent, ProviderObject } from '../../modules/payments/provider-event.entity.ts'
+import { GatewayNode, RobotPresence } from '../../modules/presence/presence.entity.ts'
+import { Robot } from '../../modules/robots/robot.entity.ts'
+import { RobotLogLine, RobotLogStream } from '../../modules/robots/robot-log.entity.ts'
+import { RobotModel } from '../../modules/robots/robot-model.entity.ts'
+import { SessionLatency } from '../../modules/sessions/control/session-latency.entity.ts'
+import { TicketCounter } from '../../modules/sessions/control/ticket-counter.entity.ts'
+import { SessionExtension } from '../../modules/sessions/extension.entity.ts'
+import { Message, Session, SessionEvent } from '../../modules/sessions/session.entity.ts'
+import { ContactMessage } from '../../modules/support/contact.entity.ts'
+import { RobotRequest } from '../../modules/support/robot-request.entity.ts'
+import { EventStream, OutboundFact, UserEvent } from '../../modules/webhooks/event.entity.ts'
+import { Webhook, WebhookDelivery } from '../../modules/webhooks/webhook.entity.ts'
+import { SessionTotals } from '../../web/site/session-totals.entity.ts'
+import { migrations } from './migrations/index.ts'
+
+export const entities = [
+  User,
+  ApiKey,
+  Robot,
+  RobotPresence,
+  GatewayNode,
+  Certification,
+  Session,
+  SessionEvent,
+  Message,
+  Notification,
+  OutboxEvent,
+  AuditEntry,
+  Dataset,
+  Episode,
+  ClientProfile,
+  OperatorProfile,
+  OperatorSchedule,
+  UserPresence,
+  Avatar,
+  PricingPlan,
+  Invoice,
+  LedgerEntry,
+  ContactMessage,
+  RobotRequest,
+  RobotModel,
+  SessionTotals,
+  IdempotencyKey,
+  SessionExtension,
+  SessionLatency,
+  TicketCounter,
+  NotificationDigest,
+  NotificationMail,
+  ProviderAccount,
+  Payout,
+  InvoiceCollection,
+  ProviderEvent,
+  ProviderObject,
+  OutboundFact,
+  EventStream,
+  UserEvent,
+  Webhook,
+  WebhookDelivery,
+  RobotLogStream,
+  RobotLogLine,
+] as const
+
+/** A database that takes no more packets must not hold requests for ever. */
+const QUERY_LIMIT_MS = 10_000
+/** A process that froze in a transaction must not keep the robot of an emergency stop locked for ever. */
+const FROZEN_LIMIT_MS = 5_000
+
+export type Tables = InferKyselyDB<(typeof entities)[number], Record<never, never>>
+
+/** The query builder over the ORM's own connections, typed from the same entities. */
+export type Db = Kysely<Tables>
+
+export type Orm = Awaited<ReturnType<typeof connectOrm>>
+
+/** Opens the ORM. The pool connects lazily, so this succeeds while the database is still away. */
+export async function connectOrm(options: {
+  url: string
+  poolSize: number
+  applicationName: string
+  onPoolCreated?: (pool: Pool) => void
+}) {
+  const orm = await MikroORM.init(
+    defineConfig({
+      entities: [...entities],
+      clientUrl: options.url,
+      extensions: [Migrator],
+      migrations: { migrationsList: migrations, tableName: 'migrations', snapshot: false, silent: true },
+      pool: { max: options.poolSize },
+      driverOptions: {
+        application_name: options.applicationName,
+        connectionTimeoutMillis: 5_000,
+        query_timeout: QUERY_LIMIT_MS,
+        keepAlive: true,
+        Client: PreparingClient,
+        idle_in_transaction_session_timeout: FROZEN_LIMIT_MS,
+        onPoolCreated: (pool: Pool) => {
+          readNativeTypes(pool)
+          pool.on('release', endIfSilent)
+          options.onPoolCreated?.(pool)
+        },
+      },
+    }),
+  )
+  learnColumns(orm.getMetadata())
+  return orm
+}
+
+/** Longest that queries in hand may hold up the end. */
+const CLOSE_LIMIT_MS = 5_000
+
+/**
+ * A connection whose query timed out still waits for its answer, perhaps for ever: the other side may be gone
+ * without a word. The pool would go on handing it out.
+ */
+function endIfSilent(_cause: Error | undefined, client: PoolClient): void {
+  if (Reflect.get(client, 'readyForQuery') === false) (client as unknown as Client).end().catch(() => {})
+}
+
+/** PostgreSQL type ids. */
+const TIMESTAMPTZ = 1184
+const INT8 = 20
+const INT8_ARRAY: number = 1016 // the driver does not name it
+
+/**
+ * Queries return `Date` and `number` where the entities say so. The driver's own default, strings, would make
+ * every typed query lie about its rows.
+ */
+function readNativeTypes(pool: Pool): void {
+  const parsers = (pool as unknown as { options: { types: TypeOverrides } }).options.types
+  parsers.setTypeParser(TIMESTAMPTZ, types.getTypeParser(TIMESTAMPTZ))
+  parsers.setTypeParser(INT8, wholeNumber)
+  const readTexts = types.getTypeParser(INT8_ARRAY)
+  parsers.setTypeParser(INT8_ARRAY, (text: string) => (readTexts(text) as string[]).map(wholeNumber))
+}
+
+function wholeNumber(text: string): number {
+  const value = Number(text)
+  if (!Number.isSafeInteger(value)) throw new RangeError(`bigint out of range: ${text}`)
+  return value
+}
+
+/**
+ * Closes the ORM once nobody holds a connection any more. The query builder forgets a connection that is being
+ * opened while it closes, and would then wait for its return for ever.
+ */
+export async function closeOrm(orm: Orm): Promise<void> {
+  const pool = await orm.em.getConnection().getNativeClient()
+  await waitUntil(async () => pool.totalCount === pool.idleCount, CLOSE_LIMIT_MS)
+  await orm.close(true)
+}
+
+/** The query builder of an entity manager; inside a transaction it joins that transaction. */
+export function queries(em: EntityManager): Db {
+  return em.getKysely<Tables>()
+}

@@ -1,0 +1,90 @@
+import { randomUUID } from 'node:crypto'
+import { join } from 'node:path'
+import { dataDirProblem, openDataDir } from '../core/data-dir.ts'
+import { createDiskWatch, type DiskWatch } from '../core/database/disk-watch.ts'
+import { startEmbeddedPostgres } from '../core/database/embedded.ts'
+import { createMemoryBus } from '../core/events/bus.ts'
+import { createRedisBus } from '../core/events/redis-bus.ts'
+import type { Log } from '../core/log.ts'
+import { connectKeyRedis, connectRedis, type HubRedis, isRedisCluster } from '../core/redis.ts'
+import type { Config } from './config.ts'
+import { applyMigrations } from './database/migrations.ts'
+import { closeOrm, connectOrm, queries } from './database/orm.ts'
+
+const POOL_SIZE = 10
+
+interface Parts {
+  readonly log: Log
+  readonly report: (cause: unknown) => void
+  /** Told how to close what has been opened. */
+  readonly onClose: (close: () => Promise<unknown>) => void
+  /** Called when the platform cannot go on: the embedded database is lost. */
+  readonly fail: (cause: Error) => void
+}
+
+/** Connects to what the platform stands on: the database, brought up to date, and Redis where it is configured. */
+export async function openInfrastructure(config: Config, parts: Parts) {
+  const needsDataDir = !config.databaseUrl || !config.secretKey || !config.idp
+  if (needsDataDir) openDataDir(config.dataDir)
+  const database = await openDatabase(config, parts)
+  return { ...database, ...(await openRedis(config, parts)) }
+}
+
+async function openDatabase(config: Config, parts: Parts) {
+  const { log, onClose } = parts
+  const diskWatch = createDiskWatch(log)
+  const databaseUrl = config.databaseUrl ?? (await openEmbedded(config.dataDir, parts, diskWatch))
+  const orm = await connectOrm({
+    ...{ url: databaseUrl, poolSize: POOL_SIZE, applicationName: 'wheelhouse' },
+    onPoolCreated: diskWatch.attach,
+  })
+  onClose(() => closeOrm(orm))
+  const applied = await applyMigrations(orm, databaseUrl)
+  if (applied.length > 0) log.info({ applied }, 'database schema brought up to date')
+  return { databaseUrl, orm, db: queries(orm.em.fork()), diskWatch }
+}
+
+/** Starts the embedded PostgreSQL and returns its URL. */
+async function openEmbedded(dataDir: string, parts: Parts, diskWatch: DiskWatch): Promise<string> {
+  const { log, onClose, fail } = parts
+  try {
+    const embedded = await startEmbeddedPostgres({
+      dataDir: join(dataDir, 'postgres'),
+      log: (text) => log.info(text),
+      onDiskFull: diskWatch.note,
+      onLost: fail,
+    })
+    onClose(() => embedded.stop())
+    return embedded.url
+  } catch (cause) {
+    throw dataDirProblem(dataDir, cause) ?? cause
+  }
+}
+
+/** The bus, in this process or over Redis, and the Redis connections of the roles that run here. */
+async function openRedis({ redisUrl, roles }: Config, { log, report, onClose }: Parts) {
+  if (!redisUrl) return { bus: createMemoryBus(report), hubRedis: undefined, limitsRedis: undefined }
+  const closing = <T extends { disconnect(): void }>(redis: T): T => {
+    onClose(async () => redis.disconnect())
+    return redis
+  }
+  const open = (name: string) =>
+    closing(connectRedis(redisUrl, { name, log, patient: name.endsWith('-subscriber') }))
+  const bus = createRedisBus({
+    publisher: open('bus-publisher'),
+    subscriber: open('bus-subscriber'),
+    processId: randomUUID(),
+    report,
+  })
+  const hubRedis: HubRedis | undefined = roles.includes('hub')
+    ? {
+        publisher: open('hub-publisher'),
+        subscriber: open('hub-subscriber'),
+        isCluster: isRedisCluster(redisUrl),
+      }
+    : undefined
+  const limitsRedis = roles.includes('api')
+    ? closing(connectKeyRedis(redisUrl, { name: 'rate-limits', log }))
+    : undefined
+  return { bus, hubRedis, limitsRedis }
+}

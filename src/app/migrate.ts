@@ -1,0 +1,17 @@
+import { loadConfig } from './config.ts'
+import { applyMigrations } from './database/migrations.ts'
+import { connectOrm } from './database/orm.ts'
+
+/** `npm run migrate`: brings the database of DATABASE_URL to the newest schema and ends. */
+const config = loadConfig()
+if (!config.databaseUrl) {
+  console.error('DATABASE_URL is not set. The embedded database is migrated by npm start itself.')
+  process.exit(1)
+}
+const orm = await connectOrm({ url: config.databaseUrl, poolSize: 1, applicationName: 'wheelhouse-migrate' })
+try {
+  const applied = await applyMigrations(orm, config.databaseUrl)
+  console.log(applied.length > 0 ? `Applied: ${applied.join(', ')}` : 'The schema is up to date.')
+} finally {
+  await orm.close(true)
+}

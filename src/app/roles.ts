@@ -1,0 +1,294 @@
+import type { Middleware } from 'koa'
+import { startGateway } from '../../gateway/index.ts'
+import { startHub } from '../../hub/server.ts'
+import { alone, within } from '../core/concurrency/async.ts'
+import { type Listener, listen } from '../core/http/listener.ts'
+import { type Job, startWorker } from '../core/jobs/worker.ts'
+import type { Log } from '../core/log.ts'
+import { measureGateway, measureHub } from '../core/metrics/role-metrics.ts'
+import { createMonthlyClose } from '../modules/billing/invoice-close.ts'
+import { checkDevelopmentAccess } from '../modules/identity/oidc/exposure.ts'
+import type { Payments } from '../modules/payments/payments.ts'
+import { createPresence } from '../modules/presence/presence.service.ts'
+import { createPresenceStore } from '../modules/presence/presence.store.ts'
+import { createSweep } from '../modules/presence/presence-sweep.ts'
+import { createAbandonmentWorker } from '../modules/sessions/abandonment.worker.ts'
+import { createSchedule } from '../modules/sessions/session-schedule.ts'
+import { databaseAnswers } from '../web/site/health.ts'
+import { probeHandler } from '../web/site/probes.ts'
+import { createApi } from './api.ts'
+import type { Config } from './config.ts'
+import { createPlatform, type Platform } from './container.ts'
+
+/** Longest a step of the shutdown may take; then the next one begins. */
+const SHUTDOWN_STEP_MS = 8_000
+const READINESS_CHECK_MS = 1_000
+const PRESENCE_POOL_SIZE = 3
+
+export interface Running {
+  readonly platform: Platform
+  readonly baseUrl: string
+  readonly hubUrl: string
+  readonly gatewayUrl: string
+  /** Settles with the reason when the platform cannot go on by itself. */
+  readonly failure: Promise<Error>
+  /** Ends in order: readiness off, no newcomers, drain, flush, close. Bounded; safe to call twice. */
+  stop(): Promise<void>
+}
+
+/**
+ * How long a robot in a session may be under way from a gateway that ends to the next, before it counts as lost: as
+ * long as its operator may be away, who is under way too.
+ */
+const handOverMs = ({ operatorGraceMs, robotGraceMs, heartbeatTimeoutMs }: Config) =>
+  Math.max(heartbeatTimeoutMs, Math.min(operatorGraceMs, robotGraceMs))
+
+interface Ending {
+  /** Stop taking new work and tell peers to go elsewhere. */
+  drain: (() => Promise<unknown>)[]
+  close: (() => Promise<unknown>)[]
+}
+
+/**
+ * Starts the roles of this process. What has been started is closed again when a later part fails.
+ * @param pages what the api serves besides its own
+ * @param beforeHandler called before every guarded handler; tests throw from it
+ */
+export async function startRoles(
+  config: Config,
+  log: Log,
+  now: () => Date = () => new Date(),
+  pages: readonly Middleware[] = [],
+  beforeHandler?: (handler: string) => void,
+): Promise<Running> {
+  const ending: Ending = { drain: [], close: [] }
+  const failure = Promise.withResolvers<Error>()
+  let obstacle: string | undefined = 'starting'
+  const readiness = () => obstacle
+  const stop = stopper(ending, log, () => {
+    obstacle = 'ending'
+  })
+  try {
+    const { http, hubHttp, workerHttp } = await openListeners(config, ending)
+    const baseUrl = config.baseUrlFromPort && http ? `http://localhost:${http.port}` : config.baseUrl
+    const openTo = http && checkDevelopmentAccess({ ...config, baseUrl }, http.address)
+    if (openTo !== undefined) log.warn(`INSECURE: anyone can sign in as anyone without a password: ${openTo}`)
+    const platform = await createPlatform(config, {
+      ...{ log, now, baseUrl, insecure: openTo !== undefined, fail: failure.resolve, beforeHandler },
+    })
+    ending.close.push(platform.close)
+    ending.drain.push(() => platform.eventWaits.close())
+    ending.drain.push(() => platform.webhookSender.close())
+    ending.drain.push(async () => platform.contactDelivery?.close())
+    ending.drain.push(async () => platform.notificationMails?.close())
+
+    const gatewayUrl = config.roles.includes('gateway')
+      ? await runGateway(platform, ending)
+      : config.gatewayUrl
+    if (http) {
+      platform.eventWaits.listen()
+      http.serve(createApi(platform, { gatewayUrl: () => gatewayUrl, readiness, pages }))
+    }
+    if (hubHttp) {
+      if (hubHttp !== http) hubHttp.serve(probeHandler(readiness, platform.metricsPage))
+      await runHub(platform, hubHttp, ending)
+    }
+    if (config.roles.includes('worker')) runWorker(platform, ending)
+    workerHttp?.serve(probeHandler(readiness, platform.metricsPage))
+
+    obstacle = undefined
+    watchReadiness(platform, ending, (found) => {
+      obstacle = found
+    })
+    const hubUrl = hubHttp && hubHttp !== http ? `http://localhost:${hubHttp.port}` : baseUrl
+    return { platform, baseUrl, hubUrl, gatewayUrl, failure: failure.promise, stop }
+  } catch (cause) {
+    await stop()
+    throw cause
+  }
+}
+
+/** The HTTP servers of this process. The hub shares the api's where both run. */
+async function openListeners(config: Config, ending: Ending) {
+  const { roles, host } = config
+  const open = async (port: number, variable: string): Promise<Listener> => {
+    const listener = await listen(host, port, variable)
+    ending.drain.push(() => listener.close(SHUTDOWN_STEP_MS / 2)) // requests in hand still need the platform
+    return listener
+  }
+  const http = roles.includes('api') ? await open(config.port, 'PORT') : undefined
+  const hubHttp = roles.includes('hub') ? (http ?? (await open(config.hubPort, 'HUB_PORT'))) : undefined
+  const workerPort = roles.includes('worker') ? config.workerPort : undefined
+  const workerHttp = workerPort === undefined ? undefined : await open(workerPort, 'WORKER_PORT')
+  return { http, hubHttp, workerHttp }
+}
+
+async function runGateway(platform: Platform, ending: Ending): Promise<string> {
+  const { config, log, bus, databaseUrl, baseUrl, sessionPresence, robotTokens, processId, metrics } =
+    platform
+  const store = createPresenceStore({
+    ...{ databaseUrl, poolSize: PRESENCE_POOL_SIZE, onPoolCreated: platform.diskWatch.attach },
+  })
+  ending.close.push(() => store.close())
+  const presence = createPresence({
+    ...{ store, nodeId: processId, bus, sessions: sessionPresence, log },
+    heartbeatTimeoutMs: config.heartbeatTimeoutMs,
+    handOverMs: handOverMs(config),
+  })
+  const urlFor = (port: number) => (config.gatewayUrlFromPort ? `ws://localhost:${port}` : config.gatewayUrl)
+  const gateway = await startGateway(
+    {
+      presence,
+      store,
+      episodeStore: platform.episodeStore,
+      logStore: platform.robotLogStore,
+      driving: platform.driving,
+      ticketStore: platform.ticketStore,
+      accounts: platform,
+      tickets: platform.tickets,
+      tokens: robotTokens,
+      bus,
+      log,
+      guard: platform.guards.gateway,
+      nodeId: processId,
+      settings: config,
+      allowedOrigins: [new URL(baseUrl).origin, ...config.corsOrigins],
+      metricsPage: platform.metricsPage,
+      urlFor,
+    },
+    config.host,
+    config.gatewayPort,
+  )
+  measureGateway(metrics, gateway)
+  ending.drain.push(gateway.drain)
+  ending.close.push(gateway.close)
+  return urlFor(gateway.port)
+}
+
+async function runHub(platform: Platform, http: Listener, ending: Ending): Promise<void> {
+  const { config, baseUrl, users, sessionQueries, hubRedis } = platform
+  const hub = await startHub(
+    {
+      ...platform,
+      guard: platform.guards.hub,
+      queries: sessionQueries,
+      redis: hubRedis,
+      allowedOrigins: [new URL(baseUrl).origin, ...config.corsOrigins],
+      trustedProxies: config.trustedProxies,
+      handshakesPerMinute: config.rateLimits.publicPerMinute,
+      authFailed: platform.metrics.hubAuthFailed,
+      currentCaller: async (caller) => ({ ...caller, roles: await users.rolesNow(caller.userId) }),
+    },
+    http.server,
+  )
+  measureHub(platform.metrics, hub)
+  ending.drain.push(hub.close)
+}
+
+function runWorker(platform: Platform, ending: Ending): void {
+  const { config, log, db, now, databaseUrl, transact, sessionPresence, lifecycle, starts } = platform
+  const { idempotency, payments } = platform
+  const store = createPresenceStore({ databaseUrl, poolSize: 1, onPoolCreated: platform.diskWatch.attach })
+  ending.close.push(() => store.close())
+  const sweep = createSweep({
+    store,
+    sessions: sessionPresence,
+    lifecycle,
+    log,
+    nodeTimeoutMs: config.heartbeatTimeoutMs,
+    handOverMs: handOverMs(config),
+    robotGraceMs: config.robotGraceMs,
+    now,
+    monotonicMs: () => performance.now(),
+  })
+  const schedule = createSchedule({ db, starts, lifecycle, now, log })
+  const { operatorJoinMs, pauseLimitMs } = config
+  const limits = { operatorJoinMs, pauseLimitMs }
+  const abandonment = createAbandonmentWorker({ db, transact, lifecycle, now, log, ...limits })
+  const monthlyClose = createMonthlyClose({ db, transact, now, log })
+  const worker = startWorker(
+    [
+      { name: 'presence sweep', everyMs: 500, run: sweep.run },
+      { name: 'scheduled starts', everyMs: 1_000, run: schedule.run },
+      { name: 'abandoned sessions', everyMs: 1_000, run: abandonment.run },
+      { name: 'monthly close', everyMs: 10_000, run: monthlyClose.run },
+      ...robotJobs(platform),
+      { name: 'earnings release', everyMs: 10_000, run: platform.earningsRelease.runDue },
+      ...outboundJobs(platform),
+      ...(payments ? paymentJobs(payments) : []),
+      ...mailJobs(platform),
+      { name: 'idempotency clean-up', everyMs: 60_000, run: idempotency.removeExpired },
+    ],
+    log,
+    platform.metrics.job,
+  )
+  ending.drain.push(worker.close)
+}
+
+const paymentJobs = ({ payoutTransfers, collections, facts }: Payments): Job[] => [
+  { name: 'payouts', everyMs: 5_000, run: payoutTransfers.runDue },
+  { name: 'invoice collection', everyMs: 5_000, run: collections.runDue },
+  { name: 'payment events clean-up', everyMs: 3_600_000, run: facts.removeExpired },
+]
+
+const robotJobs = ({ robotLogJobs, batteryJob }: Platform): Job[] => [
+  { name: 'robot log events', everyMs: 1_000, run: robotLogJobs.publishEvents },
+  { name: 'robot log clean-up', everyMs: 60_000, run: robotLogJobs.clean },
+  { name: 'low batteries', everyMs: 1_000, run: batteryJob.run },
+]
+
+const outboundJobs = ({ fanOut, webhookSender, outboundRetention }: Platform): Job[] => [
+  { name: 'outbound events', everyMs: 250, run: fanOut.run },
+  { name: 'webhooks', everyMs: 250, run: webhookSender.run },
+  { name: 'outbound clean-up', everyMs: 60_000, run: outboundRetention.removeOld },
+  { name: 'outbound bounds', everyMs: 600_000, run: outboundRetention.removeSurplus },
+]
+
+/** Only where there is a mail server; what waits for one waits in the database. */
+function mailJobs({ contactDelivery, digests, notificationMails }: Platform): Job[] {
+  if (!contactDelivery) return []
+  return [
+    { name: 'mail', everyMs: 1_000, run: contactDelivery.runDue },
+    { name: 'notification digests', everyMs: 1_000, run: digests.run },
+    { name: 'notification mail', everyMs: 1_000, run: notificationMails.runDue },
+    { name: 'notification mail clean-up', everyMs: 60_000, run: digests.removeDelivered },
+  ]
+}
+
+/** Readiness follows the database, so that a load balancer sends no requests to a process that can only say 503. */
+function watchReadiness(
+  { db, diskWatch, guards }: Platform,
+  ending: Ending,
+  report: (obstacle: string | undefined) => void,
+): void {
+  let stopping = false
+  const check = alone(async () => {
+    await diskWatch.check(db)
+    const answers = await databaseAnswers(db)
+    if (stopping) return
+    if (diskWatch.full) report('the disk of the database is full')
+    else report(answers ? undefined : 'the database does not answer')
+  })
+  const timer = guards.process.every('timer:readiness', READINESS_CHECK_MS, check)
+  ending.drain.unshift(async () => {
+    stopping = true
+    clearInterval(timer)
+  })
+}
+
+function stopper(ending: Ending, log: Log, unready: () => void): () => Promise<void> {
+  let stopping: Promise<void> | undefined
+  const step = (work: () => Promise<unknown>) =>
+    within(SHUTDOWN_STEP_MS, 'took too long, going on', work()).catch((cause) =>
+      log.error({ err: cause }, 'shutdown step failed'),
+    )
+  const stop = async () => {
+    unready()
+    await Promise.all(ending.drain.map(step))
+    for (const close of ending.close.toReversed()) await step(close)
+  }
+  return () => {
+    stopping ??= stop()
+    return stopping
+  }
+}

@@ -1,0 +1,25 @@
+import { defineEntity, type InferEntity, p } from '@mikro-orm/core'
+import { User } from '../../modules/identity/user.entity.ts'
+
+/** One privileged or money-moving act. Rows are added and read, never changed: the database refuses both. */
+export const AuditEntry = defineEntity({
+  name: 'AuditEntry',
+  tableName: 'audit_log',
+  indexes: [
+    { name: 'audit_log_by_subject', properties: ['subjectType', 'subjectId', 'id'] },
+    { name: 'audit_log_by_actor', properties: ['actor', 'id'] },
+    { name: 'audit_log_by_action', properties: ['action', 'id'] },
+    { name: 'audit_log_by_time', properties: ['at'] },
+  ],
+  properties: {
+    id: p.bigint('number').primary().autoincrement(),
+    at: p.datetime(3).defaultRaw('now()'),
+    /** Null when the platform acted by itself, e.g. the monthly close. */
+    actor: () => p.manyToOne(User).mapToPk().nullable().deleteRule('set null'),
+    action: p.text(),
+    subjectType: p.text(),
+    subjectId: p.text(),
+    data: p.json<Record<string, unknown>>(),
+  },
+})
+export type AuditEntry = InferEntity<typeof AuditEntry>

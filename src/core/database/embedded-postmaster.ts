@@ -1,0 +1,153 @@
+import { execFile, spawn } from 'node:child_process'
+import { closeSync, existsSync, fchownSync, openSync, readSync, statSync } from 'node:fs'
+import { readFile, rm, stat } from 'node:fs/promises'
+import { createServer } from 'node:net'
+import { join } from 'node:path'
+import { promisify } from 'node:util'
+import { waitUntil } from '../concurrency/async.ts'
+import type { Cluster } from './embedded-cluster.ts'
+import { command, isAlive } from './embedded-launch.ts'
+
+const LOG_LIMIT_BYTES = 1_000_000
+const LOG_TAIL_BYTES = 4_000
+const LOG_TAIL_LINES = 12
+const EMPTY_PID_FILE_MS = 2_000
+const FAST_STOP_MS = 15_000
+const IMMEDIATE_STOP_MS = 5_000
+
+/** PostgreSQL's main process, as its own postmaster.pid describes it. */
+export interface Postmaster {
+  readonly pid: number
+  /** The data directory under the name it was started with. */
+  readonly data: string
+  readonly port: number
+  readonly ready: boolean
+}
+
+/** A PostgreSQL we have spawned and may still be starting. */
+export interface Launch {
+  readonly pid: number | undefined
+  /** What ended it, or undefined while it runs. */
+  failure(): string | undefined
+}
+
+/** A port of 127.0.0.1 that was free a moment ago. */
+export async function freePort(): Promise<number> {
+  const server = createServer()
+  await new Promise<void>((done, fail) => server.once('error', fail).listen(0, '127.0.0.1', done))
+  const address = server.address()
+  await new Promise((done) => server.close(done))
+  if (address === null || typeof address === 'string') throw new Error('no free port on 127.0.0.1')
+  return address.port
+}
+
+/**
+ * The PostgreSQL that runs on this data directory, if one does. Two remnants of a crash are removed here because
+ * PostgreSQL itself would refuse to start: a pid file whose process id has since gone to another program (usual
+ * after a container restart), and one that lost its content with the power.
+ */
+export async function findPostmaster(data: string): Promise<Postmaster | undefined> {
+  const file = join(data, 'postmaster.pid')
+  const text = await readFile(file, 'utf8').catch(() => undefined)
+  if (text === undefined) return undefined
+  if (text === '') {
+    const { mtimeMs } = await stat(file).catch(() => ({ mtimeMs: Date.now() }))
+    if (Date.now() - mtimeMs > EMPTY_PID_FILE_MS) await rm(file, { force: true })
+    return undefined
+  }
+  const [pid, directory, , port, , , , status] = text.split('\n').map((line) => line.trim())
+  const found = { pid: Number(pid), data: directory || data, port: Number(port), ready: status === 'ready' }
+  if (await isRunning(found)) return found
+  if (isAlive(found.pid)) await rm(file, { force: true })
+  return undefined
+}
+
+/** Whether the process lives and is still that server, not a zombie or a later owner of its number. */
+async function isRunning({ pid, data }: Pick<Postmaster, 'pid' | 'data'>): Promise<boolean> {
+  return isAlive(pid) && ((await commandLine(pid))?.includes(data) ?? true)
+}
+
+/** The command line of a process: empty when it is a zombie, undefined when this system does not tell. */
+async function commandLine(pid: number): Promise<string | undefined> {
+  try {
+    if (process.platform === 'linux') return await readFile(`/proc/${pid}/cmdline`, 'utf8')
+    if (process.platform === 'win32') return undefined
+    return (await promisify(execFile)('ps', ['-ww', '-o', 'command=', '-p', String(pid)])).stdout
+  } catch {
+    return undefined
+  }
+}
+
+/** Spawns PostgreSQL on a port of 127.0.0.1, writing to the cluster's log file. */
+export function launchPostgres(cluster: Cluster, port: number, settings: Record<string, string>): Launch {
+  const all = { listen_addresses: '127.0.0.1', port: String(port), unix_socket_directories: '', ...settings }
+  const flags = Object.entries(all).flatMap(([name, value]) => ['-c', `${name}=${value}`])
+  const { file, args, options } = command(cluster.launcher, cluster.programs.postgres, [
+    '-D',
+    cluster.data,
+    ...flags,
+  ])
+  const outgrown = (statSync(cluster.logFile, { throwIfNoEntry: false })?.size ?? 0) > LOG_LIMIT_BYTES
+  const output = openSync(cluster.logFile, outgrown ? 'w' : 'a', 0o600)
+  const { account } = cluster.launcher
+  // Root may be running a cluster of somebody who will later open this file without root.
+  if (account) fchownSync(output, account.uid, account.gid)
+  const from = statSync(cluster.logFile).size
+  // Detached: its own process group, so that Ctrl-C in the terminal leaves it to our ordered shutdown.
+  const child = spawn(file, args, { ...options, detached: true, stdio: ['ignore', output, output] })
+  closeSync(output)
+  child.unref()
+
+  let failure: string | undefined
+  child.once('error', (error) => {
+    failure = error.message
+  })
+  child.once('exit', (code, signal) => {
+    failure =
+      logTail(cluster.logFile, from) || `it ended with ${signal ?? `exit code ${code}`} and logged nothing`
+  })
+  return { pid: child.pid, failure: () => failure }
+}
+
+/** The last lines PostgreSQL has logged after a position in its log file; nothing when the file is gone. */
+function logTail(logFile: string, from: number): string {
+  if (!existsSync(logFile)) return '' // the whole cluster may have been removed right after its end
+  const size = statSync(logFile).size
+  const start = Math.max(from, size - LOG_TAIL_BYTES)
+  const buffer = Buffer.alloc(Math.max(0, size - start))
+  const file = openSync(logFile, 'r')
+  try {
+    readSync(file, buffer, 0, buffer.length, start)
+  } finally {
+    closeSync(file)
+  }
+  return buffer.toString('utf8').trim().split('\n').slice(-LOG_TAIL_LINES).join('\n')
+}
+
+/**
+ * Stops a PostgreSQL: open transactions are rolled back and everything is written to disk. One that hangs is
+ * ended without that after a while, which costs a recovery at the next start but no committed data.
+ */
+export async function stopPostmaster(
+  cluster: Cluster,
+  server: Pick<Postmaster, 'pid' | 'data'>,
+): Promise<void> {
+  const { pid } = server
+  // Windows has no signals; there pg_ctl speaks to PostgreSQL's own emulation of them.
+  const send = async (signal: 'INT' | 'QUIT') => {
+    if (process.platform !== 'win32') process.kill(pid, `SIG${signal}`)
+    else await promisify(execFile)(cluster.programs.pg_ctl, ['kill', signal, String(pid)])
+  }
+  const gone = async () => !(await isRunning(server))
+  for (const [signal, limitMs] of [
+    ['INT', FAST_STOP_MS],
+    ['QUIT', IMMEDIATE_STOP_MS],
+  ] as const) {
+    if (await gone()) return
+    await send(signal).catch((error: NodeJS.ErrnoException) => {
+      if (error.code !== 'ESRCH') throw error
+    })
+    if (await waitUntil(gone, limitMs)) return
+  }
+  throw new Error(`PostgreSQL (process ${pid}) does not stop`)
+}

@@ -1,0 +1,250 @@
+import { setTimeout as delay } from 'node:timers/promises'
+import pg from 'pg'
+import { waitUntil } from '../concurrency/async.ts'
+import { isDiskFull } from './disk-full.ts'
+import { type Cluster, openCluster, SUPERUSER } from './embedded-cluster.ts'
+import { isAlive } from './embedded-launch.ts'
+import {
+  findPostmaster,
+  freePort,
+  type Launch,
+  launchPostgres,
+  type Postmaster,
+  stopPostmaster,
+} from './embedded-postmaster.ts'
+
+const DATABASE = 'wheelhouse'
+const START_LIMIT_MS = 30_000
+const CONNECT_LIMIT_MS = 5_000
+/** How often a server that died is started again before the platform gives up. A full disk does not count. */
+const MAX_RESTART_FAILURES = 5
+const RESTART_PAUSE_MS = 1_000
+const OWNER_NAME = 'wheelhouse owner '
+/** Any number will do: nothing but Wheelhouse uses this server. */
+const OWNER_LOCK = 20_260_118
+
+/** Reasons not to start that pass by themselves: a port just taken, backends of a killed server still ending. */
+const PASSING =
+  /could not create any TCP\/IP sockets|Address already in use|pre-existing shared memory|lock file ".*" (already exists|is empty)/
+
+/** The connection that marks the owner. Its types lack what decides whether it keeps the process running. */
+type Owner = pg.Client & { ref(): void; unref(): void }
+
+export interface EmbeddedPostgresOptions {
+  /** A directory of its own; created when missing. */
+  dataDir: string
+  /** False gives up safety against power loss for speed, for tests. */
+  durable?: boolean
+  maxConnections?: number
+  log: (line: string) => void
+  /** Called whenever a full disk keeps the server from starting again. */
+  onDiskFull?: (cause: Error) => void
+  /** Called once when the server has died and could not be started again. */
+  onLost?: (cause: Error) => void
+}
+
+export interface EmbeddedPostgres {
+  /** Connects as superuser to the database `wheelhouse`. */
+  readonly url: string
+  /** Ends all connections, writes everything to disk and ends the server. May be called more than once. */
+  stop(): Promise<void>
+}
+
+/**
+ * Starts the PostgreSQL that comes with Wheelhouse, on 127.0.0.1 and a free port. A server that outlived its
+ * killed Wheelhouse is taken over; a server that another Wheelhouse is using is refused. A server that dies is started
+ * again on the same port, so that the URL stays good.
+ */
+export async function startEmbeddedPostgres(options: EmbeddedPostgresOptions): Promise<EmbeddedPostgres> {
+  const cluster = await openCluster(options.dataDir, options.log)
+  const first = await acquire(cluster, options, {})
+  if (!first.launched) options.log('took over the PostgreSQL of a Wheelhouse that was killed')
+  const { port } = first.postmaster
+  const supervisor = supervise(cluster, options, first)
+  try {
+    const found = await first.owner.query('select 1 from pg_database where datname = $1', [DATABASE])
+    if (found.rowCount === 0) await first.owner.query(`create database ${DATABASE}`)
+  } catch (error) {
+    await supervisor.stop()
+    throw error
+  }
+  // The owner's connection lasts as long as we run, but must not be what keeps us running.
+  first.owner.unref()
+  const url = `postgres://${SUPERUSER}:${cluster.password}@127.0.0.1:${port}/${DATABASE}`
+  return { url, stop: supervisor.stop }
+}
+
+/** A running server, and the connection that makes this process its owner. */
+interface Owned {
+  readonly postmaster: Postmaster
+  readonly owner: Owner
+  /** False when the server was running already. */
+  readonly launched: boolean
+}
+
+/** Starts a server again whenever it dies, until it is stopped. */
+function supervise(cluster: Cluster, options: EmbeddedPostgresOptions, first: Owned) {
+  const { port } = first.postmaster
+  const ending = new AbortController()
+  let current = first
+  let restarting: Promise<void> | undefined
+  let stopping: Promise<void> | undefined
+
+  function watch(server: Owned): void {
+    current = server
+    server.owner.on('error', (error) => {
+      if (!stopping) options.log(`lost the embedded PostgreSQL: ${error.message}`)
+    })
+    server.owner.once('end', () => {
+      if (!stopping) restarting = restart()
+    })
+  }
+
+  async function restart(): Promise<void> {
+    for (let failures = 0; !ending.signal.aborted; await pause(ending.signal)) {
+      try {
+        const server = await acquire(cluster, options, { port, signal: ending.signal })
+        server.owner.unref()
+        options.log('the embedded PostgreSQL runs again')
+        return watch(server)
+      } catch (cause) {
+        if (ending.signal.aborted) return
+        const error = cause instanceof Error ? cause : new Error(String(cause))
+        options.log(error.message)
+        if (isDiskFull(error)) {
+          options.onDiskFull?.(error)
+          continue // it passes when space is freed
+        }
+        if (++failures === MAX_RESTART_FAILURES) return options.onLost?.(lostFor(error))
+      }
+    }
+  }
+
+  async function end(): Promise<void> {
+    ending.abort()
+    await restarting
+    // The owner's connection, and with it the ownership, ends with the server itself and not before.
+    current.owner.ref()
+    await stopPostmaster(cluster, current.postmaster).finally(() => current.owner.end())
+  }
+
+  watch(first)
+  return {
+    stop: () => {
+      stopping ??= end()
+      return stopping
+    },
+  }
+}
+
+const pause = (signal: AbortSignal) =>
+  delay(RESTART_PAUSE_MS, undefined, { signal, ref: false }).catch(() => {})
+
+const lostFor = (cause: Error) =>
+  new Error(
+    `The embedded PostgreSQL died and could not be started again in ${MAX_RESTART_FAILURES} attempts. ${cause.message}`,
+    { cause },
+  )
+
+/** Gets a server to run on the cluster, whichever process spawned it, and makes this process its owner. */
+async function acquire(
+  cluster: Cluster,
+  options: EmbeddedPostgresOptions,
+  { port, signal }: { port?: number; signal?: AbortSignal },
+): Promise<Owned> {
+  let launch: Launch | undefined
+  let postmaster: Postmaster | undefined
+  let owner: Owner | undefined
+  try {
+    await waitUntil(async () => {
+      signal?.throwIfAborted()
+      postmaster = await findPostmaster(cluster.data)
+      if (postmaster?.ready) {
+        owner = await claim(cluster, postmaster.port)
+        return owner !== undefined
+      }
+      const failure = launch?.failure()
+      if (failure && !postmaster && !PASSING.test(failure)) throw startFailure(cluster, failure)
+      if (!postmaster && (!launch || failure)) {
+        launch = launchPostgres(cluster, port ?? (await freePort()), settingsFor(options))
+      }
+      return false
+    }, START_LIMIT_MS)
+    if (!postmaster || !owner) {
+      throw startFailure(cluster, launch?.failure() ?? `it accepts no connections after ${START_LIMIT_MS} ms`)
+    }
+  } catch (error) {
+    const abandoned = launch?.pid !== undefined && launch.failure() === undefined
+    if (abandoned && !(error instanceof InUse))
+      await stopPostmaster(cluster, { pid: launch!.pid!, data: cluster.data })
+    throw error
+  }
+  return { postmaster, owner, launched: postmaster.pid === launch?.pid }
+}
+
+function startFailure(cluster: Cluster, reason: string): Error {
+  const lines = reason.replaceAll(/^/gm, '  ')
+  return new Error(`The embedded PostgreSQL in ${cluster.data} did not start:\n${lines}`)
+}
+
+function settingsFor({
+  durable = true,
+  maxConnections = 100,
+}: EmbeddedPostgresOptions): Record<string, string> {
+  const lasting = durable ? {} : { fsync: 'off', synchronous_commit: 'off', full_page_writes: 'off' }
+  // One connection more, which the owner holds.
+  return { max_connections: String(maxConnections + 1), timezone: 'UTC', log_timezone: 'UTC', ...lasting }
+}
+
+/**
+ * Makes this process the owner of a running server, or returns undefined when it should be tried again. The
+ * owner is whoever holds an advisory lock: the server frees it the moment that process dies, so unlike a pid
+ * file it is never stale.
+ */
+async function claim(cluster: Cluster, port: number): Promise<Owner | undefined> {
+  const client = new pg.Client({
+    host: '127.0.0.1',
+    port,
+    user: SUPERUSER,
+    password: cluster.password,
+    database: 'postgres',
+    ssl: false,
+    application_name: `${OWNER_NAME}${process.pid}`,
+    connectionTimeoutMillis: CONNECT_LIMIT_MS,
+  }) as Owner
+  client.on('error', () => {})
+  try {
+    await client.connect()
+    const { rows } = await client.query('select pg_try_advisory_lock($1) as owned', [OWNER_LOCK])
+    if (rows[0].owned) return client
+    await refuseIfOwnerLives(client)
+  } catch (error) {
+    await client.end()
+    if (!isPassing(error)) throw error
+    return undefined
+  }
+  await client.end()
+  return undefined
+}
+
+class InUse extends Error {}
+
+async function refuseIfOwnerLives(client: pg.Client): Promise<void> {
+  const { rows } = await client.query(
+    `select application_name as name from pg_stat_activity join pg_locks using (pid)
+     where locktype = 'advisory' and granted and objid = $1`,
+    [OWNER_LOCK],
+  )
+  const owner = Number(rows[0]?.name.slice(OWNER_NAME.length))
+  if (!Number.isInteger(owner) || !isAlive(owner)) return
+  throw new InUse(
+    `The embedded PostgreSQL is already in use by process ${owner}. ` +
+      'Stop that Wheelhouse, or set DATA_DIR or DATABASE_URL for this one.',
+  )
+}
+
+/** A server that is just starting or ending: it refuses, resets, or says so (class 57P). */
+function isPassing(error: unknown): boolean {
+  const code = String((error as { code?: string }).code)
+  return ['ECONNREFUSED', 'ECONNRESET', '57P01', '57P02', '57P03'].includes(code)
+}

@@ -1,0 +1,134 @@
+import { z } from 'zod'
+import { isDiskFull } from '../database/disk-full.ts'
+import { causesOf } from './error-causes.ts'
+
+const LONGEST_TEXT = 500
+
+/** An error that the caller may read. Anything else becomes a 500 without detail. */
+export class AppError extends Error {
+  readonly status: number
+  readonly headers: Readonly<Record<string, string>>
+  /** The platform answers so because it was set up so: nothing is wrong, and nothing is to be reported. */
+  readonly bySetUp: boolean
+
+  constructor(
+    status: number,
+    message: string,
+    options?: ErrorOptions & { headers?: Record<string, string>; bySetUp?: boolean },
+  ) {
+    super(message, options)
+    this.bySetUp = options?.bySetUp ?? false
+    this.status = status
+    this.headers = options?.headers ?? {}
+  }
+}
+
+export const badRequest = (why: string) => new AppError(400, why)
+export const unauthorized = (why: string) =>
+  new AppError(401, why, { headers: { 'WWW-Authenticate': 'Bearer' } })
+export const forbidden = (why: string) => new AppError(403, why)
+/** Unknown and not-yours read alike, so that ids cannot be probed. */
+export const notFound = (what: string) => new AppError(404, `${what} not found`)
+/** The path exists, but not for this method. */
+export const notAllowed = (method: string, allowed: readonly string[]) =>
+  new AppError(405, `${method} is not allowed here. Use ${allowed.join(' or ')}.`, {
+    headers: { Allow: allowed.join(', ') },
+  })
+export const conflict = (why: string) => new AppError(409, why)
+export const unavailable = (why: string, cause?: unknown) =>
+  new AppError(503, why, { cause, headers: { 'Retry-After': '1' } })
+
+export const diskFull = (cause?: unknown) =>
+  new AppError(503, 'The disk of the platform is full, so nothing was stored. Try again later.', {
+    ...{ cause, headers: { 'Retry-After': '30' } },
+  })
+
+/** Turns whatever was thrown into an error that may be shown. */
+export function toAppError(cause: unknown): AppError {
+  if (cause instanceof AppError) return cause
+  if (cause instanceof z.ZodError) return badRequest(readableIssues(cause))
+  if (isBadCompression(cause))
+    return new AppError(400, 'The request body cannot be decompressed. Check its Content-Encoding.', {
+      cause,
+    })
+  if (isDiskFull(cause)) return diskFull(cause)
+  if (isContention(cause)) return unavailable('Too much is being changed at once. Try again shortly.', cause)
+  if (isDatabaseAway(cause)) return unavailable('The database is unreachable. Try again shortly.', cause)
+  if (isHttpError(cause)) return new AppError(cause.status, httpErrorText(cause), { cause })
+  return new AppError(500, 'The platform failed to answer this request. Try again later.', { cause })
+}
+
+/**
+ * Returns the issues as `field: what is wrong`, the first of every field. They repeat what was sent, such as unknown
+ * keys, so they are cut.
+ */
+export function readableIssues(error: z.ZodError): string {
+  const ofFields = new Map(error.issues.toReversed().map((issue) => [issue.path.join('.'), issue]))
+  const first = error.issues.filter((issue) => ofFields.get(issue.path.join('.')) === issue)
+  const text = first.slice(0, 5).map(readableIssue).join('; ')
+  return text.length > LONGEST_TEXT ? `${text.slice(0, LONGEST_TEXT).toWellFormed()}…` : text
+}
+
+function readableIssue({ path, message, code }: z.core.$ZodIssue): string {
+  if (path.length > 0) return `${path.join('.')}: ${message}`
+  return code === 'invalid_type' ? `The request ${message}` : message
+}
+
+/**
+ * Network failures, PostgreSQL's classes 08 (connection), 53 (resources), 57P (shutdown), and 25006: a server that
+ * takes no writes (any more). A connection that broke within a transaction is told of by the next query on it.
+ */
+export function isDatabaseAway(cause: unknown): boolean {
+  for (const error of causesOf(cause)) {
+    const code = 'code' in error ? String(error.code) : ''
+    if (/^(08|53|57P|25006)/.test(code) || networkFailure.test(code)) return true
+    if (brokenConnection.test(error.message)) return true
+  }
+  return false
+}
+
+/** PostgreSQL's class 40: deadlocks and the like, which went on after all the attempts there are. */
+const isContention = (cause: unknown): boolean =>
+  cause instanceof Error && 'code' in cause && /^40\w{3}$/.test(String(cause.code))
+
+const networkFailure =
+  /^(ECONNREFUSED|ECONNRESET|EPIPE|ETIMEDOUT|ENOTFOUND|EAI_AGAIN|EHOSTUNREACH|ENETUNREACH)$/
+const brokenConnection =
+  /Connection terminated|not queryable|timeout exceeded when trying to connect|Query read timeout/
+
+/** The name of the violated constraint when the error is PostgreSQL's unique violation, else undefined. */
+export const uniqueViolation = (cause: unknown): string | undefined => violated(cause, '23505')
+
+/** The name of the violated constraint when the error is PostgreSQL's exclusion violation, else undefined. */
+export const exclusionViolation = (cause: unknown): string | undefined => violated(cause, '23P01')
+
+function violated(cause: unknown, code: string): string | undefined {
+  for (const error of causesOf(cause)) {
+    if ('code' in error && error.code === code && 'constraint' in error) return String(error.constraint)
+  }
+  return undefined
+}
+
+/** How gzip and deflate, and how brotli, say that their input is none. */
+const badCompression = /^(Z_DATA_ERROR|Z_BUF_ERROR|Z_NEED_DICT|ERR__ERROR_FORMAT_\w+)$/
+
+/** A compressed body that is not what its Content-Encoding says. */
+function isBadCompression(cause: unknown): boolean {
+  return cause instanceof Error && 'code' in cause && badCompression.test(String(cause.code))
+}
+
+function isHttpError(cause: unknown): cause is Error & { status: number; type?: string } {
+  return (
+    cause instanceof Error &&
+    'status' in cause &&
+    typeof cause.status === 'number' &&
+    cause.status >= 400 &&
+    cause.status < 500
+  )
+}
+
+function httpErrorText(cause: Error & { status: number }): string {
+  if (cause.status === 413) return 'The request body is too large. Send less.'
+  if (cause.status === 400) return 'The request body is not valid JSON.'
+  return cause.message
+}

@@ -1,0 +1,207 @@
+import { randomUUID } from 'node:crypto'
+import type { IncomingMessage } from 'node:http'
+import { bodyParser } from '@koa/bodyparser'
+import cors from '@koa/cors'
+import { isNestedTooDeep, MAX_FRAME_DEPTH } from '@wheelhouse/protocol'
+import Koa, { type Middleware } from 'koa'
+import helmet from 'koa-helmet'
+import {
+  AppError,
+  badRequest,
+  diskFull,
+  isDatabaseAway,
+  notAllowed,
+  notFound,
+  toAppError,
+} from '../errors/errors.ts'
+import type { Log } from '../log.ts'
+import { checkedAnswers } from './answer-check.ts'
+import { type Around, type Authenticate, type Endpoint, mount } from './endpoint.ts'
+
+/** Largest JSON body, after it was unpacked. */
+export const REQUEST_BODY_LIMIT = '256kb'
+
+export interface AppParts {
+  readonly log: Log
+  readonly corsOrigins: readonly string[]
+  /** How many proxies in front of us add to X-Forwarded-For; 0 believes nobody. */
+  readonly trustedProxies: number
+  /** Whether the public origin is https. */
+  readonly https: boolean
+  readonly endpoints: readonly Endpoint[]
+  readonly authenticate: Authenticate
+  readonly around?: Around
+  /** Whether the database's disk is known to be full. */
+  readonly diskIsFull?: () => boolean
+  /** Told of every answer. */
+  readonly observe?: (done: { method: string; route: string; status: number; ms: number }) => void
+  /** Middleware that stands before the routes: the login pages and the built-in identity provider. */
+  readonly before: readonly Middleware[]
+  /** Whether every answer is held against its declaration: for tests, as it costs time. */
+  readonly checkAnswers?: boolean
+}
+
+/** The HTTP application, complete: build everything first, then call `callback()` once. */
+export function createApp(parts: AppParts): Koa {
+  const app = new Koa({ proxy: parts.trustedProxies > 0, maxIpsCount: parts.trustedProxies })
+  app.silent = true // every error is answered and logged by `answerErrors`
+  app.use(requestId)
+  app.use(answerErrors(parts))
+  app.use(helmet(parts.https ? {} : plainHttp))
+  app.use(cors({ ...crossOrigin, origin: allowedOrigin(parts.corsOrigins) }))
+  app.use(readableRequest)
+  for (const middleware of parts.before) app.use(middleware)
+  app.use(bodyParser({ enableTypes: ['json'], jsonLimit: REQUEST_BODY_LIMIT, encoding: 'utf-8' }))
+  app.use(shallowBody)
+  const router = mount(parts.endpoints, {
+    authenticate: parts.authenticate,
+    ...(parts.around && { around: parts.around }),
+    ...(parts.checkAnswers && { check: checkedAnswers }),
+  })
+  app.use(router.routes())
+  app.use(methodNotAllowed(parts.endpoints))
+  return app
+}
+
+/** What pages of the allowed origins may send and read. */
+const crossOrigin = {
+  credentials: true,
+  keepHeadersOnError: true,
+  allowMethods: ['GET', 'HEAD', 'POST', 'PATCH', 'DELETE'],
+  allowHeaders: [
+    ...['Authorization', 'Content-Type', 'Idempotency-Key', 'X-Request-Id'],
+    ...['Mcp-Protocol-Version', 'Mcp-Session-Id', 'Mcp-Method', 'Mcp-Name', 'Last-Event-ID'], // MCP clients in a page
+  ],
+  exposeHeaders: [
+    ...['X-Request-Id', 'Idempotent-Replayed', 'RateLimit', 'RateLimit-Policy', 'Retry-After'],
+    ...['WWW-Authenticate', 'X-Total-Count'],
+  ],
+  maxAge: 600,
+}
+
+/** Over plain http, a browser that is told to upgrade every request finds nothing. */
+const plainHttp = {
+  strictTransportSecurity: false,
+  contentSecurityPolicy: { directives: { upgradeInsecureRequests: null } },
+} as const
+
+const requestId: Middleware = async (ctx, next) => {
+  const given = ctx.get('X-Request-Id')
+  ctx.state.requestId = /^[\w.-]{8,64}$/.test(given) ? given : randomUUID()
+  ctx.set('X-Request-Id', ctx.state.requestId)
+  await next()
+}
+
+/** Refuses what could only be misread: a path that does not decode, JSON in another charset than its own. */
+const readableRequest: Middleware = async (ctx, next) => {
+  if (ctx.path.includes('%')) {
+    try {
+      decodeURIComponent(ctx.path)
+    } catch {
+      throw badRequest('The path is not valid percent-encoded UTF-8. Encode it again.')
+    }
+  }
+  if (ctx.request.is('json') && !/^(|utf-?8|us-ascii)$/i.test(ctx.request.charset)) {
+    throw new AppError(415, 'JSON must be sent in UTF-8.')
+  }
+  await next()
+}
+
+/** Refuses JSON that is nested so deep that walking it could end the process. Stands behind a body parser. */
+const shallowBody: Middleware = async (ctx, next) => {
+  const { rawBody } = ctx.request
+  if (typeof rawBody === 'string' && isNestedTooDeep(rawBody)) {
+    throw badRequest(`The request body is nested deeper than ${MAX_FRAME_DEPTH} levels`)
+  }
+  await next()
+}
+
+/** Most answers are somebody's own, and by a cookie no cache can tell whose. Routes that may be kept say so. */
+const UNCACHED = { 'Cache-Control': 'no-store' }
+
+/** One body for every failure of every layer: `{"error": "<text>"}`; one log line for every request. */
+function answerErrors({ log, observe, diskIsFull }: AppParts): Middleware {
+  return async (ctx, next) => {
+    const startedAt = performance.now()
+    let cause: unknown
+    ctx.set(UNCACHED)
+    try {
+      await next()
+      if (ctx.status === 404 && ctx.body == null) throw notFound('Route')
+    } catch (thrown) {
+      cause = thrown
+      // A database that died of its full disk is only away, as far as its errors say.
+      const error = isDatabaseAway(thrown) && diskIsFull?.() ? diskFull(thrown) : toAppError(thrown)
+      ctx.status = error.status
+      ctx.set({ ...UNCACHED, ...error.headers })
+      ctx.body = { error: error.message }
+      discardBody(ctx.req)
+    }
+    const ms = performance.now() - startedAt
+    observe?.({ method: ctx.method, route: routeOf(ctx), status: ctx.status, ms })
+    const line = {
+      requestId: ctx.state.requestId,
+      method: ctx.method,
+      path: ctx.path,
+      status: ctx.status,
+      ms: Math.round(ms * 10) / 10,
+      userId: ctx.state.userId,
+    }
+    const isFailure = ctx.status >= 500 && !(cause instanceof AppError && cause.bySetUp)
+    if (isFailure) log.error({ ...line, err: cause }, 'request failed')
+    else log.debug(line, 'request')
+  }
+}
+
+/** Reads on to the end of a body that was given up half-way: what is unread would block the next request. */
+function discardBody(request: IncomingMessage): void {
+  request.unpipe()
+  request.resume()
+}
+
+const FIXED_ROUTES = new Set([
+  ...['/', '/livez', '/readyz', '/metrics', '/unsubscribe', '/api/mcp'],
+  ...['/.well-known/oauth-protected-resource', '/.well-known/oauth-protected-resource/api/mcp'],
+])
+
+/** The declared pattern of what was asked for, so that there are only so many. */
+function routeOf(ctx: Koa.Context): string {
+  const matched: unknown = Reflect.get(ctx, '_matchedRoute') // set by the router
+  if (typeof matched === 'string') return matched.replace(/:(\w+)/g, '{$1}')
+  if (FIXED_ROUTES.has(ctx.path)) return ctx.path
+  const folder = /^\/(auth|idp|dashboard|demo|downloads)(?=\/|$)/.exec(ctx.path)?.[0]
+  return folder ? `${folder}/*` : 'other'
+}
+
+function allowedOrigin(origins: readonly string[]) {
+  return (ctx: Koa.Context) => {
+    const origin = ctx.get('Origin')
+    return origins.includes(origin) ? origin : ''
+  }
+}
+
+/** 405 with `Allow` for a known path asked with another method. */
+function methodNotAllowed(endpoints: readonly Endpoint[]): Middleware {
+  const byPattern = new Map<string, { pattern: RegExp; methods: Set<string> }>()
+  for (const { path, method } of endpoints) {
+    const known = byPattern.get(path) ?? {
+      pattern: new RegExp(`^${path.replace(/\{\w+\}/g, '[^/]+')}$`),
+      methods: new Set<string>(),
+    }
+    known.methods.add(method.toUpperCase())
+    if (method === 'get') known.methods.add('HEAD')
+    byPattern.set(path, known)
+  }
+  return async (ctx, next) => {
+    if (ctx.status === 404 && ctx.body == null) {
+      const methods = new Set<string>()
+      for (const { pattern, methods: known } of byPattern.values()) {
+        if (pattern.test(ctx.path)) for (const method of known) methods.add(method)
+      }
+      if (methods.size > 0 && !methods.has(ctx.method)) {
+        throw notAllowed(ctx.method, [...methods])
+      }
+    }
+    await next()
+  }
+}

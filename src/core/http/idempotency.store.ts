@@ -1,0 +1,158 @@
+import { randomUUID } from 'node:crypto'
+import { sql, type Transaction } from 'kysely'
+import type { Db, Tables } from '../../app/database/orm.ts'
+
+/** How long an answer is kept. */
+const KEPT_MS = 24 * 3_600_000
+/** A holder that has neither finished nor done anything by then is dead: its queries end sooner. */
+const LEASE_MS = 30_000
+/** Rows one statement of the clean-up removes. */
+const REMOVAL_BATCH = 1_000
+/** Statements of one run of the clean-up; what is left waits for the next. */
+const REMOVAL_BATCHES = 50
+
+/** A key in the hands of one request. */
+export interface Claim {
+  readonly scope: string
+  readonly key: string
+  readonly claimId: string
+}
+
+export type Claimed =
+  | { readonly outcome: 'mine'; readonly claim: Claim }
+  /** Answered before. */
+  | { readonly outcome: 'answered'; readonly status: number; readonly body: string | null }
+  /** Held by a request that is still at work. */
+  | { readonly outcome: 'running' }
+  /** Carried out, but nobody knows the answer any more. */
+  | { readonly outcome: 'lost' }
+  /** Used for another request. */
+  | { readonly outcome: 'other' }
+
+/** The rows behind idempotency keys. Every change is one conditional statement. */
+export function createIdempotencyStore(parts: { db: Db; now: () => Date }) {
+  const { db, now } = parts
+  const expired = () => new Date(now().getTime() - KEPT_MS)
+
+  /** Takes a key that is new, over age, or held by somebody who died before having done anything. */
+  async function take(scope: string, key: string, fingerprint: string): Promise<Claim | undefined> {
+    const at = now()
+    const claimId = randomUUID()
+    const taken = await db
+      .insertInto('idempotency_keys')
+      .values({
+        ...{ scope, key, fingerprint, created_at: at },
+        claim_id: claimId,
+        claimed_until: new Date(at.getTime() + LEASE_MS),
+      })
+      .onConflict((conflict) =>
+        conflict
+          .columns(['scope', 'key'])
+          .doUpdateSet((eb) => ({
+            fingerprint: eb.ref('excluded.fingerprint'),
+            claim_id: eb.ref('excluded.claim_id'),
+            claimed_until: eb.ref('excluded.claimed_until'),
+            created_at: eb.ref('excluded.created_at'),
+            effect_at: null,
+            status: null,
+            body: null,
+          }))
+          .where((eb) =>
+            eb.or([
+              eb('idempotency_keys.created_at', '<=', expired()),
+              eb.and([
+                eb('idempotency_keys.status', 'is', null),
+                eb('idempotency_keys.effect_at', 'is', null),
+                eb('idempotency_keys.claimed_until', '<=', at),
+              ]),
+            ]),
+          ),
+      )
+      .returning('claim_id')
+      .executeTakeFirst()
+    return taken && { scope, key, claimId }
+  }
+
+  const ofClaim = ({ scope, key, claimId }: Claim) =>
+    db
+      .updateTable('idempotency_keys')
+      .where('scope', '=', scope)
+      .where('key', '=', key)
+      .where('claim_id', '=', claimId)
+
+  return {
+    /** Takes the key for a request, or tells what became of the one that holds it. */
+    async claim(scope: string, key: string, fingerprint: string): Promise<Claimed> {
+      const claim = await take(scope, key, fingerprint)
+      if (claim) return { outcome: 'mine', claim }
+      const held = await db
+        .selectFrom('idempotency_keys')
+        .select(['fingerprint', 'claimed_until', 'effect_at', 'status', 'body'])
+        .where('scope', '=', scope)
+        .where('key', '=', key)
+        .executeTakeFirst()
+      if (!held) return { outcome: 'running' } // given back just now: the caller may come again
+      if (held.fingerprint !== fingerprint) return { outcome: 'other' }
+      if (held.status !== null) return { outcome: 'answered', status: held.status, body: held.body }
+      return { outcome: held.effect_at && held.claimed_until <= now() ? 'lost' : 'running' }
+    },
+
+    /** Notes in a transaction that it carries the request out. False when another request has the key now. */
+    async mark(trx: Transaction<Tables>, claim: Claim): Promise<boolean> {
+      const { numUpdatedRows } = await trx
+        .updateTable('idempotency_keys')
+        .set((eb) => ({ effect_at: eb.fn.coalesce('effect_at', eb.val(now())) }))
+        .where('scope', '=', claim.scope)
+        .where('key', '=', claim.key)
+        .where('claim_id', '=', claim.claimId)
+        .executeTakeFirst()
+      return numUpdatedRows > 0n
+    },
+
+    /** Keeps the answer for whoever repeats the request. */
+    async keep(claim: Claim, status: number, body: string): Promise<void> {
+      await ofClaim(claim).set({ status, body }).execute()
+    },
+
+    /** The request was carried out, and its answer is not kept. */
+    async forgo(claim: Claim): Promise<void> {
+      await ofClaim(claim)
+        .set((eb) => ({ effect_at: eb.fn.coalesce('effect_at', eb.val(now())), claimed_until: now() }))
+        .execute()
+    },
+
+    /** Gives the key back after a failure, unless something was carried out: then it stays used. */
+    async release(claim: Claim): Promise<void> {
+      const { numDeletedRows } = await db
+        .deleteFrom('idempotency_keys')
+        .where('scope', '=', claim.scope)
+        .where('key', '=', claim.key)
+        .where('claim_id', '=', claim.claimId)
+        .where('effect_at', 'is', null)
+        .executeTakeFirst()
+      if (numDeletedRows === 0n) await ofClaim(claim).set({ claimed_until: now() }).execute()
+    },
+
+    /** Removes what is over age, a bounded number a call. */
+    async removeExpired(): Promise<void> {
+      for (let batch = 0; batch < REMOVAL_BATCHES; batch++) {
+        const { numDeletedRows } = await db
+          .deleteFrom('idempotency_keys')
+          .where(
+            sql`ctid`,
+            'in',
+            db
+              .selectFrom('idempotency_keys')
+              .select(sql`ctid`.as('row'))
+              .where('created_at', '<=', expired())
+              .orderBy('created_at')
+              .limit(REMOVAL_BATCH),
+          )
+          .where('created_at', '<=', expired()) // one taken anew meanwhile stays
+          .executeTakeFirst()
+        if (numDeletedRows < BigInt(REMOVAL_BATCH)) return
+      }
+    },
+  }
+}
+export type IdempotencyStore = ReturnType<typeof createIdempotencyStore>

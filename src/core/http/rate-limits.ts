@@ -1,0 +1,69 @@
+import type { Context } from 'koa'
+import { AppError } from '../errors/errors.ts'
+import type { KeyRedis } from '../redis.ts'
+import { type Count, createCounter } from './rate-store.ts'
+
+const WINDOW_SECONDS = 60
+
+/**
+ * The limits there are, by the name that callers read in `RateLimit-Policy`.
+ *
+ * | name | counts | whom |
+ * | --- | --- | --- |
+ * | default | authenticated requests | a credential |
+ * | sessions | PATCH /api/sessions/{id}, so that a busy program can still pause and end | a credential |
+ * | public | reads of public routes and of the identity provider | a network |
+ * | public-writes | writes on public routes | a network |
+ * | login | steps of signing in and out | a network |
+ * | failed-auth | requests with a credential that is not good | a network |
+ */
+export type Policy = 'default' | 'sessions' | 'public' | 'public-writes' | 'login' | 'failed-auth'
+
+export interface RateLimits {
+  /**
+   * Counts a request and tells the caller in headers what is left.
+   * @throws 429 with Retry-After when there is nothing left.
+   */
+  take(http: Context, policy: Policy, caller: string): Promise<void>
+}
+
+/**
+ * @param settings requests a minute; 0 switches those limits off
+ * @param refused counts refusals
+ */
+export function createRateLimits(
+  settings: { perMinute: number; publicPerMinute: number },
+  parts: { redis: KeyRedis | undefined; refused: (policy: Policy) => void },
+): RateLimits {
+  const { perMinute, publicPerMinute } = settings
+  const limits: Record<Policy, number> = {
+    default: perMinute,
+    sessions: perMinute,
+    public: publicPerMinute,
+    'public-writes': Math.ceil(publicPerMinute / 15),
+    login: Math.ceil(publicPerMinute / 10),
+    'failed-auth': Math.ceil(publicPerMinute / 10),
+  }
+  const counters = new Map<Policy, { limit: number; count: Count; told: string }>()
+  for (const [name, limit] of Object.entries(limits) as [Policy, number][]) {
+    if (limit === 0) continue
+    const count = createCounter({ name, limit, windowSeconds: WINDOW_SECONDS, redis: parts.redis })
+    counters.set(name, { limit, count, told: `"${name}";q=${limit};w=${WINDOW_SECONDS}` })
+  }
+
+  return {
+    async take(http, policy, caller) {
+      const counter = counters.get(policy)
+      if (!counter) return
+      const { allowed, left, resetMs } = await counter.count(caller)
+      const seconds = Math.max(1, Math.ceil(resetMs / 1000))
+      http.set('RateLimit-Policy', counter.told)
+      http.set('RateLimit', `"${policy}";r=${left};t=${seconds}`)
+      if (allowed) return
+      parts.refused(policy)
+      throw new AppError(429, `Too many requests (${policy}). Try again in ${seconds} s.`, {
+        headers: { 'Retry-After': String(seconds) },
+      })
+    },
+  }
+}

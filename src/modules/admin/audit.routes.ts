@@ -1,0 +1,78 @@
+import { exampleIds, idOf } from '@wheelhouse/protocol'
+import { z } from 'zod'
+import type { Db } from '../../app/database/orm.ts'
+import { iso } from '../../core/database/iso.ts'
+import { type Endpoint, endpoint } from '../../core/http/endpoint.ts'
+import { line, queryInteger, timestamp } from '../../core/http/fields.ts'
+
+const instant = z.iso.datetime({ offset: true }).meta({ examples: ['2026-11-20T09:30:00Z'] })
+
+const ListAudit = z.strictObject({
+  before: queryInteger(1, 9_999_999_999).meta({ description: 'Entries older than this one.' }).optional(),
+  limit: queryInteger(1, 200).default(100),
+  actor_id: idOf('admin').optional(),
+  subject_id: line(100)
+    .meta({ examples: [exampleIds.certification] })
+    .optional(),
+  action: line(100)
+    .meta({ examples: ['certification.approved'] })
+    .optional(),
+  since: instant.meta({ description: 'Entries of this time and later.' }).optional(),
+  until: instant.meta({ description: 'Entries before this time.' }).optional(),
+})
+
+const AuditView = z
+  .object({
+    id: z
+      .number()
+      .int()
+      .meta({ examples: [4_711] }),
+    at: timestamp.meta({ examples: ['2026-09-16T10:20:31.000Z'] }),
+    actor_id: idOf('admin').nullable().meta({ description: 'Null when the platform acted by itself.' }),
+    actor_name: z
+      .string()
+      .nullable()
+      .meta({ examples: ['Katherine'] }),
+    action: z.string().meta({ examples: ['certification.approved'] }),
+    subject_type: z.string().meta({ examples: ['certification'] }),
+    subject_id: z.string().meta({ examples: [exampleIds.certification] }),
+    data: z.record(z.string(), z.unknown()).meta({
+      description: 'What else there is to know of the act.',
+      examples: [{ operator_id: exampleIds.operator, robot_type: 'so-101' }],
+    }),
+  })
+  .meta({ id: 'AuditEntry', description: 'A privileged or money-moving act.' })
+
+/** Reading the audit log. */
+export function auditEndpoints({ db }: { db: Db }): Endpoint[] {
+  return [
+    endpoint({
+      method: 'get',
+      path: '/api/admin/audit',
+      summary: 'Lists privileged and money-moving acts, newest first',
+      access: { role: 'admin' },
+      query: ListAudit,
+      answer: [200, z.object({ entries: z.array(AuditView) })],
+      run: async ({ query }) => ({ entries: await list(db, query) }),
+    }),
+  ]
+}
+
+async function list(db: Db, filter: z.output<typeof ListAudit>) {
+  const { before, actor_id: actorId, subject_id: subjectId, action, since, until } = filter
+  const rows = await db
+    .selectFrom('audit_log')
+    .leftJoin('users', 'users.id', 'audit_log.actor_id')
+    .selectAll('audit_log')
+    .select('users.display_name as actor_name')
+    .$if(before !== undefined, (query) => query.where('audit_log.id', '<', before as number))
+    .$if(actorId !== undefined, (query) => query.where('audit_log.actor_id', '=', actorId as string))
+    .$if(subjectId !== undefined, (query) => query.where('audit_log.subject_id', '=', subjectId as string))
+    .$if(action !== undefined, (query) => query.where('audit_log.action', '=', action as string))
+    .$if(since !== undefined, (query) => query.where('audit_log.at', '>=', new Date(since as string)))
+    .$if(until !== undefined, (query) => query.where('audit_log.at', '<', new Date(until as string)))
+    .orderBy('audit_log.id', 'desc')
+    .limit(filter.limit)
+    .execute()
+  return rows.map((row) => ({ ...row, at: iso(row.at) }))
+}

@@ -1,0 +1,16 @@
+import type { Db } from '../../app/database/orm.ts'
+import { type Endpoint, endpoint } from '../../core/http/endpoint.ts'
+import { Overview } from './overview.schema.ts'
+import { readOverview } from './overview.service.ts'
+
+/** What goes on on the platform, for those who answer for it. */
+export function overviewEndpoint({ db }: { db: Db }): Endpoint {
+  return endpoint({
+    method: 'get',
+    path: '/api/admin/overview',
+    summary: 'Shows robots by status, open sessions and gateways',
+    access: { role: 'admin' },
+    answer: [200, Overview],
+    run: async () => await readOverview(db),
+  })
+}

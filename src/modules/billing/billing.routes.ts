@@ -1,0 +1,57 @@
+import { type Endpoint, endpoint, idParams } from '../../core/http/endpoint.ts'
+import { InvoiceDetail, InvoiceLinesQuery, InvoiceList } from './invoice.schema.ts'
+import type { Invoices } from './invoice.service.ts'
+import { invoiceView, lineView } from './invoice.view.ts'
+import { CURRENCY } from './money.ts'
+import { AssignedPlan, AssignPlan, PriceList } from './plan.schema.ts'
+import type { Plans } from './plan.service.ts'
+
+/** Prices, and what they came to. */
+export function billingEndpoints({ plans, invoices }: { plans: Plans; invoices: Invoices }): Endpoint[] {
+  return [
+    endpoint({
+      method: 'get',
+      path: '/api/public/pricing',
+      summary: 'Returns the current public pricing plans',
+      access: 'public',
+      answer: [200, PriceList],
+      run: async () => ({ currency: CURRENCY, plans: await plans.listPublic() }),
+    }),
+    endpoint({
+      method: 'get',
+      path: '/api/client/invoices',
+      summary: 'Lists your monthly invoices, newest first',
+      access: { role: 'client' },
+      answer: [200, InvoiceList],
+      run: async ({ caller }) => ({ invoices: (await invoices.list(caller.userId)).map(invoiceView) }),
+    }),
+    endpoint({
+      method: 'get',
+      path: '/api/client/invoices/{id}',
+      summary: 'Returns one of your invoices with its lines: the sessions on it, oldest first',
+      access: { role: 'client' },
+      params: idParams('invoice'),
+      query: InvoiceLinesQuery,
+      answer: [200, InvoiceDetail],
+      refusals: { 404: 'when it is not yours' },
+      run: async ({ caller, params, query }) => {
+        const { invoice, lines } = await invoices.read(caller.userId, params.id, query)
+        return { ...invoiceView(invoice), lines: lines.map(lineView) }
+      },
+    }),
+    endpoint({
+      method: 'post',
+      path: '/api/admin/clients/{id}/plan',
+      summary: 'Assigns a pricing plan to a client, from their next session on',
+      access: { role: 'admin' },
+      params: idParams('client'),
+      body: AssignPlan,
+      answer: [200, AssignedPlan],
+      refusals: { 404: 'when there is no such client' },
+      run: async ({ caller, params, body }) => {
+        await plans.assign(caller.userId, params.id, body.plan)
+        return { client_id: params.id, plan: body.plan }
+      },
+    }),
+  ]
+}

@@ -1,0 +1,194 @@
+import { randomUUID } from 'node:crypto'
+import { type Selectable, type SqlBool, sql } from 'kysely'
+import type { Db, Tables } from '../../app/database/orm.ts'
+import { audit } from '../../core/audit/audit.ts'
+import { isDatabaseAway } from '../../core/errors/errors.ts'
+import type { Transact, Tx } from '../../core/events/transactor.ts'
+import type { Log } from '../../core/log.ts'
+import { notify } from '../notifications/notify.ts'
+import { CURRENCY } from './money.ts'
+import { addMonths, monthOf, startOf } from './month.ts'
+
+/** Invoices tried in one run; the rest waits for the next. */
+const INVOICES_PER_RUN = 500
+/** Sessions looked at to find clients with something to invoice. */
+const SESSIONS_PER_LOOK = 500
+/** About so many sessions are put on an invoice by one statement: it must end well before its time is up. */
+const SESSIONS_PER_STATEMENT = 5_000
+
+interface Due {
+  readonly clientId: string
+  readonly month: string
+}
+
+/** Another worker has put the sessions on an invoice meanwhile. */
+class NothingLeft extends Error {}
+
+/**
+ * Makes the invoices of every month that is over, oldest first. The sessions without an invoice are the work to
+ * do, so a worker that dies loses nothing, downtime of any length is caught up with, and of several workers one
+ * makes each invoice: the client's month is unique. A session that comes too late for its month, because the
+ * invoice was made already, is on the client's next one.
+ */
+export function createMonthlyClose(parts: { db: Db; transact: Transact; now: () => Date; log: Log }) {
+  const { db, transact, now, log } = parts
+
+  /**
+   * Clients with something to invoice now. Who has the invoice of the last month already waits for the end of
+   * this one, whatever came late.
+   */
+  async function lookForDue(skipped: ReadonlySet<string>): Promise<Due[]> {
+    const thisMonth = monthOf(now())
+    const rows = await db
+      .selectFrom('sessions')
+      .innerJoinLateral(
+        (eb) =>
+          eb
+            .selectFrom('invoices')
+            .select((newest) => newest.fn.max('month').as('month'))
+            .whereRef('invoices.client_id', '=', 'sessions.client_id')
+            .as('newest'),
+        (join) => join.onTrue(),
+      )
+      .select(['sessions.client_id', 'sessions.ended_at', 'newest.month as newest_month'])
+      .where(uninvoiced)
+      .where('sessions.ended_at', '<', startOf(thisMonth))
+      .where((eb) =>
+        eb.or([eb('newest.month', 'is', null), eb('newest.month', '<', addMonths(thisMonth, -1))]),
+      )
+      .$if(skipped.size > 0, (query) => query.where('sessions.client_id', 'not in', [...skipped]))
+      .orderBy('sessions.ended_at')
+      .limit(SESSIONS_PER_LOOK)
+      .execute()
+    const oldest = new Map<string, Due>()
+    for (const { client_id: clientId, ended_at, newest_month } of rows) {
+      if (oldest.has(clientId) || ended_at === null) continue
+      const own = monthOf(ended_at)
+      const next = newest_month === null ? own : addMonths(newest_month, 1)
+      oldest.set(clientId, { clientId, month: own > next ? own : next })
+    }
+    return [...oldest.values()]
+  }
+
+  /** Makes one invoice, in one transaction. False when another worker was faster. */
+  async function close(due: Due): Promise<boolean> {
+    try {
+      return await transact((tx) => issue(tx, due, now()))
+    } catch (cause) {
+      if (cause instanceof NothingLeft) return false
+      throw cause
+    }
+  }
+
+  return {
+    /** Closes what is due, within bounds; call it again and again. Throws when the database is away. */
+    async run(): Promise<void> {
+      const skipped = new Set<string>()
+      for (let tried = 0; tried < INVOICES_PER_RUN; ) {
+        const due = (await lookForDue(skipped)).slice(0, INVOICES_PER_RUN - tried)
+        if (due.length === 0) return
+        tried += due.length
+        for (const one of due) {
+          try {
+            if (!(await close(one))) skipped.add(one.clientId)
+          } catch (cause) {
+            if (isDatabaseAway(cause)) throw cause
+            // One client's trouble must not keep the invoices of the others.
+            log.error({ err: cause, ...one }, 'invoice not made')
+            skipped.add(one.clientId)
+          }
+        }
+      }
+    },
+  }
+}
+export type MonthlyClose = ReturnType<typeof createMonthlyClose>
+
+/** The condition of the two indexes of sessions without an invoice, word for word. */
+const uninvoiced = sql<SqlBool>`sessions.status = 'COMPLETED' and sessions.invoice_id is null
+  and sessions.client_charge_cents is not null`
+
+async function issue(tx: Tx, { clientId, month }: Due, at: Date): Promise<boolean> {
+  const opened = await tx.db
+    .insertInto('invoices')
+    .values({
+      ...{ id: randomUUID(), client_id: clientId, month, status: 'DRAFT', currency: CURRENCY },
+      ...{ total_cents: 0, session_count: 0, minutes: 0, created_at: at },
+    })
+    .onConflict((conflict) => conflict.columns(['client_id', 'month']).doNothing())
+    .returning('id')
+    .executeTakeFirst()
+  if (!opened) return false
+  const sums = await takeSessions(tx, opened.id, clientId, startOf(addMonths(month, 1)))
+  if (sums.session_count === 0) throw new NothingLeft()
+  const paid = sums.total_cents === 0 // nothing to pay is paid
+  const status = paid ? ('PAID' as const) : ('OPEN' as const)
+  await tx.db
+    .updateTable('invoices')
+    .set({ ...sums, status, issued_at: at, paid_at: paid ? at : null })
+    .where('id', '=', opened.id)
+    .execute()
+  const data = { month, status, currency: CURRENCY, ...sums }
+  await audit(tx, {
+    at,
+    actorId: undefined,
+    action: 'invoice.closed',
+    subject: ['invoice', opened.id],
+    data: { client_id: clientId, ...data },
+  })
+  await notify(tx, at, [
+    { userId: clientId, type: 'invoice.issued', data: { invoice_id: opened.id, ...data } },
+  ])
+  return true
+}
+
+type Sums = Pick<Selectable<Tables['invoices']>, 'total_cents' | 'session_count' | 'minutes'>
+
+/** Puts a client's sessions that ended before `end` on an invoice, and adds them up. */
+async function takeSessions(tx: Tx, invoiceId: string, clientId: string, end: Date): Promise<Sums> {
+  const sums = { total_cents: 0, session_count: 0, minutes: 0 }
+  for (let more = true; more; ) {
+    const bound = await tx.db
+      .selectFrom('sessions')
+      .select('ended_at')
+      .where(uninvoiced)
+      .where('client_id', '=', clientId)
+      .where('ended_at', '<', end)
+      .orderBy('ended_at')
+      .offset(SESSIONS_PER_STATEMENT - 1)
+      .limit(1)
+      .executeTakeFirst()
+    const taken = await tx.db
+      // Locked in the order in which episodes lock them, too.
+      .with('locked', (cte) =>
+        cte
+          .selectFrom('sessions')
+          .select('id')
+          .where(uninvoiced)
+          .where('client_id', '=', clientId)
+          .where('ended_at', bound ? '<=' : '<', bound?.ended_at ?? end)
+          .orderBy('id')
+          .forNoKeyUpdate(),
+      )
+      .with('taken', (cte) =>
+        cte
+          .updateTable('sessions')
+          .from('locked')
+          .set({ invoice_id: invoiceId })
+          .whereRef('sessions.id', '=', 'locked.id')
+          .returning(['client_charge_cents', 'billable_minutes']),
+      )
+      .selectFrom('taken')
+      .select([
+        sql<number>`count(*)`.as('session_count'),
+        sql<number>`coalesce(sum(client_charge_cents), 0)::bigint`.as('total_cents'),
+        sql<number>`coalesce(sum(billable_minutes), 0)::bigint`.as('minutes'),
+      ])
+      .executeTakeFirstOrThrow()
+    sums.session_count += taken.session_count
+    sums.total_cents += taken.total_cents
+    sums.minutes += taken.minutes
+    more = bound !== undefined
+  }
+  return sums
+}

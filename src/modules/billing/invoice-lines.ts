@@ -1,0 +1,44 @@
+import { type NotNull, sql } from 'kysely'
+import type { Db } from '../../app/database/orm.ts'
+
+/** One session on an invoice. */
+export type SessionLine = Awaited<ReturnType<typeof sessionLines>>[number]
+
+/** The sessions on an invoice, oldest first, with the names that were copied when they ended. */
+export const sessionLines = (db: Db, invoiceId: string, page: { limit: number; offset: number }) =>
+  db
+    .selectFrom('sessions')
+    .select(['id', 'recorded_robot_name as robot_name', 'recorded_robot_type as robot_type'])
+    .select('recorded_operator_name as operator_name')
+    .select(['started_at', 'ended_at', 'billable_minutes', 'client_rate_cents_per_minute'])
+    .select(['client_charge_cents', 'active_ms', 'paused_ms', 'outage_ms'])
+    .where('invoice_id', '=', invoiceId)
+    .orderBy('started_at')
+    .orderBy('id')
+    .limit(page.limit)
+    .offset(page.offset)
+    // What is on an invoice has come to its end and was charged.
+    .$narrowType<{ started_at: NotNull; ended_at: NotNull; billable_minutes: NotNull }>()
+    .$narrowType<{ robot_name: NotNull; robot_type: NotNull; operator_name: NotNull }>()
+    .$narrowType<{ client_charge_cents: NotNull; client_rate_cents_per_minute: NotNull }>()
+    .execute()
+
+/** All sessions of a day (UTC) on an invoice. */
+export type DayLine = Awaited<ReturnType<typeof dayLines>>[number]
+
+/** The sessions on an invoice added up by the day (UTC) on which they ended, oldest first. */
+export const dayLines = (db: Db, invoiceId: string) =>
+  db
+    .selectFrom('sessions')
+    .select([
+      sql<string>`to_char(ended_at at time zone 'UTC', 'YYYY-MM-DD')`.as('day'),
+      sql<number>`count(*)`.as('session_count'),
+      sql<number>`sum(billable_minutes)::bigint`.as('minutes'),
+      sql<number>`sum(client_charge_cents)::bigint`.as('cents'),
+      sql<Date>`min(started_at)`.as('first_at'),
+      sql<Date>`max(ended_at)`.as('last_at'),
+    ])
+    .where('invoice_id', '=', invoiceId)
+    .groupBy('day')
+    .orderBy('day')
+    .execute()

@@ -1,0 +1,84 @@
+import { idOf } from '@wheelhouse/protocol'
+import { z } from 'zod'
+import { queryInteger, timestamp } from '../../core/http/fields.ts'
+import { CURRENCY } from './money.ts'
+
+export const InvoiceStatus = z.enum(['DRAFT', 'OPEN', 'PAID', 'FAILED', 'VOID']).meta({
+  id: 'InvoiceStatus',
+  description:
+    'DRAFT until it is issued; OPEN until it is PAID; FAILED when collecting it failed; VOID when it was withdrawn.',
+  examples: ['OPEN'],
+})
+export type InvoiceStatus = z.infer<typeof InvoiceStatus>
+
+const whole = z.number().int()
+
+export const InvoiceView = z
+  .object({
+    id: idOf('invoice'),
+    month: z.string().meta({ description: 'YYYY-MM, in UTC.', examples: ['2026-10'] }),
+    status: InvoiceStatus,
+    currency: z.literal(CURRENCY),
+    billing_name: z
+      .string()
+      .nullable()
+      .meta({
+        description: 'Your company, or your name, when it was made; it does not change. Null in a DRAFT.',
+        examples: ['Fjord Logistics AS'],
+      }),
+    billing_country: z
+      .string()
+      .nullable()
+      .meta({ description: 'Of your profile when it was made.', examples: ['NO'] }),
+    billing_vat_id: z
+      .string()
+      .nullable()
+      .meta({ description: 'Of your profile when it was made.', examples: ['NO923609016MVA'] }),
+    total_cents: whole.meta({ description: 'In cents.', examples: [14_200] }),
+    session_count: whole.meta({ examples: [11] }),
+    minutes: whole.meta({ description: 'Billed minutes.', examples: [284] }),
+    issued_at: timestamp.nullable().meta({ examples: ['2026-11-01T00:00:04.000Z'] }),
+    paid_at: timestamp.nullable().meta({ examples: [null] }),
+    hosted_url: z
+      .string()
+      .nullable()
+      .meta({
+        description: 'Where the payment provider shows it; null while it is not there.',
+        examples: [null],
+      }),
+  })
+  .meta({ id: 'Invoice', description: 'What the sessions that ended in a month cost a client.' })
+export type InvoiceView = z.infer<typeof InvoiceView>
+
+export const InvoiceLine = z
+  .object({
+    session_id: idOf('session'),
+    robot_name: z
+      .string()
+      .meta({ description: 'As it was called when the session ended.', examples: ['Warehouse arm'] }),
+    robot_type: z.string().meta({ examples: ['so-101'] }),
+    operator_name: z
+      .string()
+      .meta({ description: 'Their name when the session ended.', examples: ['Ola Nordmann'] }),
+    started_at: timestamp,
+    ended_at: timestamp,
+    minutes: whole.meta({ description: 'Billed minutes of control.', examples: [27] }),
+    paused_seconds: whole.meta({ description: 'Not billed.', examples: [130] }),
+    outage_seconds: whole.meta({
+      description: 'While the robot was away. Not billed.',
+      examples: [12],
+    }),
+    rate_cents_per_minute: whole.meta({ examples: [50] }),
+    amount_cents: whole.meta({ examples: [1_350] }),
+  })
+  .meta({ id: 'InvoiceLine', description: 'What one session on an invoice cost, and why.' })
+
+/** Query of GET /api/client/invoices/{id}: which of its lines. */
+export const InvoiceLinesQuery = z.strictObject({
+  limit: queryInteger(1, 100).default(100),
+  offset: queryInteger(0, 1_000_000).default(0),
+})
+/** `session_count` says how many lines there are. */
+export const InvoiceDetail = z.object({ ...InvoiceView.shape, lines: z.array(InvoiceLine) })
+
+export const InvoiceList = z.object({ invoices: z.array(InvoiceView) })

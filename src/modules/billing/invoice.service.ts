@@ -1,0 +1,34 @@
+import type { Db } from '../../app/database/orm.ts'
+import { notFound } from '../../core/errors/errors.ts'
+import { sessionLines } from './invoice-lines.ts'
+
+/** Ten years of months. */
+const LIST_LIMIT = 120
+
+/** Reading invoices. They are made by the monthly close. */
+export function createInvoices({ db }: { db: Db }) {
+  return {
+    /** A client's invoices, newest first. */
+    list: (clientId: string) =>
+      db
+        .selectFrom('invoices')
+        .selectAll()
+        .where('client_id', '=', clientId)
+        .orderBy('month', 'desc')
+        .limit(LIST_LIMIT)
+        .execute(),
+
+    /** One of a client's invoices, with a page of the sessions on it. @throws 404 when it is not theirs */
+    async read(clientId: string, id: string, page: { limit: number; offset: number }) {
+      const invoice = await db
+        .selectFrom('invoices')
+        .selectAll()
+        .where('id', '=', id)
+        .where('client_id', '=', clientId)
+        .executeTakeFirst()
+      if (!invoice) throw notFound('Invoice')
+      return { invoice, lines: await sessionLines(db, id, page) }
+    },
+  }
+}
+export type Invoices = ReturnType<typeof createInvoices>

@@ -1,0 +1,54 @@
+import type { Db } from '../../app/database/orm.ts'
+import { audit } from '../../core/audit/audit.ts'
+import { badRequest, notFound } from '../../core/errors/errors.ts'
+import type { Transact } from '../../core/events/transactor.ts'
+
+/** Pricing plans: the price list, and who is on which plan. */
+export function createPlans(parts: { db: Db; transact: Transact; now: () => Date }) {
+  const { db, transact, now } = parts
+
+  return {
+    /** What is offered to everybody, in the order of the price list. */
+    listPublic: () =>
+      db
+        .selectFrom('pricing_plans')
+        .select(['id', 'name', 'description', 'client_rate_cents_per_minute', 'operator_share_percent'])
+        .where('is_public', '=', true)
+        .orderBy('position')
+        .orderBy('id')
+        .execute(),
+
+    /**
+     * Puts a client on a plan, from their next session on. Sessions that have started keep their price.
+     * @throws 404 no such client, 400 no such plan.
+     */
+    assign: (adminId: string, clientId: string, plan: string | null): Promise<void> =>
+      transact(async (tx) => {
+        const client = await tx.db
+          .selectFrom('users')
+          .select('plan_id')
+          .where('id', '=', clientId)
+          .where('is_client', '=', true)
+          .forNoKeyUpdate()
+          .executeTakeFirst()
+        if (!client) throw notFound('Client')
+        if (plan !== null) {
+          const known = await tx.db
+            .selectFrom('pricing_plans')
+            .select('id')
+            .where('id', '=', plan)
+            .executeTakeFirst()
+          if (!known) throw badRequest('plan: must be the name of a pricing plan')
+        }
+        await tx.db.updateTable('users').set({ plan_id: plan }).where('id', '=', clientId).execute()
+        await audit(tx, {
+          at: now(),
+          actorId: adminId,
+          action: 'client.plan_assigned',
+          subject: ['client', clientId],
+          data: { plan, plan_before: client.plan_id },
+        })
+      }),
+  }
+}
+export type Plans = ReturnType<typeof createPlans>

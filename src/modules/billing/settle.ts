@@ -1,0 +1,72 @@
+import { sql } from 'kysely'
+import { audit } from '../../core/audit/audit.ts'
+import type { Tx } from '../../core/events/transactor.ts'
+import type { SessionRecord } from '../sessions/session-changes.ts'
+import { charge, earnedShare } from './charge.ts'
+import { post } from './ledger.ts'
+
+/**
+ * Returns what fixes a session's price and earnings, and posts them, in the transaction that has just made it
+ * COMPLETED. The posting is unique per session, so nothing can charge it twice. The earnings are pending for
+ * `earningsHoldMs` after the session's end at the longest, and available at once when that is zero.
+ */
+export const createSettle =
+  ({ earningsHoldMs }: { earningsHoldMs: number }) =>
+  async (tx: Tx, ended: SessionRecord, act: { readonly at: Date; readonly actorId?: string }) => {
+    const { client_rate_cents_per_minute: rateCentsPerMinute } = ended
+    const sharePercent = earnedShare(ended)
+    if (rateCentsPerMinute === null || sharePercent === null) {
+      throw new Error(`session ${ended.id} was started without a price`) // the database refuses such a start
+    }
+    const due = charge({
+      activeMs: ended.active_ms,
+      outageMs: ended.outage_ms,
+      rateCentsPerMinute,
+      sharePercent,
+    })
+    const { billableMinutes, clientChargeCents, operatorEarningsCents } = due
+    const isHeld = earningsHoldMs > 0 && operatorEarningsCents > 0
+    await tx.db
+      .updateTable('sessions')
+      .set({
+        billable_minutes: billableMinutes,
+        client_charge_cents: clientChargeCents,
+        operator_earnings_cents: operatorEarningsCents,
+        ...(isHeld && {
+          earnings_held_until: sql<Date>`ended_at + ${earningsHoldMs} * interval '1 millisecond'`,
+        }),
+      })
+      .where('id', '=', ended.id)
+      .execute()
+    await post(tx, {
+      kind: 'session_charge',
+      at: act.at,
+      sessionId: ended.id,
+      lines: [
+        { account: 'client_receivable', userId: ended.client_id, amountCents: clientChargeCents },
+        {
+          account: isHeld ? 'operator_pending' : 'operator_payable',
+          userId: ended.operator_id,
+          amountCents: -operatorEarningsCents,
+        },
+        { account: 'platform_revenue', amountCents: operatorEarningsCents - clientChargeCents },
+      ],
+    })
+    await audit(tx, {
+      at: act.at,
+      actorId: act.actorId,
+      action: 'session.charged',
+      subject: ['session', ended.id],
+      data: {
+        plan: ended.plan_id,
+        rate_cents_per_minute: rateCentsPerMinute,
+        share_percent: sharePercent,
+        active_ms: ended.active_ms,
+        outage_ms: ended.outage_ms,
+        billable_minutes: billableMinutes,
+        client_charge_cents: clientChargeCents,
+        operator_earnings_cents: operatorEarningsCents,
+      },
+    })
+  }
+export type Settle = ReturnType<typeof createSettle>

@@ -1,0 +1,17 @@
+import { type Endpoint, endpoint } from '../../core/http/endpoint.ts'
+import { ClientStats } from './stats.schema.ts'
+import type { ClientStatistics } from './stats.service.ts'
+
+/** Numbers for the client's dashboard. */
+export function clientStatsEndpoints({ clientStats }: { clientStats: ClientStatistics }): Endpoint[] {
+  return [
+    endpoint({
+      method: 'get',
+      path: '/api/client/stats',
+      summary: 'Returns usage statistics of your robots and sessions',
+      access: { role: 'client' },
+      answer: [200, ClientStats],
+      run: ({ caller }) => clientStats.of(caller.userId),
+    }),
+  ]
+}

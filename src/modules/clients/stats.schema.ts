@@ -1,0 +1,49 @@
+import { RobotStatus, SessionStatus } from '@wheelhouse/protocol'
+import { z } from 'zod'
+import { countsBy } from '../../core/http/fields.ts'
+
+const count = z.number().int()
+
+/** Months of the series, this one included. */
+export const STATS_MONTHS = 12
+
+const ClientMonth = z
+  .object({
+    month: z.string().meta({ description: 'YYYY-MM, in UTC.', examples: ['2026-10'] }),
+    sessions: count.meta({ description: 'Completed in it.', examples: [11] }),
+    minutes: count.meta({ description: 'Billed minutes.', examples: [284] }),
+    spend_cents: count.meta({ description: 'In cents.', examples: [14_200] }),
+  })
+  .meta({ id: 'ClientMonth', description: 'What the sessions that ended in a month came to.' })
+export type ClientMonth = z.infer<typeof ClientMonth>
+
+/** A client's dashboard. Amounts are cents of EUR; a month is a month of UTC, by the end of the session. */
+export const ClientStats = z
+  .object({
+    robots_by_status: countsBy(RobotStatus.options).meta({
+      examples: [{ OFFLINE: 1, AVAILABLE: 2, IN_SESSION: 0 }],
+    }),
+    sessions_by_status: countsBy(SessionStatus.options).meta({
+      examples: [{ PENDING: 1, ACTIVE: 0, PAUSED: 0, COMPLETED: 18, CANCELLED: 2 }],
+    }),
+    minutes: count.meta({ description: 'Billed minutes of completed sessions.', examples: [410] }),
+    spend_this_month_cents: count.meta({
+      description: 'In cents; of sessions that ended in this month of UTC.',
+      examples: [6_300],
+    }),
+    spend_total_cents: count.meta({ description: 'In cents.', examples: [20_500] }),
+    episodes_collected: count.meta({ examples: [216] }),
+    data_collected_mb: z.number().meta({ description: 'In megabytes.', examples: [6_130.5] }),
+    average_rating: z
+      .number()
+      .nullable()
+      .meta({
+        description: 'Of the ratings you gave, to a hundredth; null without any.',
+        examples: [4.86],
+      }),
+    months: z.array(ClientMonth).meta({
+      description: `The last ${STATS_MONTHS} months, oldest first, this one included; those without sessions too.`,
+    }),
+  })
+  .meta({ id: 'ClientStats', description: 'Numbers for the dashboard of a robot owner.' })
+export type ClientStats = z.infer<typeof ClientStats>

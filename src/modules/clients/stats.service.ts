@@ -1,0 +1,78 @@
+import { RobotStatus } from '@wheelhouse/protocol'
+import { sql } from 'kysely'
+import type { Db } from '../../app/database/orm.ts'
+import { countsOf } from '../../core/database/counts.ts'
+import { addMonths, monthOf, startOf } from '../billing/month.ts'
+import { BYTES_PER_MB } from '../sessions/session.view.ts'
+import { averageRating, sessionsByStatus } from '../sessions/session-counts.ts'
+import { type ClientMonth, type ClientStats, STATS_MONTHS } from './stats.schema.ts'
+
+/** Usage statistics of clients, counted when asked for. */
+export function createClientStats({ db, now }: { db: Db; now: () => Date }) {
+  async function robotsByStatus(clientId: string) {
+    const rows = await db
+      .selectFrom('robots')
+      .select(['status', sql<number>`count(*)`.as('count')])
+      .where('owner_id', '=', clientId)
+      .where('deleted_at', 'is', null)
+      .groupBy('status')
+      .execute()
+    return countsOf(RobotStatus.options, rows)
+  }
+
+  /** Sums over completed sessions. The index that holds all of it makes this a walk along one index. */
+  const totals = (clientId: string) =>
+    db
+      .selectFrom('sessions')
+      .select([
+        sql<number>`coalesce(sum(billable_minutes), 0)::bigint`.as('minutes'),
+        sql<number>`coalesce(sum(client_charge_cents) filter (where ended_at >= ${startOf(monthOf(now()))}), 0)::bigint`.as(
+          'spend_this_month_cents',
+        ),
+        sql<number>`coalesce(sum(client_charge_cents), 0)::bigint`.as('spend_total_cents'),
+        sql<number>`coalesce(sum(episodes_collected), 0)::bigint`.as('episodes_collected'),
+        sql<number>`coalesce(sum(data_collected_bytes), 0)::bigint`.as('bytes'),
+        averageRating.as('average_rating'),
+      ])
+      .where('client_id', '=', clientId)
+      .where('status', '=', 'COMPLETED')
+      .executeTakeFirstOrThrow()
+
+  /** The months up to this one, oldest first; a range of the same index. */
+  async function months(clientId: string): Promise<ClientMonth[]> {
+    const first = addMonths(monthOf(now()), 1 - STATS_MONTHS)
+    const month = sql<string>`to_char(ended_at at time zone 'UTC', 'YYYY-MM')`
+    const rows = await db
+      .selectFrom('sessions')
+      .select([
+        month.as('month'),
+        sql<number>`count(*)`.as('sessions'),
+        sql<number>`coalesce(sum(billable_minutes), 0)::bigint`.as('minutes'),
+        sql<number>`coalesce(sum(client_charge_cents), 0)::bigint`.as('spend_cents'),
+      ])
+      .where('client_id', '=', clientId)
+      .where('status', '=', 'COMPLETED')
+      .where('ended_at', '>=', startOf(first))
+      .groupBy(month)
+      .execute()
+    const byMonth = new Map(rows.map((row) => [row.month, row]))
+    return Array.from({ length: STATS_MONTHS }, (_, index) => {
+      const name = addMonths(first, index)
+      return byMonth.get(name) ?? { month: name, sessions: 0, minutes: 0, spend_cents: 0 }
+    })
+  }
+
+  return {
+    async of(clientId: string): Promise<ClientStats> {
+      const { bytes, ...sums } = await totals(clientId)
+      return {
+        robots_by_status: await robotsByStatus(clientId),
+        sessions_by_status: await sessionsByStatus(db, 'client_id', clientId),
+        ...sums,
+        data_collected_mb: bytes / BYTES_PER_MB,
+        months: await months(clientId),
+      }
+    },
+  }
+}
+export type ClientStatistics = ReturnType<typeof createClientStats>

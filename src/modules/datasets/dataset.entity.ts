@@ -1,0 +1,63 @@
+import { defineEntity, type InferEntity, p } from '@mikro-orm/core'
+import { User } from '../identity/user.entity.ts'
+import { Robot } from '../robots/robot.entity.ts'
+import { Session } from '../sessions/session.entity.ts'
+
+/** Everything a robot has recorded. Made with its first episode; stays when the robot is removed. */
+export const Dataset = defineEntity({
+  name: 'Dataset',
+  tableName: 'datasets',
+  uniques: [{ name: 'one_dataset_per_robot', properties: ['robot'] }],
+  // No index on a column that changes with every episode, so that the update stays in place.
+  indexes: [{ name: 'datasets_by_client', properties: ['client'] }],
+  checks: [
+    { name: 'datasets_episode_count', expression: '"episode_count" >= 0' },
+    { name: 'datasets_size_bytes', expression: '"size_bytes" >= 0' },
+  ],
+  properties: {
+    id: p.uuid().primary(),
+    robot: () => p.manyToOne(Robot).mapToPk(),
+    /** The robot's owner. */
+    client: () => p.manyToOne(User).mapToPk(),
+    episodeCount: p.integer().default(0),
+    sizeBytes: p.bigint('number').default(0),
+    createdAt: p.datetime(3).defaultRaw('now()'),
+    /** When the newest episode arrived. */
+    updatedAt: p.datetime(3).defaultRaw('now()'),
+  },
+})
+export type Dataset = InferEntity<typeof Dataset>
+
+/** One recording, as the robot reported it. The first report of an `episodeId` stays. */
+export const Episode = defineEntity({
+  name: 'Episode',
+  tableName: 'episodes',
+  uniques: [{ name: 'one_episode_per_robot_and_id', properties: ['robot', 'episodeId'] }],
+  indexes: [
+    {
+      name: 'episodes_by_dataset',
+      expression:
+        'create index "episodes_by_dataset" on "episodes" ("dataset_id", "started_at" desc, "id" desc)',
+    },
+  ],
+  checks: [
+    { name: 'episodes_times', expression: '"ended_at" >= "started_at"' },
+    { name: 'episodes_size_bytes', expression: '"size_bytes" >= 0' },
+  ],
+  properties: {
+    id: p.uuid().primary(),
+    dataset: () => p.manyToOne(Dataset).mapToPk(),
+    robot: () => p.manyToOne(Robot).mapToPk(),
+    /** The session it was recorded in; null when it began in none. */
+    session: () => p.manyToOne(Session).mapToPk().nullable(),
+    /** The robot's own name for it. */
+    episodeId: p.text(),
+    startedAt: p.datetime(3),
+    endedAt: p.datetime(3),
+    sizeBytes: p.bigint('number'),
+    success: p.boolean().nullable(),
+    uri: p.text().nullable(),
+    createdAt: p.datetime(3).defaultRaw('now()'),
+  },
+})
+export type Episode = InferEntity<typeof Episode>

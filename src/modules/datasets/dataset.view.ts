@@ -1,0 +1,34 @@
+import type { Selectable } from 'kysely'
+import type { Tables } from '../../app/database/orm.ts'
+import { iso } from '../../core/database/iso.ts'
+import { BYTES_PER_MB } from '../sessions/session.view.ts'
+import type { DatasetView, EpisodeView } from './dataset.schema.ts'
+
+export type DatasetRow = Selectable<Tables['datasets']> & { robot_name: string; robot_type: string }
+export type EpisodeRow = Selectable<Tables['episodes']>
+
+export function datasetView(row: DatasetRow): DatasetView {
+  return {
+    id: row.id,
+    robot_id: row.robot_id,
+    robot_name: row.robot_name,
+    robot_type: row.robot_type,
+    episode_count: row.episode_count,
+    size_mb: row.size_bytes / BYTES_PER_MB,
+    updated_at: iso(row.updated_at),
+  }
+}
+
+export function episodeView(row: EpisodeRow): EpisodeView {
+  return {
+    id: row.id,
+    episode_id: row.episode_id,
+    session_id: row.session_id,
+    started_at: iso(row.started_at),
+    ended_at: iso(row.ended_at),
+    size_mb: row.size_bytes / BYTES_PER_MB,
+    success: row.success,
+    uri: row.uri,
+    created_at: iso(row.created_at),
+  }
+}

@@ -1,0 +1,70 @@
+import { z } from 'zod'
+import { type Endpoint, endpoint, type Upload } from '../../../core/http/endpoint.ts'
+import { readUpload } from '../../../core/http/upload.ts'
+import type { Avatars } from './avatar.service.ts'
+import { AVATAR_TYPES } from './avatar-image.ts'
+
+const upload: Upload = { field: 'avatar', types: AVATAR_TYPES, maxBytes: 5 * 1024 * 1024 }
+
+/** Where everybody can get an avatar. */
+export const avatarUrl = (baseUrl: string, name: string) => `${baseUrl}/media/avatars/${name}.webp`
+
+const UploadedAvatar = z
+  .object({
+    avatar_url: z
+      .url()
+      .meta({ examples: ['https://hub.example.com/media/avatars/pV3kq0s8YtN1xR7mB2dLw5hZc9Ua4GfE.webp'] }),
+  })
+  .meta({ id: 'UploadedAvatar', description: 'Where everybody can get the new avatar.' })
+
+/** Uploading one's avatar, and everybody's sight of it. */
+export function avatarEndpoints(parts: { avatars: Avatars; baseUrl: string }): Endpoint[] {
+  const { avatars, baseUrl } = parts
+  return [
+    endpoint({
+      method: 'post',
+      path: '/api/auth/avatar',
+      summary: 'Uploads your avatar: PNG, JPEG or WebP, up to 5 MB and 40 megapixels',
+      access: { sessionOnly: true },
+      upload,
+      answer: [200, UploadedAvatar],
+      refusals: {
+        400: 'when there is not exactly one file in the field avatar, or the image is damaged',
+        408: 'when the file arrives too slowly: nothing for 5 seconds, or less than 16 KiB a second',
+        413: 'when the file or the image is too large',
+        415: 'when the body is no multipart form, or the file no PNG, JPEG or WebP image',
+        503: 'when too many pictures are being uploaded',
+      },
+      run: async ({ caller, http }) => {
+        const name = await avatars.replace(caller.userId, () => readUpload(http.req, upload))
+        return { avatar_url: avatarUrl(baseUrl, name) }
+      },
+    }),
+    endpoint({
+      method: 'get',
+      path: '/media/avatars/{name}.webp',
+      summary: 'Returns an avatar',
+      access: 'public',
+      params: z.strictObject({ name: z.string() }),
+      answer: [200],
+      media: ['image/webp'],
+      refusals: { 404: 'when there is no such avatar, or not any more' },
+      alternatives: { 304: ['when it is still what the ETag in If-None-Match names'] },
+      run: async ({ params, http }) => {
+        const image = await avatars.find(params.name)
+        http.set({
+          ETag: `"${params.name}"`,
+          'Cache-Control': 'public, max-age=31536000, immutable', // another picture has another name
+          'Content-Security-Policy': "default-src 'none'; sandbox",
+          'Cross-Origin-Resource-Policy': 'cross-origin', // pages of other origins may show it
+          'X-Content-Type-Options': 'nosniff',
+        })
+        if (http.fresh) http.status = 304
+        else {
+          http.type = 'image/webp'
+          http.body = image
+        }
+      },
+    }),
+  ]
+}

@@ -1,0 +1,66 @@
+import { randomBytes } from 'node:crypto'
+import type { Db } from '../../../app/database/orm.ts'
+import { createKeyedLimit, createTurnstile } from '../../../core/concurrency/async.ts'
+import { AppError, notFound, unavailable } from '../../../core/errors/errors.ts'
+import { allowOnlyAvatarFormats, drawAvatar } from './avatar-image.ts'
+
+/** Decoding takes up to 160 MB of memory for a moment, so little of it goes on at a time. */
+const DRAWN_AT_ONCE = 2
+/** Uploads in hand, each up to 5 MB of memory, those that wait to be drawn included. */
+const UPLOADS_AT_ONCE = 16
+/** Of them, those of one user: stalled uploads of one must not keep the others out. */
+const UPLOADS_OF_A_USER = 2
+
+const NAME_BYTES = 24
+const NAME = /^[\w-]{32}$/
+
+const tooMany = () =>
+  new AppError(
+    429,
+    `At most ${UPLOADS_OF_A_USER} of your pictures are uploaded at a time: wait for one to end`,
+    {
+      headers: { 'Retry-After': '1' },
+    },
+  )
+
+/** People's uploaded avatars. */
+export function createAvatars(parts: { db: Db; now: () => Date }) {
+  const { db, now } = parts
+  const full = () => unavailable('Too many pictures are being uploaded. Try again shortly.')
+  const uploadOf = createKeyedLimit({ atOnce: UPLOADS_OF_A_USER, full: tooMany })
+  const upload = createTurnstile({ atOnce: UPLOADS_AT_ONCE, waiting: 0, full })
+  const turn = createTurnstile({ atOnce: DRAWN_AT_ONCE, waiting: UPLOADS_AT_ONCE, full })
+  allowOnlyAvatarFormats()
+
+  return {
+    /**
+     * Receives a picture and puts it in the place of the person's earlier one; returns its name.
+     * @throws 429 while two of this user are in hand, 503 while too many of all users are, and whatever receiving and
+     *   drawing refuse.
+     */
+    replace: (userId: string, receive: () => Promise<Buffer>): Promise<string> =>
+      uploadOf(userId, () =>
+        upload(async () => {
+          const file = await receive()
+          const image = await turn(() => drawAvatar(file))
+          const avatar = { name: randomBytes(NAME_BYTES).toString('base64url'), image, created_at: now() }
+          await db
+            .insertInto('avatars')
+            .values({ user_id: userId, ...avatar })
+            .onConflict((conflict) => conflict.column('user_id').doUpdateSet(avatar))
+            .execute()
+          return avatar.name
+        }),
+      ),
+
+    /** The WebP of that name. @throws 404 never there, or replaced. */
+    async find(name: string): Promise<Buffer> {
+      const row = NAME.test(name)
+        ? await db.selectFrom('avatars').select('image').where('name', '=', name).executeTakeFirst()
+        : undefined
+      if (!row) throw notFound('Avatar')
+      return Buffer.from(row.image)
+    },
+  }
+}
+export type Avatars = ReturnType<typeof createAvatars>

@@ -1,0 +1,49 @@
+import type { Config } from '../../../app/config.ts'
+import type { Secrets } from '../../../core/secrets.ts'
+import { createDiscovery } from '../discovery.ts'
+import { createTokenVerifier, remoteJwks } from '../tokens.ts'
+import { createUserinfo } from '../userinfo.ts'
+import type { DevAccount } from './dev-account.ts'
+import type { createIdentityProvider } from './provider.ts'
+import { CLI_CLIENT_ID, DASHBOARD_CLIENT_ID, DEV_AUDIENCE, DEV_ISSUER_NAME } from './provider-names.ts'
+
+/** Who vouches for people: the configured provider, or the built-in one, in this process or in the api's. */
+export async function createIdentity(parts: {
+  config: Config
+  baseUrl: string
+  secrets: Secrets
+  /** People whom the built-in provider offers on its page. */
+  accounts: readonly DevAccount[]
+  /** Other machines can use the built-in one. */
+  insecure?: boolean
+  report: (cause: unknown) => void
+}) {
+  const { config, baseUrl } = parts
+  const { dataDir, production } = config
+  const builtIn =
+    config.idp || !config.roles.includes('api')
+      ? undefined
+      : await startBuiltIn({ ...parts, dataDir, production })
+  const provider = config.idp ?? {
+    issuer: builtIn?.issuer ?? `${baseUrl}/idp`,
+    audience: DEV_AUDIENCE,
+    jwksUrl: `${baseUrl}/idp/jwks`,
+    clientId: DASHBOARD_CLIENT_ID,
+    clientSecret: undefined,
+    cliClientId: CLI_CLIENT_ID,
+  }
+  const discover = createDiscovery({ issuer: provider.issuer })
+  const verifyToken = createTokenVerifier({
+    issuer: provider.issuer,
+    audience: provider.audience,
+    jwks: builtIn?.localJwks ?? remoteJwks({ discover, jwksUrl: provider.jwksUrl }),
+    ...(!config.idp && { knownAs: DEV_ISSUER_NAME }),
+  })
+  return { builtIn, provider, verifyToken, userinfo: createUserinfo({ discover }) }
+}
+
+/** Loaded only where it is needed: its library is a fifth of what a process loads. */
+async function startBuiltIn(parts: Parameters<typeof createIdentityProvider>[0]) {
+  const provider = await import('./provider.ts')
+  return await provider.createIdentityProvider(parts)
+}

@@ -1,0 +1,125 @@
+import * as oidc from 'openid-client'
+import { causesOf } from '../../../core/errors/error-causes.ts'
+import { AppError, badRequest, forbidden, unavailable } from '../../../core/errors/errors.ts'
+import { isLoopback } from './loopback.ts'
+
+const TIMEOUT_SECONDS = 10
+
+/** An OpenID Connect provider as the dashboard's login needs to know it. */
+export interface LoginProvider {
+  readonly issuer: string
+  readonly audience: string
+  readonly clientId: string | undefined
+  readonly clientSecret?: string | undefined
+}
+
+/** What a finished sign-in brought, best first. */
+export interface LoginTokens {
+  readonly candidates: readonly string[]
+}
+
+/** Speaks the authorization code flow with a provider, which is discovered on first use. */
+export function createLoginClient(parts: { provider: LoginProvider; callbackUrl: string }) {
+  const { provider, callbackUrl } = parts
+  let known: Promise<oidc.Configuration> | undefined
+
+  const configuration = (): Promise<oidc.Configuration> => {
+    known ??= discover(provider).catch((cause) => {
+      known = undefined
+      throw cause instanceof AppError ? cause : readable(cause)
+    })
+    return known
+  }
+
+  return {
+    /** Where to send the browser, and what must be remembered until it comes back. */
+    async begin() {
+      const config = await configuration()
+      const verifier = oidc.randomPKCECodeVerifier()
+      const state = oidc.randomState()
+      const nonce = oidc.randomNonce()
+      const url = oidc.buildAuthorizationUrl(config, {
+        redirect_uri: callbackUrl,
+        scope: 'openid email profile',
+        code_challenge: await oidc.calculatePKCECodeChallenge(verifier),
+        code_challenge_method: 'S256',
+        state,
+        nonce,
+        // Auth0 and its like issue a JWT access token only for a named audience; others ignore the parameter.
+        ...(provider.audience !== provider.clientId && { audience: provider.audience }),
+      })
+      return { url, verifier, state, nonce }
+    },
+
+    /** Exchanges the code that came back for tokens. */
+    async finish(
+      search: string,
+      expected: { verifier: string; state: string; nonce: string },
+    ): Promise<LoginTokens> {
+      const config = await configuration()
+      const tokens = await oidc
+        .authorizationCodeGrant(config, new URL(search, callbackUrl), {
+          pkceCodeVerifier: expected.verifier,
+          expectedState: expected.state,
+          expectedNonce: expected.nonce,
+          idTokenExpected: true,
+        })
+        .catch((cause) => {
+          throw readable(cause)
+        })
+      const { access_token, id_token } = tokens
+      return { candidates: id_token ? [access_token, id_token] : [access_token] }
+    },
+  }
+}
+
+async function discover(provider: LoginProvider): Promise<oidc.Configuration> {
+  const { clientId, clientSecret } = provider
+  if (!clientId)
+    throw new AppError(
+      503,
+      'Sign-in is not set up on this platform. An administrator must set IDP_CLIENT_ID.',
+    )
+  const issuer = new URL(provider.issuer)
+  // Codes and tokens over plain http are for the development provider on the same machine only.
+  const insecure = issuer.protocol === 'http:' && isLoopback(issuer.hostname)
+  return await oidc.discovery(issuer, clientId, undefined, clientAuthentication(clientSecret), {
+    execute: insecure ? [oidc.allowInsecureRequests] : [],
+    timeout: TIMEOUT_SECONDS,
+  })
+}
+
+/** The secret goes the way the provider says it reads it; basic is what a provider that says nothing reads. */
+function clientAuthentication(secret: string | undefined): oidc.ClientAuth {
+  if (!secret) return oidc.None()
+  return (server, client, body, headers) => {
+    const methods = server.token_endpoint_auth_methods_supported ?? ['client_secret_basic']
+    const method = methods.includes('client_secret_basic') ? oidc.ClientSecretBasic : oidc.ClientSecretPost
+    method(secret)(server, client, body, headers)
+  }
+}
+
+/** What went wrong with the provider, in words for the person who signs in. */
+function readable(cause: unknown): AppError {
+  if (cause instanceof oidc.AuthorizationResponseError) {
+    return cause.error === 'access_denied'
+      ? forbidden('The sign-in was cancelled. Start again.')
+      : new AppError(502, 'The identity provider could not complete the sign-in. Start again.', { cause })
+  }
+  if (cause instanceof oidc.ResponseBodyError && cause.error === 'invalid_grant') {
+    return badRequest('This sign-in has expired or was already used. Start again.')
+  }
+  if (isUnreachable(cause)) {
+    return unavailable('The identity provider is unreachable. Try again shortly.', cause)
+  }
+  return new AppError(502, "The identity provider's answer cannot be used. Start again.", { cause })
+}
+
+/** Failed connections reach us as fetch's TypeError, slow ones as a TimeoutError; either may be wrapped. */
+function isUnreachable(cause: unknown): boolean {
+  for (const error of causesOf(cause)) {
+    if (error.name === 'TimeoutError' || error.message === 'fetch failed') return true
+    if ('code' in error && error.code === 'OAUTH_TIMEOUT') return true
+  }
+  return false
+}

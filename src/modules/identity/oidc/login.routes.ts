@@ -1,0 +1,133 @@
+import type { Context, Middleware } from 'koa'
+import { AppError, badRequest, notAllowed } from '../../../core/errors/errors.ts'
+import { problemPages } from '../../../core/http/page.ts'
+import type { Secrets } from '../../../core/secrets.ts'
+import { createOriginGuard, type OriginGuard } from '../same-origin.ts'
+import { readCookie, sessionCookieName, setCookie } from '../session-cookie.ts'
+import type { VerifyToken } from '../tokens.ts'
+import type { Users } from '../user.service.ts'
+import { createLoginClient, type LoginProvider } from './login-client.ts'
+import { LOGIN_STATE_SECONDS, openLoginState, safeReturnTo, sealLoginState } from './login-state.ts'
+import { isLoopback } from './loopback.ts'
+
+/** Browsers keep 4096 bytes of a cookie's name and value, and drop a longer one without a word. */
+const COOKIE_VALUE_LIMIT = 4_000
+
+interface Parts {
+  readonly baseUrl: string
+  readonly corsOrigins: readonly string[]
+  readonly provider: LoginProvider
+  readonly secrets: Secrets
+  readonly verifyToken: VerifyToken
+  readonly users: Users
+  readonly report: (cause: unknown) => void
+}
+
+interface Login extends Parts {
+  readonly client: ReturnType<typeof createLoginClient>
+  readonly requireOwnOrigin: OriginGuard
+  readonly secure: boolean
+  readonly stateCookie: string
+  readonly sessionCookie: string
+}
+
+/** The dashboard's login with an OpenID Connect provider: `/auth/login`, `/auth/callback`, `/auth/logout`. */
+export function loginRoutes(parts: Parts): Middleware {
+  const { baseUrl, provider } = parts
+  const secure = baseUrl.startsWith('https:')
+  const login: Login = {
+    ...parts,
+    client: createLoginClient({ provider, callbackUrl: `${baseUrl}/auth/callback` }),
+    requireOwnOrigin: createOriginGuard(parts),
+    secure,
+    stateCookie: secure ? '__Host-login' : '__login',
+    sessionCookie: sessionCookieName(baseUrl),
+  }
+  const routes = new Map([
+    ['/auth/login', { method: 'GET', run: begin }],
+    ['/auth/callback', { method: 'GET', run: complete }],
+    ['/auth/logout', { method: 'POST', run: logout }],
+  ])
+  const problems = problemPages(parts.report)
+
+  return async (http, next) => {
+    const route = routes.get(http.path)
+    if (!route) return await next()
+    await problems(http, async () => {
+      if (http.method !== route.method) {
+        throw notAllowed(http.method, [route.method])
+      }
+      await route.run(login, http)
+    })
+  }
+}
+
+async function begin(login: Login, http: Context): Promise<void> {
+  const base = new URL(login.baseUrl)
+  if (http.hostname !== base.hostname && isLoopback(http.hostname) && isLoopback(base.hostname)) {
+    // The provider sends the browser back to the base URL, where a cookie of 127.0.0.1 is not one of localhost.
+    return http.redirect(new URL(http.url, base).href)
+  }
+  const { url, ...expected } = await login.client.begin()
+  const returnTo = safeReturnTo(login.baseUrl, http.query.return_to)
+  keep(login, http, login.stateCookie, sealLoginState(login.secrets, { ...expected, returnTo }), {
+    seconds: LOGIN_STATE_SECONDS,
+  })
+  http.redirect(url.href)
+}
+
+async function complete(login: Login, http: Context): Promise<void> {
+  const state = openLoginState(login.secrets, readCookie(http.req.headers.cookie, login.stateCookie))
+  // Anybody can make a browser open this address; only one that began a sign-in holds its state.
+  if (!state || http.query.state !== state.state) {
+    throw badRequest('This sign-in has expired or began in another browser. Start again.')
+  }
+  drop(login, http, login.stateCookie)
+  const { candidates } = await login.client.finish(http.search, state)
+  const { token, claims } = await acceptable(login, candidates)
+  await login.users.forClaims(claims)
+  const seconds = Math.floor((claims.expiresAt.getTime() - Date.now()) / 1000)
+  keep(login, http, login.sessionCookie, token, { seconds })
+  http.redirect(state.returnTo)
+}
+
+async function logout(login: Login, http: Context): Promise<void> {
+  login.requireOwnOrigin(http)
+  drop(login, http, login.sessionCookie)
+  if (http.accepts('json', 'html') === 'html') {
+    http.status = 303
+    http.redirect(safeReturnTo(login.baseUrl, undefined))
+  } else http.status = 204
+}
+
+/** The first token that every later request will accept: the access token, or else the ID token. */
+async function acceptable(login: Login, candidates: readonly string[]) {
+  let refusal: unknown
+  for (const token of candidates) {
+    if (token.length > COOKIE_VALUE_LIMIT) {
+      refusal ??= new Error('the token is too long for a cookie')
+      continue
+    }
+    try {
+      return { token, claims: await login.verifyToken(token) }
+    } catch (cause) {
+      if (!(cause instanceof AppError) || cause.status !== 401) throw cause
+      refusal ??= cause
+    }
+  }
+  throw new AppError(
+    502,
+    "The identity provider's token is not meant for this platform. An administrator must check IDP_AUDIENCE.",
+    {
+      cause: refusal,
+    },
+  )
+}
+
+function keep(login: Login, http: Context, name: string, value: string, life: { seconds: number }): void {
+  setCookie(http, name, value, { maxAgeSeconds: life.seconds, secure: login.secure })
+}
+
+function drop(login: Login, http: Context, name: string): void {
+  keep(login, http, name, '', { seconds: 0 })
+}

@@ -1,0 +1,144 @@
+import { type Configuration, interactionPolicy, type KoaContextWithOIDC } from 'oidc-provider'
+import { html, sendPage } from '../../../core/http/page.ts'
+import { type DevAccount, personOf } from './dev-account.ts'
+import { devicePages } from './device-page.ts'
+import { createProviderStore } from './provider.store.ts'
+import { SIGNING_ALGORITHM, type SigningKey } from './provider-keys.ts'
+import { CLI_CLIENT_ID, DASHBOARD_CLIENT_ID, DEV_AUDIENCE } from './provider-names.ts'
+
+/** A development sign-in lasts a working day: there is no refresh in the dashboard. */
+export const TOKEN_LIFETIME_SECONDS = 8 * 3600
+
+const SCOPES = 'openid email profile offline_access'
+const INTERACTION_SECONDS = 3600
+/** How long the person has to open the address that the command line shows. */
+const DEVICE_CODE_SECONDS = 600
+/** A command line that is used at least that often stays signed in. */
+const REFRESH_SECONDS = 30 * 24 * 3600
+
+/** The development provider's configuration: two first-party clients, no consent page, JWT access tokens. */
+export function providerSettings(parts: {
+  baseUrl: string
+  mountPath: string
+  signingKey: SigningKey
+  cookieKeys: string[]
+  accounts: readonly DevAccount[]
+}): Configuration {
+  const person = (subject: string) => personOf(parts.accounts, subject)
+  return {
+    adapter: createProviderStore(Date.now),
+    clients: clients(parts.baseUrl),
+    clientDefaults: { id_token_signed_response_alg: SIGNING_ALGORITHM },
+    jwks: { keys: [parts.signingKey] },
+    cookies: { keys: parts.cookieKeys, short: { signed: true }, long: { signed: true } },
+    scopes: SCOPES.split(' '),
+    claims: { openid: ['sub'], email: ['email', 'email_verified'], profile: ['name'] },
+    conformIdTokenClaims: false, // no userinfo endpoint here, so the ID token carries the claims
+    responseTypes: ['code'],
+    enabledJWA: { idTokenSigningAlgValues: [SIGNING_ALGORITHM] },
+    pkce: { required: () => true },
+    clientBasedCORS: () => false,
+    ttl: {
+      AccessToken: TOKEN_LIFETIME_SECONDS,
+      IdToken: TOKEN_LIFETIME_SECONDS,
+      Grant: REFRESH_SECONDS,
+      RefreshToken: REFRESH_SECONDS,
+      DeviceCode: DEVICE_CODE_SECONDS,
+      Session: TOKEN_LIFETIME_SECONDS,
+      AuthorizationCode: 60,
+      Interaction: INTERACTION_SECONDS,
+    },
+    interactions: {
+      url: (_http, interaction) => `${parts.mountPath}/interaction/${interaction.uid}`,
+      policy: alwaysChooseAccount(),
+    },
+    findAccount: (_http, subject) => ({
+      accountId: subject,
+      claims: async () => ({ sub: subject, ...person(subject) }),
+    }),
+    // Users are made from the access token alone, so it says who they are.
+    extraTokenClaims: (_http, token) =>
+      'accountId' in token && token.accountId ? person(token.accountId) : undefined,
+    loadExistingGrant: grantEverything,
+    renderError: (http, out) =>
+      sendPage(http, {
+        status: http.status,
+        title: 'Sign-in failed',
+        body: html`<p class="problem">${out.error_description ?? out.error}</p>`,
+      }),
+    features: features(),
+  }
+}
+
+function clients(baseUrl: string): NonNullable<Configuration['clients']> {
+  const common = { token_endpoint_auth_method: 'none' } as const
+  return [
+    {
+      ...common,
+      client_id: DASHBOARD_CLIENT_ID,
+      grant_types: ['authorization_code'],
+      redirect_uris: [`${baseUrl}/auth/callback`],
+    },
+    {
+      ...common,
+      client_id: CLI_CLIENT_ID,
+      client_name: 'the Wheelhouse command line',
+      grant_types: ['authorization_code', 'refresh_token', 'urn:ietf:params:oauth:grant-type:device_code'],
+      application_type: 'native', // any port of the loopback address, as RFC 8252 asks
+      redirect_uris: ['http://127.0.0.1/callback', 'http://localhost/callback'],
+    },
+  ]
+}
+
+function features(): NonNullable<Configuration['features']> {
+  return {
+    devInteractions: { enabled: false },
+    rpInitiatedLogout: { enabled: false },
+    userinfo: { enabled: false },
+    dPoP: { enabled: false },
+    deviceFlow: { enabled: true, ...devicePages },
+    // Signing out at the command line ends its refresh token.
+    revocation: {
+      enabled: true,
+      allowedPolicy: (_http, client, token) => token.clientId === client.clientId,
+    },
+    resourceIndicators: {
+      enabled: true,
+      defaultResource: () => DEV_AUDIENCE,
+      useGrantedResource: () => true,
+      getResourceServerInfo: () => ({
+        scope: '',
+        audience: DEV_AUDIENCE,
+        accessTokenFormat: 'jwt',
+        accessTokenTTL: TOKEN_LIFETIME_SECONDS,
+        jwt: { sign: { alg: SIGNING_ALGORITHM } },
+      }),
+    },
+  }
+}
+
+/**
+ * Every sign-in shows the account page, also for somebody signed in already: who develops a platform with several
+ * roles changes accounts all the time. There is no consent to ask for, both clients are our own.
+ */
+function alwaysChooseAccount(): interactionPolicy.DefaultPolicy {
+  const policy = interactionPolicy.base()
+  policy.remove('consent')
+  const choose = new interactionPolicy.Check(
+    'choose_account',
+    'an account must be chosen',
+    'login_required',
+    (http) => !http.oidc.result?.login,
+  )
+  policy.get('login')?.checks.add(choose)
+  return policy
+}
+
+async function grantEverything(http: KoaContextWithOIDC) {
+  const { client, session, provider } = http.oidc
+  if (!client || !session?.accountId) return undefined
+  const grant = new provider.Grant({ clientId: client.clientId, accountId: session.accountId })
+  grant.addOIDCScope(SCOPES)
+  await grant.save()
+  return grant
+}

@@ -1,0 +1,101 @@
+import { randomUUID } from 'node:crypto'
+import { createLocalJWKSet, importJWK, SignJWT } from 'jose'
+import type { Context, Middleware } from 'koa'
+import koaMount from 'koa-mount'
+import { Provider } from 'oidc-provider'
+import { forbidden } from '../../../core/errors/errors.ts'
+import { problemPages } from '../../../core/http/page.ts'
+import type { Secrets } from '../../../core/secrets.ts'
+import type { KeySource } from '../tokens.ts'
+import { type DevAccount, DevEmail, personOf } from './dev-account.ts'
+import { isLoopback } from './loopback.ts'
+import { loadOrCreateSigningKey, publicPart, SIGNING_ALGORITHM } from './provider-keys.ts'
+import { DASHBOARD_CLIENT_ID, DEV_AUDIENCE } from './provider-names.ts'
+import { providerSettings, TOKEN_LIFETIME_SECONDS } from './provider-settings.ts'
+import { signInPage } from './sign-in-page.ts'
+
+const MOUNT_PATH = '/idp'
+
+/**
+ * A real OpenID Connect provider for development, mounted in the api under `/idp`. It believes whatever e-mail
+ * address it is given, so it never runs in production.
+ *
+ * Its signing key lives in `dataDir`; all other state is in this process's memory, so that with several api
+ * processes a sign-in must stay at one of them.
+ */
+export async function createIdentityProvider(parts: {
+  baseUrl: string
+  dataDir: string
+  secrets: Secrets
+  production: boolean
+  accounts: readonly DevAccount[]
+  /** Other machines can connect: the pages carry a warning. */
+  insecure?: boolean
+  report: (cause: unknown) => void
+}) {
+  if (parts.production) throw new Error('The built-in identity provider does not run in production')
+  const issuer = parts.baseUrl + MOUNT_PATH
+  const signingKey = await loadOrCreateSigningKey(parts.dataDir)
+  const accounts = parts.accounts.map((account) => ({ ...account, email: DevEmail.parse(account.email) }))
+  const cookieKeys = [parts.secrets.sign('idp-cookies', issuer)]
+  const settings = providerSettings({ ...parts, mountPath: MOUNT_PATH, signingKey, cookieKeys, accounts })
+  const provider = new Provider(issuer, settings)
+  const insecure = parts.insecure === true
+  const pages = signInPage({ provider, mountPath: MOUNT_PATH, accounts, insecure })
+  provider.on('server_error', (_http, cause) => parts.report(cause))
+
+  return {
+    issuer,
+    audience: DEV_AUDIENCE,
+    clientId: DASHBOARD_CLIENT_ID,
+    jwksUrl: `${issuer}/jwks`,
+    /** The keys for a token verifier in this same process. */
+    localJwks: createLocalJWKSet({ keys: [publicPart(signingKey)] }) as KeySource,
+    middleware: providerMiddleware(provider, new URL(parts.baseUrl), pages, parts.report),
+
+    /** Signs an access token like one from a sign-in of this person at the dashboard. */
+    async issueDevToken(person: {
+      email: string
+      name?: string
+      expiresInSeconds?: number
+    }): Promise<string> {
+      const subject = DevEmail.parse(person.email)
+      const claims = { ...personOf(accounts, subject), ...(person.name && { name: person.name }) }
+      const now = Math.floor(Date.now() / 1000)
+      return await new SignJWT({ ...claims, jti: randomUUID(), client_id: DASHBOARD_CLIENT_ID })
+        .setProtectedHeader({ alg: SIGNING_ALGORITHM, typ: 'at+jwt', kid: signingKey.kid })
+        .setSubject(subject)
+        .setIssuer(issuer)
+        .setAudience(DEV_AUDIENCE)
+        .setIssuedAt(now)
+        .setExpirationTime(now + (person.expiresInSeconds ?? TOKEN_LIFETIME_SECONDS))
+        .sign(await importJWK(signingKey, SIGNING_ALGORITHM))
+    },
+  }
+}
+export type IdentityProvider = Awaited<ReturnType<typeof createIdentityProvider>>
+
+function providerMiddleware(
+  provider: Provider,
+  base: URL,
+  pages: Middleware,
+  report: (cause: unknown) => void,
+): Middleware {
+  const problems = problemPages(report)
+  const protocol = koaMount(MOUNT_PATH, provider)
+  return async (http, next) => {
+    if (http.path !== MOUNT_PATH && !http.path.startsWith(`${MOUNT_PATH}/`)) return await next()
+    requireOwnHost(http, base)
+    // The provider reads its cookies from the context of the application it is mounted in, which knows no keys;
+    // this gives it a context's cookies made with the provider's own.
+    http.cookies = provider.createContext(http.req, http.res).cookies
+    await problems(http, async () => pages(http, async () => protocol(http, next)))
+  }
+}
+
+/** A page elsewhere whose name was made to point at this machine must not drive a provider without passwords. */
+function requireOwnHost(http: Context, base: URL): void {
+  if (http.hostname !== base.hostname && !isLoopback(http.hostname)) {
+    throw forbidden('The built-in identity provider answers only under its own address. Open that address.')
+  }
+}

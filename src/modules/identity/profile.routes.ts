@@ -1,0 +1,115 @@
+import { iso } from '../../core/database/iso.ts'
+import { forbidden } from '../../core/errors/errors.ts'
+import { type Caller, type Endpoint, endpoint } from '../../core/http/endpoint.ts'
+import { apiKeyEndpoints } from './api-key.routes.ts'
+import type { ApiKeys } from './api-key.service.ts'
+import { avatarUrl } from './avatars/avatar.routes.ts'
+import { missingSteps } from './onboarding.ts'
+import { Onboarding, ProfileView, UpdateProfile } from './profile.schema.ts'
+import { roleEndpoints } from './role.routes.ts'
+import type { Roles } from './role.service.ts'
+import type { TokenClaims, VerifyToken } from './tokens.ts'
+import type { Account, Users } from './user.service.ts'
+import type { Userinfo } from './userinfo.ts'
+
+interface Parts {
+  readonly users: Users
+  readonly apiKeys: ApiKeys
+  readonly verifyToken: VerifyToken
+  readonly userinfo: Userinfo
+  readonly roles: Roles
+  readonly baseUrl: string
+}
+
+/** Everything under /api/auth. */
+export function accountEndpoints(parts: Parts): Endpoint[] {
+  return [
+    ...profileEndpoints(parts),
+    ...roleEndpoints(parts),
+    ...providerEndpoints(parts),
+    ...apiKeyEndpoints(parts),
+  ]
+}
+
+function profileEndpoints({ users, baseUrl }: Parts): Endpoint[] {
+  const view = createProfileView(users, baseUrl)
+  return [
+    endpoint({
+      method: 'get',
+      path: '/api/auth/profile',
+      summary: 'Returns your profile',
+      access: {},
+      answer: [200, ProfileView],
+      run: async ({ caller }) => view(await users.account(caller.userId)),
+    }),
+    endpoint({
+      method: 'post',
+      path: '/api/auth/profile',
+      summary: 'Changes your display name, your notification preferences, or adds a role',
+      access: {},
+      body: UpdateProfile,
+      answer: [200, ProfileView],
+      refusals: { 403: 'when an admin has removed the role' },
+      run: async ({ caller, body }) => view(await users.updateProfile(caller.userId, body)),
+    }),
+  ]
+}
+
+function providerEndpoints(parts: Parts): Endpoint[] {
+  const { users, baseUrl } = parts
+  const view = createProfileView(users, baseUrl)
+  return [
+    endpoint({
+      method: 'post',
+      path: '/api/auth/sync',
+      summary:
+        'Updates your account from the identity provider: e-mail, picture, and a name you did not choose',
+      access: { sessionOnly: true },
+      answer: [200, ProfileView],
+      refusals: { 502: 'when the identity provider fails to answer about the account' },
+      run: async ({ caller }) => view(await users.refresh(caller.userId, await currentClaims(parts, caller))),
+    }),
+    endpoint({
+      method: 'get',
+      path: '/api/auth/check-onboarding',
+      summary: 'Returns whether your account is complete, and what is missing',
+      access: { sessionOnly: true },
+      answer: [200, Onboarding],
+      run: async ({ caller }) => {
+        const account = await users.account(caller.userId)
+        const roles = users.rolesOf(account)
+        const missing = missingSteps(roles, account)
+        return { onboarded: missing.length === 0, roles, missing }
+      },
+    }),
+  ]
+}
+
+/** What the provider says now: the token's own claims, and userinfo's when the token holds no e-mail. */
+async function currentClaims(parts: Parts, caller: Caller): Promise<TokenClaims> {
+  if (caller.credential.kind !== 'session')
+    throw forbidden('An API key is not accepted here. Use a session token.')
+  const { token } = caller.credential
+  const claims = await parts.verifyToken(token)
+  if (claims.email !== undefined) return claims
+  return { ...claims, ...(await parts.userinfo(token, claims.subject)) }
+}
+
+const createProfileView =
+  (users: Users, baseUrl: string) =>
+  (account: Account): ProfileView => {
+    const roles = users.rolesOf(account)
+    return {
+      id: account.id,
+      email: account.email,
+      display_name: account.display_name,
+      avatar_url: account.avatar_name ? avatarUrl(baseUrl, account.avatar_name) : account.avatar_url,
+      roles,
+      notification_preferences: {
+        email: account.notification_preferences.email ?? true,
+        push: account.notification_preferences.push ?? true,
+      },
+      onboarded: missingSteps(roles, account).length === 0,
+      created_at: iso(account.created_at),
+    }
+  }

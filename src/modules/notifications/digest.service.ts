@@ -1,0 +1,133 @@
+import { randomUUID } from 'node:crypto'
+import { sql } from 'kysely'
+import type { Transact, Tx } from '../../core/events/transactor.ts'
+import { PRESENT_SECONDS } from '../identity/user-presence.ts'
+import { type Circumstances, countedSince, decide, GIVE_UP_MS } from './mail-policy.ts'
+import { hasAddress, wantsMail, wantsPush } from './preferences.ts'
+
+/** Most people one run looks at. */
+const PEOPLE_PER_RUN = 500
+/** Most notifications a mail tells of; of more it says how many there are. */
+const TOLD = 20
+/** What is counted beyond that. */
+const COUNTED = 500
+/** More mails of one person than ever count at a time. */
+const MAILS_LOOKED_AT = 50
+/** For whoever asks what was mailed to whom. */
+const KEPT_MS = 24 * 3_600_000
+const REMOVED_PER_RUN = 5_000
+
+interface Digest {
+  readonly user_id: string
+  readonly from_seq: number
+}
+
+/**
+ * Turns unread notifications into mails to be sent. Whoever deletes a person's row of `notification_digests` writes
+ * their mail, in one transaction: any number of workers may do so, and none of them writes it twice.
+ */
+export function createDigests(parts: { transact: Transact; now: () => Date }) {
+  const { transact, now } = parts
+
+  /** Deals with whoever has been due for longest; false when nobody is. */
+  const next = () =>
+    transact(async (tx) => {
+      const at = now()
+      const digest = await takeDue(tx, at)
+      if (!digest) return false
+      const circumstances = await circumstancesOf(tx, digest, at)
+      const decision = decide(at, circumstances)
+      if (decision.kind === 'later') {
+        await postpone(tx, digest, decision.at)
+        return true
+      }
+      await tx.db.deleteFrom('notification_digests').where('user_id', '=', digest.user_id).execute()
+      if (decision.kind === 'mail') await write(tx, digest, circumstances, decision.urgent, at)
+      return true
+    })
+
+  return {
+    /** Looks at everybody who is due, as many as one run takes. */
+    async run(): Promise<void> {
+      for (let people = 0; people < PEOPLE_PER_RUN; people++) if (!(await next())) return
+    },
+
+    /** Forgets what was delivered a day ago. */
+    removeDelivered: () =>
+      transact(async (tx) => {
+        await tx.db
+          .deleteFrom('notification_mails')
+          .where('id', 'in', (eb) =>
+            eb
+              .selectFrom('notification_mails')
+              .select('id')
+              .where('delivered_at', '<', new Date(now().getTime() - KEPT_MS))
+              .orderBy('delivered_at')
+              .limit(REMOVED_PER_RUN),
+          )
+          .execute()
+      }),
+  }
+}
+export type Digests = ReturnType<typeof createDigests>
+
+/** Locks a due row; those that others hold, notifying or writing, have their turn later. */
+const takeDue = (tx: Tx, at: Date): Promise<Digest | undefined> =>
+  tx.db
+    .selectFrom('notification_digests')
+    .select(['user_id', 'from_seq'])
+    .where('due_at', '<=', at)
+    .orderBy('due_at')
+    .limit(1)
+    .forUpdate()
+    .skipLocked()
+    .executeTakeFirst()
+
+const postpone = (tx: Tx, { user_id }: Digest, dueAt: Date) =>
+  tx.db.updateTable('notification_digests').set({ due_at: dueAt }).where('user_id', '=', user_id).execute()
+
+async function circumstancesOf(tx: Tx, { user_id, from_seq }: Digest, at: Date): Promise<Circumstances> {
+  const person = await tx.db
+    .selectFrom('users')
+    .leftJoin('user_presence as presence', 'presence.user_id', 'users.id')
+    .select([
+      sql<boolean>`${hasAddress} and ${wantsMail}`.as('can_mail'),
+      sql<boolean>`${wantsPush}
+        and coalesce(presence.seen_at > now() - ${PRESENT_SECONDS} * interval '1 second', false)`.as(
+        'at_hub',
+      ),
+    ])
+    .where('users.id', '=', user_id)
+    .executeTakeFirstOrThrow()
+  const pending = await tx.db
+    .selectFrom('notifications')
+    .select(['seq', 'type', 'created_at'])
+    .where('user_id', '=', user_id)
+    .where('seq', '>=', from_seq)
+    .where('read_at', 'is', null)
+    .where('by_mail', '=', true)
+    .where('created_at', '>', new Date(at.getTime() - GIVE_UP_MS))
+    .orderBy('seq', 'desc')
+    .limit(TOLD + COUNTED)
+    .execute()
+  const mails = await tx.db
+    .selectFrom('notification_mails')
+    .select(['created_at', 'delivered_at'])
+    .where('user_id', '=', user_id)
+    .where((eb) => eb.or([eb('created_at', '>', countedSince(at)), eb('delivered_at', 'is', null)]))
+    .orderBy('created_at', 'desc')
+    .limit(MAILS_LOOKED_AT)
+    .execute()
+  return { pending, mails, canMail: person.can_mail, atHub: person.at_hub }
+}
+
+async function write(tx: Tx, { user_id }: Digest, { pending }: Circumstances, urgent: boolean, at: Date) {
+  const told = pending.slice(0, TOLD).map(({ seq }) => seq)
+  await tx.db
+    .insertInto('notification_mails')
+    .values({
+      ...{ id: randomUUID(), user_id, seqs: told.toReversed(), more: pending.length - told.length },
+      ...{ urgent, created_at: at, next_attempt_at: at },
+    })
+    .execute()
+}

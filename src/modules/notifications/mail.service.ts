@@ -1,0 +1,60 @@
+import type { Selectable } from 'kysely'
+import { sql } from 'kysely'
+import type { Db, Tables } from '../../app/database/orm.ts'
+import type { Log } from '../../core/log.ts'
+import { createMailDelivery } from '../../core/mail/mail-delivery.ts'
+import { createMailQueue } from '../../core/mail/mail-queue.ts'
+import type { Mail, Mailer } from '../../core/mail/mailer.ts'
+import { GIVE_UP_MS } from './mail-policy.ts'
+import { notificationMail } from './notification-mail.ts'
+import { hasAddress, wantsMail } from './preferences.ts'
+import type { Unsubscribing } from './unsubscribe.ts'
+
+/** So that one mail server that takes its time with one mail does not hold up what is urgent. */
+const LANES = 5
+/** One address and nothing else; identity providers hand on whatever they were told. */
+const ADDRESS = /^[^\s<>()[\]\\,;:"@]+@[^\s<>()[\]\\,;:"@]+$/
+
+/** Brings mails about notifications to the mail server, as long as there is a point in it. */
+export function createNotificationMails(parts: {
+  db: Db
+  mailer: Mailer
+  unsubscribing: Unsubscribing
+  baseUrl: string
+  now: () => Date
+  log: Log
+}) {
+  const { db, mailer, unsubscribing, baseUrl, now, log } = parts
+
+  /** Undefined when there is nothing left to tell: read, mail turned off, no address, or too late. */
+  async function compose(mail: Selectable<Tables['notification_mails']>): Promise<Mail | undefined> {
+    const { id, user_id, seqs, more, attempts, last_error } = mail
+    if (now().getTime() - mail.created_at.getTime() > GIVE_UP_MS) {
+      log.warn({ notificationMailId: id, userId: user_id, attempts, reason: last_error }, 'mail given up')
+      return undefined
+    }
+    const person = await db
+      .selectFrom('users')
+      .select(['email', sql<boolean>`${hasAddress} and ${wantsMail}`.as('can_mail')])
+      .where('id', '=', user_id)
+      .executeTakeFirst()
+    if (!person?.can_mail || !ADDRESS.test(person.email ?? '')) return undefined
+    const notifications = await db
+      .selectFrom('notifications')
+      .select(['seq', 'type', 'data', 'created_at', 'read_at'])
+      .where('user_id', '=', user_id)
+      .where('seq', 'in', seqs)
+      .orderBy('seq')
+      .execute()
+    if (notifications.every((one) => one.read_at !== null)) return undefined
+    const told = { id, to: person.email as string, notifications, more }
+    const unsubscribeUrl = unsubscribing.urlFor(user_id)
+    return notificationMail(told, { baseUrl, domain: mailer.domain, unsubscribeUrl })
+  }
+
+  return createMailDelivery({
+    queue: createMailQueue({ db, now, table: 'notification_mails', urgentFirst: true }),
+    ...{ mailer, compose, idName: 'notificationMailId', lanes: LANES, now, log },
+  })
+}
+export type NotificationMails = ReturnType<typeof createNotificationMails>

@@ -1,0 +1,48 @@
+import { defineEntity, type InferEntity, p } from '@mikro-orm/core'
+import { deliveryColumns } from '../../core/mail/mail-columns.ts'
+import { User } from '../identity/user.entity.ts'
+
+/** A mail that tells of notifications, and how far its delivery has come. The rows are the queue. */
+export const NotificationMail = defineEntity({
+  name: 'NotificationMail',
+  tableName: 'notification_mails',
+  indexes: [
+    {
+      name: 'notification_mails_due',
+      expression:
+        'create index "notification_mails_due" on "notification_mails" ("urgent" desc, "next_attempt_at") where "delivered_at" is null',
+    },
+    {
+      name: 'notification_mails_claimed',
+      expression:
+        'create index "notification_mails_claimed" on "notification_mails" ("claimed_until") where "claimed_until" is not null',
+    },
+    {
+      name: 'notification_mails_of_user',
+      expression:
+        'create index "notification_mails_of_user" on "notification_mails" ("user_id", "created_at")',
+    },
+    {
+      name: 'notification_mails_delivered',
+      expression:
+        'create index "notification_mails_delivered" on "notification_mails" ("delivered_at") where "delivered_at" is not null',
+    },
+  ],
+  checks: [
+    { name: 'notification_mails_claim', expression: '("claim" is null) = ("claimed_until" is null)' },
+    { name: 'notification_mails_delivered', expression: '"delivered_at" is null or "claim" is null' },
+    { name: 'notification_mails_seqs', expression: 'cardinality("seqs") > 0' },
+  ],
+  properties: {
+    id: p.uuid().primary(),
+    user: () => p.manyToOne(User).mapToPk().deleteRule('cascade'),
+    /** The notifications it tells of, oldest first. What it says follows from them, so it is the same each time. */
+    seqs: p.array<number>(Number, String).columnType('int[]'),
+    /** How many older ones it only counts. */
+    more: p.integer(),
+    urgent: p.boolean(),
+    createdAt: p.datetime(3).defaultRaw('now()'),
+    ...deliveryColumns(),
+  },
+})
+export type NotificationMail = InferEntity<typeof NotificationMail>

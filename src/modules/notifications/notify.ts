@@ -1,0 +1,94 @@
+import type { NotificationType } from '@wheelhouse/protocol'
+import { sql } from 'kysely'
+import { compiled } from '../../core/database/compiled.ts'
+import type { Tx } from '../../core/events/transactor.ts'
+import { mailDueAt } from './mail-policy.ts'
+import { hasAddress, wantsMail, wantsPush } from './preferences.ts'
+
+export interface NewNotification {
+  readonly userId: string
+  readonly type: NotificationType
+  readonly data: Record<string, unknown>
+  /** Whether the user did it themselves: then no mail tells them. */
+  readonly own?: boolean
+}
+
+interface Values extends Omit<NewNotification, 'own'> {
+  readonly at: Date
+  readonly mail: boolean
+  readonly mailDueAt: Date
+}
+
+/**
+ * Takes the user's next number, and with it their row's lock, and writes the notification under it. Whoever wants
+ * mail and has an address is noted as having something to be told; those who look for it find it from the first
+ * such notification on.
+ */
+const insertNext = compiled<Values>()((db, place) =>
+  db
+    .with('counted', (counting) =>
+      counting
+        .updateTable('users')
+        .set((eb) => ({
+          notification_seq: eb('notification_seq', '+', 1),
+          notification_unread: eb('notification_unread', '+', 1),
+        }))
+        .where('id', '=', place('userId'))
+        .returning(['id', 'notification_seq'])
+        .returning([
+          sql<boolean>`${place('mail')}::boolean and ${hasAddress} and ${wantsMail}`.as('by_mail'),
+          wantsPush.as('push'),
+        ]),
+    )
+    .with('queued', (queueing) =>
+      queueing
+        .insertInto('notification_digests')
+        .columns(['user_id', 'from_seq', 'due_at'])
+        .expression((eb) =>
+          eb
+            .selectFrom('counted')
+            .select(['id', 'notification_seq'])
+            .select(sql<Date>`${place('mailDueAt')}::timestamptz`.as('due_at'))
+            .where('by_mail', '=', true),
+        )
+        // Always an update, never nothing: its lock keeps whoever writes the mail from overlooking this one.
+        .onConflict((conflict) =>
+          conflict.column('user_id').doUpdateSet({
+            due_at: sql<Date>`least(notification_digests.due_at, excluded.due_at)`,
+          }),
+        ),
+    )
+    .insertInto('notifications')
+    .columns(['user_id', 'seq', 'type', 'data', 'created_at', 'by_mail'])
+    .expression((eb) =>
+      eb
+        .selectFrom('counted')
+        .select(['id', 'notification_seq'])
+        .select([
+          sql<string>`${place('type')}::text`.as('type'),
+          sql<Record<string, unknown>>`${place('data')}::jsonb`.as('data'),
+          sql<Date>`${place('at')}::timestamptz`.as('at'),
+        ])
+        .select('by_mail'),
+    )
+    .returning((eb) => ['seq', eb.selectFrom('counted').select('push').as('push')]),
+)
+
+/**
+ * Writes notifications in the caller's transaction. Users are locked in the order of their ids, so that two
+ * transactions that notify the same two people cannot wait for each other. Pushed to whoever has not said no.
+ */
+export async function notify(tx: Tx, at: Date, notifications: readonly NewNotification[]): Promise<void> {
+  for (const { userId, type, data, own = false } of notifications.toSorted(byUser)) {
+    const values = { userId, type, data, at, mail: !own, mailDueAt: mailDueAt(type, at) }
+    const [written] = await insertNext(tx.db, values)
+    if (!written) throw new Error('a user to notify does not exist')
+    // Who does not want to be disturbed still may have programs that look after it.
+    tx.record(written.push ? 'notification' : 'notification.quiet', {
+      user_id: userId,
+      notification: { id: String(written.seq), type, data, created_at: at.toISOString() },
+    })
+  }
+}
+
+const byUser = (a: NewNotification, b: NewNotification) => (a.userId < b.userId ? -1 : 1)

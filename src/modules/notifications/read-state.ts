@@ -1,0 +1,37 @@
+import type { NotificationReadEvent } from '@wheelhouse/protocol'
+import type { Tx } from '../../core/events/transactor.ts'
+
+interface Counts {
+  readonly userId: string
+  /** Number of the newest notification. */
+  readonly head: number
+  readonly unread: number
+}
+
+/** Locks a user's counters: as long as the transaction lasts, nothing of theirs is notified or read elsewhere. */
+export async function lockCounts(tx: Tx, userId: string): Promise<Counts> {
+  const row = await tx.db
+    .selectFrom('users')
+    .select(['notification_seq', 'notification_unread'])
+    .where('id', '=', userId)
+    .forNoKeyUpdate()
+    .executeTakeFirstOrThrow()
+  return { userId, head: row.notification_seq, unread: row.notification_unread }
+}
+
+/** Takes so many off the unread ones, and lets all sockets of the user know; nothing for none. */
+export async function countRead(
+  tx: Tx,
+  { userId, head, unread }: Counts,
+  read: number,
+  what: Pick<NotificationReadEvent, 'id' | 'up_to' | 'read_at'>,
+): Promise<{ unread: number }> {
+  if (read === 0) return { unread }
+  const left = unread - read
+  await tx.db.updateTable('users').set({ notification_unread: left }).where('id', '=', userId).execute()
+  tx.record('notification.read', {
+    user_id: userId,
+    read: { ...what, unread: left, head: String(head) },
+  })
+  return { unread: left }
+}

@@ -1,0 +1,31 @@
+import { defineEntity, type InferEntity, p } from '@mikro-orm/core'
+import { User } from '../identity/user.entity.ts'
+import { CertificationStatus } from './certification.schema.ts'
+
+/** An operator's request to be trusted with a robot type, and what an admin decided. */
+export const Certification = defineEntity({
+  name: 'Certification',
+  tableName: 'certifications',
+  indexes: [
+    {
+      name: 'one_live_certification_per_type',
+      expression: `create unique index "one_live_certification_per_type" on "certifications" ("operator_id", "robot_type") where "status" in ('PENDING', 'APPROVED')`,
+    },
+    { name: 'certifications_by_operator', properties: ['operator', 'requestedAt'] },
+    { name: 'certifications_by_status', properties: ['status', 'requestedAt'] },
+  ],
+  checks: [{ name: 'certifications_reason', expression: `"status" <> 'REVOKED' or "reason" is not null` }],
+  properties: {
+    id: p.uuid().primary(),
+    operator: () => p.manyToOne(User).mapToPk(),
+    robotType: p.text(),
+    status: p.enum(CertificationStatus.options).default('PENDING'),
+    note: p.text().nullable(),
+    /** Why it was rejected or revoked. */
+    reason: p.text().nullable(),
+    requestedAt: p.datetime(3).defaultRaw('now()'),
+    decidedAt: p.datetime(3).nullable(),
+    decidedBy: () => p.manyToOne(User).mapToPk().nullable(),
+  },
+})
+export type Certification = InferEntity<typeof Certification>

@@ -1,0 +1,139 @@
+import type { Selectable } from 'kysely'
+import { z } from 'zod'
+import type { Tables } from '../../app/database/orm.ts'
+import { iso } from '../../core/database/iso.ts'
+import { type Endpoint, endpoint, idParams } from '../../core/http/endpoint.ts'
+import { AvailableRobot } from '../robots/robot.schema.ts'
+import {
+  CertificationRequest,
+  CertificationStatus,
+  CertificationView,
+  GiveReason,
+  RequestCertification,
+} from './certification.schema.ts'
+import type { Certifications } from './certification.service.ts'
+
+type Row = Selectable<Tables['certifications']>
+
+const view = (row: Row): z.infer<typeof CertificationView> => ({
+  id: row.id,
+  robot_type: row.robot_type,
+  status: row.status,
+  note: row.note,
+  reason: row.reason,
+  requested_at: iso(row.requested_at),
+  decided_at: iso(row.decided_at),
+})
+const requestView = (row: Row & { operator_name: string }): z.infer<typeof CertificationRequest> => ({
+  ...view(row),
+  operator_id: row.operator_id,
+  operator_name: row.operator_name,
+})
+
+/** Certifications: operators ask, admins decide. */
+export function certificationEndpoints(parts: { certifications: Certifications }): Endpoint[] {
+  const { certifications } = parts
+  return [...operatorEndpoints(certifications), ...adminEndpoints(certifications)]
+}
+
+function operatorEndpoints(certifications: Certifications): Endpoint[] {
+  const access = { role: 'operator' } as const
+  return [
+    endpoint({
+      method: 'get',
+      path: '/api/operator/certifications',
+      summary: 'Lists your certification requests and their status',
+      access,
+      answer: [200, z.object({ certifications: z.array(CertificationView) })],
+      run: async ({ caller }) => ({
+        certifications: (await certifications.list(caller.userId)).map(view),
+      }),
+    }),
+    endpoint({
+      method: 'post',
+      path: '/api/operator/certifications',
+      summary: 'Requests certification for a robot type',
+      access,
+      body: RequestCertification,
+      answer: [201, CertificationView],
+      refusals: { 409: 'when a certification for this robot type is already pending or approved' },
+      run: async ({ caller, body }) => view(await certifications.request(caller.userId, body)),
+    }),
+    endpoint({
+      method: 'get',
+      path: '/api/operator/available-robots',
+      summary: 'Lists the robots that you could start a session on now',
+      access,
+      answer: [200, z.object({ robots: z.array(AvailableRobot) })],
+      run: async ({ caller }) => ({
+        robots: (await certifications.availableRobots(caller.userId)).map((row) => ({
+          ...row,
+          last_heartbeat: iso(row.last_heartbeat),
+        })),
+      }),
+    }),
+  ]
+}
+
+function adminEndpoints(certifications: Certifications): Endpoint[] {
+  const access = { role: 'admin' } as const
+  const params = idParams('certification')
+  return [
+    endpoint({
+      method: 'get',
+      path: '/api/admin/certifications',
+      summary:
+        'Lists certification requests, longest waiting first; with a status that is decided, newest first',
+      access,
+      query: z.strictObject({ status: CertificationStatus.optional() }),
+      answer: [200, z.object({ certifications: z.array(CertificationRequest) })],
+      run: async ({ query }) => ({
+        certifications: (await certifications.listAll(query.status)).map(requestView),
+      }),
+    }),
+    endpoint({
+      method: 'post',
+      path: '/api/admin/certifications/{id}/approve',
+      summary: 'Approves a certification request',
+      access,
+      params,
+      answer: [200, CertificationRequest],
+      example: { status: 'APPROVED', decided_at: '2026-09-16T09:10:00.000Z' },
+      refusals: { 409: 'when the request is already decided' },
+      run: async ({ caller, params }) =>
+        requestView(await certifications.decide(caller.userId, params.id, { status: 'APPROVED' })),
+    }),
+    endpoint({
+      method: 'post',
+      path: '/api/admin/certifications/{id}/reject',
+      summary: 'Rejects a certification request, with a reason that the operator reads',
+      access,
+      params,
+      body: GiveReason,
+      answer: [200, CertificationRequest],
+      example: { status: 'REJECTED', decided_at: '2026-09-16T09:10:00.000Z', reason: 'No proof of training' },
+      refusals: { 409: 'when the request is already decided' },
+      run: async ({ caller, params, body }) =>
+        requestView(
+          await certifications.decide(caller.userId, params.id, { status: 'REJECTED', reason: body.reason }),
+        ),
+    }),
+    endpoint({
+      method: 'post',
+      path: '/api/admin/certifications/{id}/revoke',
+      summary: 'Revokes a certification, with a reason that the operator reads; open sessions go on',
+      access,
+      params,
+      body: GiveReason,
+      answer: [200, CertificationRequest],
+      example: {
+        status: 'REVOKED',
+        decided_at: '2026-09-16T09:10:00.000Z',
+        reason: 'The training has expired',
+      },
+      refusals: { 409: 'when the certification is not approved' },
+      run: async ({ caller, params, body }) =>
+        requestView(await certifications.revoke(caller.userId, params.id, body.reason)),
+    }),
+  ]
+}

@@ -1,0 +1,171 @@
+import { randomUUID } from 'node:crypto'
+import type { Db } from '../../app/database/orm.ts'
+import { audit } from '../../core/audit/audit.ts'
+import { conflict, notFound, uniqueViolation } from '../../core/errors/errors.ts'
+import type { Transact, Tx } from '../../core/events/transactor.ts'
+import { notify } from '../notifications/notify.ts'
+import { ownedByClient } from '../robots/owned-by-client.ts'
+import type { CertificationStatus, RequestCertification } from './certification.schema.ts'
+
+/** Most rows one list answers with. */
+const LIST_LIMIT = 200
+
+/** What an admin makes of a certification. */
+type Decision =
+  | { readonly status: 'APPROVED' }
+  | { readonly status: 'REJECTED' | 'REVOKED'; readonly reason: string }
+
+const actions = {
+  APPROVED: 'certification.approved',
+  REJECTED: 'certification.rejected',
+  REVOKED: 'certification.revoked',
+} as const
+
+/** Which robot types an operator is trusted with, and the robots that follow from it. */
+export function createCertifications(parts: { db: Db; transact: Transact; now: () => Date }) {
+  const { db, transact, now } = parts
+
+  /** Changes a certification that is in status `from`, audits it and notifies the operator. */
+  async function settle(tx: Tx, adminId: string, id: string, from: 'PENDING' | 'APPROVED', to: Decision) {
+    const at = now()
+    const reason = to.status === 'APPROVED' ? null : to.reason
+    const settled = await tx.db
+      .updateTable('certifications')
+      .set({ status: to.status, reason, decided_at: at, decided_by_id: adminId })
+      .where('id', '=', id)
+      .where('status', '=', from)
+      .returningAll()
+      .executeTakeFirst()
+    if (!settled) {
+      const known = await tx.db.selectFrom('certifications').select('id').where('id', '=', id).execute()
+      if (known.length === 0) throw notFound('Certification')
+      throw conflict(
+        from === 'PENDING'
+          ? 'This certification is already decided'
+          : 'Only an approved certification can be revoked',
+      )
+    }
+    const { operator_id, robot_type } = settled
+    const operator = await tx.db
+      .selectFrom('users')
+      .select('display_name')
+      .where('id', '=', operator_id)
+      .executeTakeFirstOrThrow()
+    const action = actions[to.status]
+    const why = reason === null ? {} : { reason }
+    await audit(tx, {
+      ...{ at, actorId: adminId, action, subject: ['certification', id] },
+      data: { operator_id, robot_type, ...why },
+    })
+    const data = { certification_id: id, robot_type, ...why }
+    await notify(tx, at, [{ userId: operator_id, type: action, data }])
+    return { ...settled, operator_name: operator.display_name }
+  }
+
+  return {
+    /** @throws 409 while a request for the type is pending or approved. */
+    async request(operatorId: string, input: RequestCertification) {
+      try {
+        return await transact((tx) =>
+          tx.db
+            .insertInto('certifications')
+            .values({
+              id: randomUUID(),
+              operator_id: operatorId,
+              robot_type: input.robot_type,
+              note: input.note ?? null,
+              requested_at: now(),
+            })
+            .returningAll()
+            .executeTakeFirstOrThrow(),
+        )
+      } catch (cause) {
+        if (uniqueViolation(cause) === 'one_live_certification_per_type') {
+          throw conflict(
+            'A certification for this robot type is already requested or approved. Wait for the decision.',
+          )
+        }
+        throw cause
+      }
+    },
+
+    /** An operator's requests, newest first. */
+    list: (operatorId: string) =>
+      db
+        .selectFrom('certifications')
+        .selectAll()
+        .where('operator_id', '=', operatorId)
+        .orderBy('requested_at', 'desc')
+        .limit(LIST_LIMIT)
+        .execute(),
+
+    /** Everybody's requests, oldest first, so that who waits longest comes first; those decided newest first. */
+    listAll: (status: CertificationStatus | undefined) =>
+      db
+        .selectFrom('certifications')
+        .innerJoin('users', 'users.id', 'certifications.operator_id')
+        .selectAll('certifications')
+        .select('users.display_name as operator_name')
+        .$if(status !== undefined, (query) => query.where('status', '=', status as CertificationStatus))
+        .orderBy('requested_at', status === undefined || status === 'PENDING' ? 'asc' : 'desc')
+        .limit(LIST_LIMIT)
+        .execute(),
+
+    /**
+     * Approves or rejects a request; the operator is notified, of a rejection with its reason.
+     * @throws 404 unknown, 409 already decided.
+     */
+    decide: (adminId: string, id: string, decision: Decision) =>
+      transact((tx) => settle(tx, adminId, id, 'PENDING', decision)),
+
+    /**
+     * Takes a certification away. The operator is notified with the reason and starts no further session on robots
+     * that require it; an open session goes on.
+     * @throws 404 unknown, 409 not approved.
+     */
+    revoke: (adminId: string, id: string, reason: string) =>
+      transact((tx) => settle(tx, adminId, id, 'APPROVED', { status: 'REVOKED', reason })),
+
+    /** Types the operator holds an approved certification for. */
+    async certifiedTypes(operatorId: string): Promise<string[]> {
+      const rows = await db
+        .selectFrom('certifications')
+        .select('robot_type')
+        .where('operator_id', '=', operatorId)
+        .where('status', '=', 'APPROVED')
+        .execute()
+      return rows.map((row) => row.robot_type)
+    },
+
+    /** The robots that the operator could start a session on now: the conditions of `claimRobot` and its certification. */
+    availableRobots: (operatorId: string) =>
+      db
+        .selectFrom('robots')
+        .innerJoin('robot_presence', 'robot_presence.robot_id', 'robots.id')
+        .select(['robots.id', 'robots.name', 'robots.robot_type', 'robots.status', 'robots.tags'])
+        .select('robot_presence.last_heartbeat')
+        .where('robots.status', '=', 'AVAILABLE')
+        .where('robots.deleted_at', 'is', null)
+        .where('robots.on_hold', '=', false)
+        .where(ownedByClient)
+        .where((eb) =>
+          eb.or([
+            eb('robots.require_certification', '=', false),
+            eb(
+              'robots.robot_type',
+              'in',
+              eb
+                .selectFrom('certifications')
+                .select('certifications.robot_type')
+                .where('certifications.operator_id', '=', operatorId)
+                .where('certifications.status', '=', 'APPROVED'),
+            ),
+          ]),
+        )
+        .orderBy('robots.created_at', 'desc')
+        .orderBy('robots.id', 'desc')
+        .limit(LIST_LIMIT)
+        .execute(),
+  }
+}
+export type Certifications = ReturnType<typeof createCertifications>

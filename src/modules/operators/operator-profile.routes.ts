@@ -1,0 +1,44 @@
+import type { z } from 'zod'
+import { iso } from '../../core/database/iso.ts'
+import { type Endpoint, endpoint } from '../../core/http/endpoint.ts'
+import { OperatorProfileView, SaveOperatorProfile } from './operator-profile.schema.ts'
+import type { OperatorProfiles } from './operator-profile.service.ts'
+
+type Row = Awaited<ReturnType<OperatorProfiles['get']>>
+
+/** The operator's own profile. */
+export function operatorProfileEndpoints(parts: { operatorProfiles: OperatorProfiles }): Endpoint[] {
+  const { operatorProfiles } = parts
+  const access = { role: 'operator' } as const
+  return [
+    endpoint({
+      method: 'get',
+      path: '/api/operator/profile',
+      summary: 'Returns your operator profile, with how you were rated',
+      access,
+      answer: [200, OperatorProfileView],
+      run: async ({ caller }) => view(await operatorProfiles.get(caller.userId)),
+    }),
+    endpoint({
+      method: 'post',
+      path: '/api/operator/profile',
+      summary: 'Creates or changes your operator profile; what is not named stays',
+      access,
+      body: SaveOperatorProfile,
+      answer: [200, OperatorProfileView],
+      run: async ({ caller, body }) => view(await operatorProfiles.save(caller.userId, body)),
+    }),
+  ]
+}
+
+const view = (row: Row): z.infer<typeof OperatorProfileView> => ({
+  headline: row.headline,
+  bio: row.bio,
+  country: row.country,
+  timezone: row.timezone,
+  languages: row.languages ?? [],
+  rating_average: row.rating_average,
+  rating_count: row.rating_count ?? 0,
+  payout_ready: row.payout_ready_at !== null,
+  created_at: iso(row.created_at),
+})

@@ -1,0 +1,51 @@
+import { sql } from 'kysely'
+import type { Db } from '../../app/database/orm.ts'
+import { notFound } from '../../core/errors/errors.ts'
+import { averageRating, ratingCount } from '../sessions/session-counts.ts'
+import type { SaveOperatorProfile } from './operator-profile.schema.ts'
+
+/** Operators' profiles and how clients rated them. */
+export function createOperatorProfiles(parts: { db: Db; now: () => Date }) {
+  const { db, now } = parts
+
+  /** The profile with its ratings; empty and as old as its user while nothing was saved. */
+  async function get(userId: string) {
+    const row = await db
+      .selectFrom('users')
+      .leftJoin('operator_profiles as profile', 'profile.user_id', 'users.id')
+      .leftJoinLateral(
+        (eb) =>
+          eb
+            .selectFrom('sessions')
+            .select([averageRating.as('rating_average'), ratingCount.as('rating_count')])
+            .whereRef('operator_id', '=', 'users.id')
+            .where('status', '=', 'COMPLETED') // nothing else is rated
+            .as('ratings'),
+        (join) => join.onTrue(),
+      )
+      .select(['headline', 'bio', 'country', 'timezone', 'languages', 'payout_ready_at'])
+      .select(['rating_average', 'rating_count'])
+      .select((eb) => eb.fn.coalesce('profile.created_at', 'users.created_at').as('created_at'))
+      .where('users.id', '=', userId)
+      .executeTakeFirst()
+    if (!row) throw notFound('User')
+    return row
+  }
+
+  return {
+    get,
+
+    /** Changes what is named and leaves the rest; the first time makes the profile, even an empty one. */
+    async save(userId: string, change: SaveOperatorProfile) {
+      await db
+        .insertInto('operator_profiles')
+        .values({ user_id: userId, ...change, created_at: now() })
+        .onConflict((conflict) =>
+          conflict.column('user_id').doUpdateSet({ user_id: sql`excluded.user_id`, ...change }),
+        )
+        .execute()
+      return await get(userId)
+    },
+  }
+}
+export type OperatorProfiles = ReturnType<typeof createOperatorProfiles>

@@ -1,0 +1,38 @@
+import { type Endpoint, endpoint } from '../../core/http/endpoint.ts'
+import type { Availability } from './availability.service.ts'
+import { AvailabilityView, SaveSchedule, ScheduleView } from './schedule.schema.ts'
+import type { Schedules } from './schedule.service.ts'
+
+/** When an operator wants to work, and whether they could right now. */
+export function scheduleEndpoints(parts: { schedules: Schedules; availability: Availability }): Endpoint[] {
+  const { schedules, availability } = parts
+  const access = { role: 'operator' } as const
+  return [
+    endpoint({
+      method: 'get',
+      path: '/api/operator/schedule',
+      summary: 'Returns your weekly schedule',
+      access,
+      answer: [200, ScheduleView],
+      run: async ({ caller }) => schedules.get(caller.userId),
+    }),
+    endpoint({
+      method: 'post',
+      path: '/api/operator/schedule',
+      summary: 'Replaces your weekly schedule as a whole',
+      access,
+      body: SaveSchedule,
+      answer: [200, ScheduleView],
+      refusals: { 400: 'when neither the body nor your profile names a time zone' },
+      run: async ({ caller, body }) => schedules.replace(caller.userId, body),
+    }),
+    endpoint({
+      method: 'get',
+      path: '/api/operator/availability',
+      summary: 'Returns whether you could take a robot now, and if not, why and from when on',
+      access,
+      answer: [200, AvailabilityView],
+      run: async ({ caller }) => availability(caller.userId),
+    }),
+  ]
+}

@@ -1,0 +1,17 @@
+import { type Endpoint, endpoint } from '../../core/http/endpoint.ts'
+import { OperatorStats } from './stats.schema.ts'
+import type { OperatorStatistics } from './stats.service.ts'
+
+/** Numbers for the operator's dashboard. */
+export function operatorStatsEndpoints({ operatorStats }: { operatorStats: OperatorStatistics }): Endpoint[] {
+  return [
+    endpoint({
+      method: 'get',
+      path: '/api/operator/stats',
+      summary: 'Returns your earnings and session statistics',
+      access: { role: 'operator' },
+      answer: [200, OperatorStats],
+      run: ({ caller }) => operatorStats.of(caller.userId),
+    }),
+  ]
+}

@@ -1,0 +1,55 @@
+import { sql } from 'kysely'
+import type { Db } from '../../app/database/orm.ts'
+import { availableForPayout, balance } from '../billing/ledger.ts'
+import { monthOf, startOf } from '../billing/month.ts'
+import { averageRating, ratingCount, sessionsByStatus } from '../sessions/session-counts.ts'
+import type { OperatorStats } from './stats.schema.ts'
+
+const MINUTES_PER_HOUR = 60
+
+/** Earnings and session statistics of operators, counted when asked for. */
+export function createOperatorStats({ db, now }: { db: Db; now: () => Date }) {
+  /** Sums over completed sessions. The index that holds all of it makes this a walk along one index. */
+  const totals = (operatorId: string) =>
+    db
+      .selectFrom('sessions')
+      .select([
+        sql<number>`coalesce(sum(billable_minutes), 0)::bigint`.as('minutes'),
+        sql<number>`coalesce(sum(operator_earnings_cents) filter (where ended_at >= ${startOf(monthOf(now()))}), 0)::bigint`.as(
+          'earnings_this_month_cents',
+        ),
+        sql<number>`coalesce(sum(operator_earnings_cents), 0)::bigint`.as('earnings_total_cents'),
+        averageRating.as('rating_average'),
+        ratingCount.as('rating_count'),
+      ])
+      .where('operator_id', '=', operatorId)
+      .where('status', '=', 'COMPLETED')
+      .executeTakeFirstOrThrow()
+
+  /** Outages of this month, begun seconds counted whole; a month of one operator is few rows. */
+  async function outageSeconds(operatorId: string): Promise<number> {
+    const { ms } = await db
+      .selectFrom('sessions')
+      .select(sql<number>`coalesce(sum(outage_ms), 0)::bigint`.as('ms'))
+      .where('operator_id', '=', operatorId)
+      .where('status', '=', 'COMPLETED')
+      .where('ended_at', '>=', startOf(monthOf(now())))
+      .executeTakeFirstOrThrow()
+    return Math.ceil(ms / 1_000)
+  }
+
+  return {
+    async of(operatorId: string): Promise<OperatorStats> {
+      const { minutes, ...sums } = await totals(operatorId)
+      return {
+        sessions_by_status: await sessionsByStatus(db, 'operator_id', operatorId),
+        hours: Math.round((minutes / MINUTES_PER_HOUR) * 100) / 100,
+        ...sums,
+        available_for_payout_cents: await availableForPayout(db, operatorId),
+        outage_seconds_this_month: await outageSeconds(operatorId),
+        pending_earnings_cents: 0 - (await balance(db, 'operator_pending', operatorId)),
+      }
+    },
+  }
+}
+export type OperatorStatistics = ReturnType<typeof createOperatorStats>

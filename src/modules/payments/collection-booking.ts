@@ -1,0 +1,118 @@
+import type Stripe from 'stripe'
+import { audit } from '../../core/audit/audit.ts'
+import type { Tx } from '../../core/events/transactor.ts'
+import { releaseEarnings } from '../billing/earnings.service.ts'
+import type { InvoiceStatus } from '../billing/invoice.schema.ts'
+import { post } from '../billing/ledger.ts'
+import { notify } from '../notifications/notify.ts'
+
+/** What of an invoice at the provider concerns us. `payments` is asked for with their payment intents. */
+export type ProviderInvoice = Pick<
+  Stripe.Invoice,
+  | 'id'
+  | 'status'
+  | 'amount_paid'
+  | 'amount_paid_off_stripe'
+  | 'hosted_invoice_url'
+  | 'payments'
+  | 'status_transitions'
+>
+export const EXPANDED = ['payments.data.payment.payment_intent']
+
+/** Takes over how an invoice stands at the provider, in the caller's transaction. What is PAID or VOID stays so. */
+export async function bookInvoice(tx: Tx, theirs: ProviderInvoice, at: Date): Promise<void> {
+  const status = statusOf(theirs)
+  const known = await tx.db
+    .selectFrom('invoice_collections')
+    .innerJoin('invoices', 'invoices.id', 'invoice_collections.invoice_id')
+    .selectAll('invoices')
+    .where('provider_id', '=', theirs.id)
+    .forUpdate()
+    .executeTakeFirst()
+  if (!status || !known || known.status === 'PAID' || known.status === 'VOID') return
+  if (status === 'PAID') await releaseEarnings(tx, known, at)
+  await tx.db
+    .updateTable('invoices')
+    .set({
+      ...{ status, hosted_url: theirs.hosted_invoice_url ?? null },
+      ...(status === 'PAID' && { paid_at: paidAt(theirs) ?? at }),
+    })
+    .where('id', '=', known.id)
+    .execute()
+  if (status === 'PAID' || status === 'VOID') {
+    await tx.db
+      .updateTable('invoice_collections')
+      .set({ try_at: null, failure: null })
+      .where('invoice_id', '=', known.id)
+      .execute()
+    await settle(tx, known, status === 'PAID' ? receivedCents(theirs) : undefined, at)
+  }
+  if (status !== known.status && status !== 'OPEN') await tell(tx, known, status, at)
+}
+
+/** Undefined while it is a draft. */
+function statusOf({ status, payments }: ProviderInvoice): Exclude<InvoiceStatus, 'DRAFT'> | undefined {
+  if (status === 'paid') return 'PAID'
+  if (status === 'void') return 'VOID'
+  if (status === 'uncollectible') return 'FAILED'
+  if (status !== 'open') return undefined
+  return payments?.data.some(hasFailed) ? 'FAILED' : 'OPEN'
+}
+
+/** An attempt that is still under way, as bank debits are for days, has not failed. */
+function hasFailed({ status, payment }: Stripe.InvoicePayment): boolean {
+  const intent = payment.payment_intent
+  if (status !== 'open' || typeof intent !== 'object') return false
+  const needsClient = intent.status === 'requires_payment_method' && intent.last_payment_error !== null
+  return needsClient || intent.status === 'requires_action'
+}
+
+function paidAt({ status_transitions: { paid_at } }: ProviderInvoice): Date | undefined {
+  return paid_at === null ? undefined : new Date(paid_at * 1_000)
+}
+
+/** What arrived at the provider. The rest was put off to a later invoice, or paid past the provider. */
+const receivedCents = ({ amount_paid, amount_paid_off_stripe = 0 }: ProviderInvoice): number =>
+  amount_paid - amount_paid_off_stripe
+
+interface Settled {
+  readonly id: string
+  readonly client_id: string
+  readonly month: string
+  readonly total_cents: number
+  readonly currency: string
+}
+
+/** The claim on the client ends: with money, or, when it was withdrawn, at the platform's cost. */
+const settle = (tx: Tx, invoice: Settled, cashCents: number | undefined, at: Date): Promise<void> => {
+  const { id: invoiceId, client_id: userId, total_cents: totalCents } = invoice
+  const claim = { account: 'client_receivable', userId, amountCents: -totalCents } as const
+  if (cashCents === undefined) {
+    const lines = [{ account: 'platform_revenue' as const, amountCents: totalCents }, claim]
+    return post(tx, { kind: 'invoice_voided', at, invoiceId, lines })
+  }
+  return post(tx, {
+    ...{ kind: 'invoice_paid', at, invoiceId },
+    lines: [
+      { account: 'provider_cash', amountCents: cashCents },
+      { account: 'client_balance', userId, amountCents: totalCents - cashCents },
+      claim,
+    ],
+  })
+}
+
+const news = {
+  PAID: 'invoice.paid',
+  FAILED: 'invoice.payment_failed',
+  VOID: 'invoice.voided',
+} as const
+
+async function tell(tx: Tx, invoice: Settled, status: keyof typeof news, at: Date): Promise<void> {
+  const { id, client_id: userId, month, total_cents, currency } = invoice
+  const data = { month, status, total_cents, currency }
+  await audit(tx, {
+    ...{ at, actorId: undefined, action: news[status], subject: ['invoice', id] },
+    data: { client_id: userId, ...data },
+  })
+  await notify(tx, at, [{ userId, type: news[status], data: { invoice_id: id, ...data } }])
+}

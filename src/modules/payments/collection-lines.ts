@@ -1,0 +1,55 @@
+import type Stripe from 'stripe'
+import type { Db } from '../../app/database/orm.ts'
+import { type DayLine, dayLines, type SessionLine, sessionLines } from '../billing/invoice-lines.ts'
+
+/** Lines the provider takes on one invoice. */
+const MAX_LINES = 250
+
+export type NewLine = Stripe.InvoiceAddLinesParams.Line & { metadata: { line: string } }
+
+/**
+ * What stands on an invoice at the provider: a line for each session; with more sessions than it takes lines, one for
+ * each day. Always the same for the same invoice: what is on it does not change once it was issued. `metadata.line`
+ * says which line it is.
+ */
+export async function linesOf(db: Db, invoice: { id: string; session_count: number }): Promise<NewLine[]> {
+  if (invoice.session_count > MAX_LINES) return (await dayLines(db, invoice.id)).map(dayLine)
+  return (await sessionLines(db, invoice.id, { limit: MAX_LINES, offset: 0 })).map(sessionLine)
+}
+
+function sessionLine(row: SessionLine): NewLine {
+  const { started_at: startedAt, ended_at: endedAt, client_charge_cents: amount } = row
+  const began = startedAt.toISOString()
+  const aside = [
+    ...(row.paused_ms > 0 ? [`paused for ${duration(row.paused_ms)}`] : []),
+    ...(row.outage_ms > 0 ? [`robot away for ${duration(row.outage_ms)}, not charged`] : []),
+  ]
+  const what = `${row.robot_name}, ${began.slice(0, 10)} ${began.slice(11, 16)} UTC, driven by ${row.operator_name}`
+  const minutes = `${row.billable_minutes} min at ${row.client_rate_cents_per_minute} cents`
+  return {
+    amount,
+    description: shortened([`${what}: ${minutes}`, ...aside].join('; ')),
+    period: { start: seconds(startedAt), end: seconds(endedAt) },
+    metadata: { line: row.id },
+  }
+}
+
+const dayLine = ({ day, session_count: count, minutes, cents, first_at, last_at }: DayLine): NewLine => ({
+  amount: cents,
+  description: `${day} (UTC): ${count} ${count === 1 ? 'session' : 'sessions'}, ${minutes} min`,
+  period: { start: seconds(first_at), end: seconds(last_at) },
+  metadata: { line: day },
+})
+
+const seconds = (at: Date): number => Math.floor(at.getTime() / 1_000)
+
+/** The provider refuses longer descriptions than 500 characters, and a robot's name alone may be long. */
+const shortened = (text: string): string => (text.length > 500 ? `${text.slice(0, 499)}…` : text)
+
+/** `2 h 5 min`, `3 min 20 s`, `12 s`: a begun second counts. */
+function duration(ms: number): string {
+  const total = Math.ceil(ms / 1_000)
+  const [hours, minutes, rest] = [Math.floor(total / 3_600), Math.floor(total / 60) % 60, total % 60]
+  const parts = [hours > 0 && `${hours} h`, minutes > 0 && `${minutes} min`, rest > 0 && `${rest} s`]
+  return parts.filter(Boolean).join(' ')
+}

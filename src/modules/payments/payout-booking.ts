@@ -1,0 +1,112 @@
+import type { Selectable } from 'kysely'
+import { z } from 'zod'
+import type { Tables } from '../../app/database/orm.ts'
+import { audit } from '../../core/audit/audit.ts'
+import type { Tx } from '../../core/events/transactor.ts'
+import { post } from '../billing/ledger.ts'
+import { notify } from '../notifications/notify.ts'
+
+export type PayoutRow = Selectable<Tables['payouts']>
+
+/** What is known of a payout's transfer now. */
+export type Outcome =
+  | { readonly status: 'PAID'; readonly transferId: string }
+  | { readonly status: 'FAILED'; readonly failure: string }
+  | { readonly status: 'PENDING' }
+
+/** What became of a payout, in the caller's transaction; whoever finds out first writes it. */
+export async function settlePayout(tx: Tx, id: string, outcome: Outcome, at: Date): Promise<PayoutRow> {
+  const settled =
+    outcome.status === 'PENDING'
+      ? undefined
+      : await tx.db
+          .updateTable('payouts')
+          .set({
+            ...{ status: outcome.status, try_at: null, settled_at: at },
+            ...(outcome.status === 'PAID'
+              ? { transfer_id: outcome.transferId }
+              : { failure: outcome.failure }),
+          })
+          .where('id', '=', id)
+          .where('status', '=', 'PENDING')
+          .returningAll()
+          .executeTakeFirst()
+  if (settled) await book(tx, settled, at)
+  return (
+    settled ?? (await tx.db.selectFrom('payouts').selectAll().where('id', '=', id).executeTakeFirstOrThrow())
+  )
+}
+
+/** Whether a group of transfers is one of our payouts: transfers that were made by hand, or by other programs, have groups of their own. */
+export async function isPayout(tx: Tx, transferGroup: string): Promise<boolean> {
+  if (!z.uuid().safeParse(transferGroup).success) return false
+  const payout = await tx.db
+    .selectFrom('payouts')
+    .select('id')
+    .where('id', '=', transferGroup)
+    .executeTakeFirst()
+  return payout !== undefined
+}
+
+/** Gives the operator back what the provider took back since it was last looked at. */
+export async function reversePayout(
+  tx: Tx,
+  { payoutId, transferId, reversedCents }: { payoutId: string; transferId: string; reversedCents: number },
+  at: Date,
+): Promise<void> {
+  const before = await tx.db
+    .selectFrom('payouts')
+    .select(['operator_id', 'currency', 'reversed_cents'])
+    .where('id', '=', payoutId)
+    .where('transfer_id', '=', transferId)
+    .forUpdate()
+    .executeTakeFirst()
+  const amountCents = reversedCents - (before?.reversed_cents ?? 0)
+  if (!before || amountCents <= 0) return
+  await tx.db
+    .updateTable('payouts')
+    .set({ reversed_cents: reversedCents })
+    .where('id', '=', payoutId)
+    .execute()
+  const userId = before.operator_id
+  await post(tx, {
+    ...{ kind: 'payout_reversed', at, payoutId },
+    lines: [
+      { account: 'provider_cash', amountCents },
+      { account: 'operator_payable', userId, amountCents: -amountCents },
+    ],
+  })
+  const data = { payout_id: payoutId, amount_cents: amountCents, currency: before.currency }
+  const subject = ['payout', payoutId] as const
+  await audit(tx, {
+    at,
+    actorId: undefined,
+    action: 'payout.reversed',
+    subject,
+    data: { operator_id: userId, ...data },
+  })
+  await notify(tx, at, [{ userId, type: 'payout.reversed', data }])
+}
+
+/** Moves the reserved amount to where it belongs now, and tells the operator. */
+async function book(tx: Tx, payout: PayoutRow, at: Date): Promise<void> {
+  const { id, operator_id: userId, amount_cents: amountCents, status } = payout
+  const paid = status === 'PAID'
+  await post(tx, {
+    ...{ kind: paid ? 'payout_paid' : 'payout_released', at, payoutId: id },
+    lines: [
+      { account: 'payout_reserved', userId, amountCents },
+      paid
+        ? { account: 'provider_cash', amountCents: -amountCents }
+        : { account: 'operator_payable', userId, amountCents: -amountCents },
+    ],
+  })
+  const data = { amount_cents: amountCents, currency: payout.currency }
+  const told = { payout_id: id, ...data, ...(payout.failure !== null && { failure: payout.failure }) }
+  await audit(tx, {
+    ...{ at, actorId: undefined, subject: ['payout', id] },
+    action: paid ? 'payout.paid' : 'payout.failed',
+    data: { operator_id: userId, ...told },
+  })
+  await notify(tx, at, [{ userId, type: paid ? 'payout.paid' : 'payout.failed', data: told }])
+}

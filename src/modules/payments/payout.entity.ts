@@ -1,0 +1,51 @@
+import { defineEntity, type InferEntity, p } from '@mikro-orm/core'
+import { z } from 'zod'
+import { User } from '../identity/user.entity.ts'
+
+export const PayoutStatus = z.enum(['PENDING', 'PAID', 'FAILED'])
+export type PayoutStatus = z.infer<typeof PayoutStatus>
+
+/**
+ * Earnings on their way to an operator. Its amount is reserved in the ledger as long as it is PENDING, which it stays
+ * until the provider's word is known: a transfer with an unknown outcome is neither paid nor free.
+ */
+export const Payout = defineEntity({
+  name: 'Payout',
+  tableName: 'payouts',
+  indexes: [
+    { name: 'payouts_by_operator', properties: ['operator', 'createdAt'] },
+    {
+      name: 'payouts_due',
+      expression: `create index "payouts_due" on "payouts" ("try_at") where "status" = 'PENDING'`,
+    },
+  ],
+  uniques: [{ name: 'payouts_transfer_id', properties: ['transferId'] }],
+  checks: [
+    { name: 'payouts_amount', expression: '"amount_cents" > 0' },
+    { name: 'payouts_reversed', expression: '"reversed_cents" between 0 and "amount_cents"' },
+    { name: 'payouts_settled', expression: `("status" = 'PENDING') = ("settled_at" is null)` },
+    { name: 'payouts_due_while_pending', expression: `("status" = 'PENDING') = ("try_at" is not null)` },
+    { name: 'payouts_paid', expression: `"status" <> 'PAID' or "transfer_id" is not null` },
+  ],
+  properties: {
+    id: p.uuid().primary(),
+    operator: () => p.manyToOne(User).mapToPk().deleteRule('restrict'),
+    amountCents: p.bigint('number'),
+    currency: p.text(),
+    /** The connected account it goes to, as it was when the payout was asked for. */
+    destination: p.text(),
+    status: p.enum(PayoutStatus.options).default('PENDING'),
+    /** How often the provider was asked for the transfer. */
+    attempts: p.integer().default(0),
+    /** When it is to be asked (again). */
+    tryAt: p.datetime(3).nullable(),
+    transferId: p.text().nullable(),
+    /** What the provider took back later. */
+    reversedCents: p.bigint('number').default(0),
+    /** Why it failed, in the provider's words. */
+    failure: p.text().nullable(),
+    createdAt: p.datetime(3).defaultRaw('now()'),
+    settledAt: p.datetime(3).nullable(),
+  },
+})
+export type Payout = InferEntity<typeof Payout>

@@ -1,0 +1,123 @@
+import { randomUUID } from 'node:crypto'
+import type { Db } from '../../app/database/orm.ts'
+import { audit } from '../../core/audit/audit.ts'
+import { iso } from '../../core/database/iso.ts'
+import { conflict } from '../../core/errors/errors.ts'
+import type { Transact, Tx } from '../../core/events/transactor.ts'
+import { pendingEarnings } from '../billing/earnings.service.ts'
+import { availableForPayout, balance, post } from '../billing/ledger.ts'
+import { CURRENCY } from '../billing/money.ts'
+import type { PayoutRow } from './payout-booking.ts'
+import { ATTEMPT_MS, type PayoutTransfers } from './payout-transfers.ts'
+import type { Recipients } from './recipient.service.ts'
+
+/** The least one payout may be. */
+const MINIMUM_CENTS = 1_000
+const LIST_LIMIT = 100
+
+/** Operators' earnings, paid out when they ask for it. */
+export function createPayouts(parts: {
+  recipients: Recipients
+  transfers: PayoutTransfers
+  db: Db
+  transact: Transact
+  now: () => Date
+}) {
+  const { recipients, transfers, db, transact, now } = parts
+
+  /** @throws 409 while the provider makes no transfers to this operator; 502, 503 */
+  async function destination(operatorId: string): Promise<string> {
+    const { accountId, payoutsEnabled } = await recipients.status(operatorId)
+    if (accountId === null) throw conflict('You have no payout account yet. Set it up first.')
+    if (!payoutsEnabled)
+      throw conflict('Your payout account is not ready. Complete it at the payment provider first.')
+    return accountId
+  }
+
+  /** Reserves the amount: from here on it is in this payout and nowhere else. */
+  async function reserve(tx: Tx, operatorId: string, to: string, asked: number | undefined) {
+    // Whoever else asks at the same time waits here, and then finds the balance that is left.
+    await tx.db.selectFrom('users').select('id').where('id', '=', operatorId).forNoKeyUpdate().execute()
+    const availableCents = await availableForPayout(tx.db, operatorId)
+    const amountCents = asked ?? availableCents
+    if (amountCents < MINIMUM_CENTS || amountCents > availableCents) {
+      const { cents } = await pendingEarnings(tx.db, operatorId)
+      const pending = cents > 0 ? ` ${euros(cents)} of earnings are pending.` : ''
+      const why =
+        amountCents < MINIMUM_CENTS
+          ? `A payout is at least ${euros(MINIMUM_CENTS)}. This one would be ${euros(amountCents)}.`
+          : `Only ${euros(availableCents)} are available. Ask for less.`
+      throw conflict(why + pending)
+    }
+    const at = now()
+    const id = randomUUID()
+    const payout = await tx.db
+      .insertInto('payouts')
+      .values({
+        ...{ id, operator_id: operatorId, amount_cents: amountCents, currency: CURRENCY, destination: to },
+        ...{ status: 'PENDING', attempts: 1, try_at: new Date(at.getTime() + ATTEMPT_MS), created_at: at },
+      })
+      .returningAll()
+      .executeTakeFirstOrThrow()
+    await post(tx, {
+      ...{ kind: 'payout_reserved', at, payoutId: id },
+      lines: [
+        { account: 'operator_payable', userId: operatorId, amountCents },
+        { account: 'payout_reserved', userId: operatorId, amountCents: -amountCents },
+      ],
+    })
+    await audit(tx, {
+      ...{ at, actorId: operatorId, action: 'payout.requested', subject: ['payout', id] },
+      data: { amount_cents: amountCents, currency: CURRENCY, destination: to },
+    })
+    return payout
+  }
+
+  return {
+    /** What can be paid out, what is not available yet, what is on its way, and what has been. */
+    async overview(operatorId: string) {
+      const [availableCents, pending, reservedCents, payouts] = await Promise.all([
+        availableForPayout(db, operatorId),
+        pendingEarnings(db, operatorId),
+        balance(db, 'payout_reserved', operatorId),
+        db
+          .selectFrom('payouts')
+          .selectAll()
+          .where('operator_id', '=', operatorId)
+          .orderBy('created_at', 'desc')
+          .limit(LIST_LIMIT)
+          .execute(),
+      ])
+      return {
+        ...{
+          availableCents,
+          pendingEarningsCents: pending.cents,
+          nextAvailableAt: iso(pending.nextAt),
+          pendingCents: 0 - reservedCents,
+          minimumCents: MINIMUM_CENTS,
+          currency: CURRENCY,
+        },
+        payouts: payouts.map(payoutView),
+      }
+    },
+
+    /**
+     * Reserves an amount in cents (all there is if none is given) and has it transferred. The payout is PENDING in
+     * the answer when the provider has not said what came of it.
+     * @throws 409 below the minimum, above what is available, no payout account; 502, 503
+     */
+    async request(operatorId: string, amountCents: number | undefined) {
+      const to = await destination(operatorId)
+      const reserved = await transact((tx) => reserve(tx, operatorId, to, amountCents))
+      return payoutView(await transfers.attempt(reserved))
+    },
+  }
+}
+export type Payouts = ReturnType<typeof createPayouts>
+
+const euros = (cents: number): string => `${(cents / 100).toFixed(2)} ${CURRENCY}`
+
+const payoutView = (row: PayoutRow) => ({
+  ...{ id: row.id, amountCents: row.amount_cents, currency: CURRENCY, status: row.status },
+  ...{ failure: row.failure, createdAt: iso(row.created_at), settledAt: iso(row.settled_at) },
+})

@@ -1,0 +1,28 @@
+import { defineEntity, type InferEntity, p } from '@mikro-orm/core'
+import { z } from 'zod'
+import { User } from '../identity/user.entity.ts'
+
+/** Who somebody is at the payment provider: who pays, or who is paid. */
+export const ProviderAccountKind = z.enum(['customer', 'recipient'])
+export type ProviderAccountKind = z.infer<typeof ProviderAccountKind>
+
+/**
+ * Somebody's account at the payment provider. The row is there before the account: it carries the request and its
+ * idempotency key, so that whoever repeats the request, and however often, makes one account.
+ */
+export const ProviderAccount = defineEntity({
+  name: 'ProviderAccount',
+  tableName: 'provider_accounts',
+  uniques: [{ name: 'provider_accounts_provider_id', properties: ['providerId'] }],
+  properties: {
+    user: () => p.manyToOne(User).mapToPk().primary().deleteRule('restrict'),
+    kind: p.enum(ProviderAccountKind.options).primary(),
+    requestKey: p.uuid(),
+    /** What the provider is asked with, word for word: the same key with other words is refused. */
+    request: p.json<unknown>(),
+    /** Null until the provider has answered. */
+    providerId: p.text().nullable(),
+    createdAt: p.datetime(3).defaultRaw('now()'),
+  },
+})
+export type ProviderAccount = InferEntity<typeof ProviderAccount>

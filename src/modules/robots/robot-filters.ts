@@ -1,0 +1,30 @@
+import { type SelectQueryBuilder, sql } from 'kysely'
+import type { Tables } from '../../app/database/orm.ts'
+import { type ListRobots, wordsOf } from './robot.schema.ts'
+
+/** What a search looks at, of one owner's robots: few enough to be read one by one. */
+const searched = sql<string>`concat_ws(' ', robots.name, robots.robot_type, robots.hardware_id, array_to_string(robots.tags, ' '))`
+
+/** A word as a LIKE pattern that takes it literally. */
+const containing = (word: string) => `%${word.replaceAll(/[\\%_]/g, '\\$&')}%`
+
+type Robots<T extends keyof Tables, O> = SelectQueryBuilder<Tables, T | 'robots', O>
+
+/** Restricts a query to robots of an owner that pass the filters. */
+export function passing<T extends keyof Tables, O>(
+  robots: Robots<T, O>,
+  ownerId: string,
+  { search, status, robot_type }: Pick<ListRobots, 'search' | 'status' | 'robot_type'>,
+): Robots<T, O> {
+  const conditions = [
+    sql<boolean>`robots.owner_id = ${ownerId}`,
+    ...(status === undefined ? [] : [sql<boolean>`robots.status = ${status}`]),
+    ...(robot_type === undefined ? [] : [sql<boolean>`robots.robot_type = ${robot_type}`]),
+    ...wordsOf(search ?? '').map((word) => sql<boolean>`${searched} ilike ${containing(word)}`),
+  ]
+  return conditions.reduce((query, condition) => query.where(condition), robots)
+}
+
+/** Orders robots by their registration, newest first. */
+export const newestFirst = <T extends keyof Tables, O>(robots: Robots<T, O>): Robots<T, O> =>
+  robots.orderBy(sql`robots.created_at`, 'desc').orderBy(sql`robots.id`, 'desc')

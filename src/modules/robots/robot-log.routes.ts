@@ -1,0 +1,18 @@
+import { type Endpoint, endpoint, idParams } from '../../core/http/endpoint.ts'
+import { RobotLogPage, RobotLogQuery } from './robot-log.schema.ts'
+import type { RobotLogs } from './robot-log.service.ts'
+
+/** What a client's robot has logged. */
+export const robotLogEndpoint = ({ robotLogs }: { robotLogs: RobotLogs }): Endpoint =>
+  endpoint({
+    method: 'get',
+    path: '/api/client/robots/{id}/logs',
+    summary: 'Lists what one of your robots has logged, newest first',
+    access: { role: 'client' },
+    params: idParams('robot'),
+    query: RobotLogQuery,
+    answer: [200, RobotLogPage],
+    run: async ({ caller, params, query }) => ({
+      logs: await robotLogs.page(caller.userId, params.id, query),
+    }),
+  })

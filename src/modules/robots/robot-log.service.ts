@@ -1,0 +1,40 @@
+import { RobotLogLevel } from '@wheelhouse/protocol'
+import type { Db } from '../../app/database/orm.ts'
+import { iso } from '../../core/database/iso.ts'
+import { notFound } from '../../core/errors/errors.ts'
+import type { RobotLogQuery, RobotLogView } from './robot-log.schema.ts'
+
+/** The logs of robots, for their owners. */
+export function createRobotLogs({ db }: { db: Db }) {
+  return {
+    /**
+     * Returns one page of a robot's log: newest first, or with `after` oldest first.
+     * @throws 404 when the robot does not exist or belongs to another user
+     */
+    async page(ownerId: string, robotId: string, query: RobotLogQuery): Promise<RobotLogView[]> {
+      const { level, before, after, limit } = query
+      const robot = await db
+        .selectFrom('robots')
+        .select('id')
+        .where('id', '=', robotId)
+        .where('owner_id', '=', ownerId)
+        .where('deleted_at', 'is', null)
+        .executeTakeFirst()
+      if (!robot) throw notFound('Robot')
+      const levels = RobotLogLevel.options.slice(RobotLogLevel.options.indexOf(level))
+      const rows = await db
+        .selectFrom('robot_logs')
+        .select(['seq', 'level', 'message', 'dropped', 'at'])
+        .where('robot_id', '=', robotId)
+        // What is missing may have been of any level.
+        .where((eb) => eb.or([eb('level', 'in', levels), eb('dropped', '>', 0)]))
+        .$if(before !== undefined, (lines) => lines.where('seq', '<', before as number))
+        .$if(after !== undefined, (lines) => lines.where('seq', '>', after as number))
+        .orderBy('seq', after === undefined ? 'desc' : 'asc')
+        .limit(limit)
+        .execute()
+      return rows.map((row) => ({ ...row, at: iso(row.at) }))
+    },
+  }
+}
+export type RobotLogs = ReturnType<typeof createRobotLogs>

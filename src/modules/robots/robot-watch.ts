@@ -1,0 +1,52 @@
+import type { RobotStatusEvent } from '@wheelhouse/protocol'
+import type { Db } from '../../app/database/orm.ts'
+import { iso } from '../../core/database/iso.ts'
+import type { Caller } from '../../core/http/endpoint.ts'
+import type { Certifications } from '../operators/certification.service.ts'
+
+/** Robots one answer holds. */
+const LIST_LIMIT = 1_000
+
+/** Which robots a caller may follow: their own as a client; as an operator those of certified types, and open ones. */
+export interface RobotScope {
+  readonly ownerId: string | undefined
+  /** Operators may follow every robot that requires no certification. */
+  readonly isOperator: boolean
+  readonly robotTypes: readonly string[]
+}
+
+export function createRobotWatch(parts: { db: Db; certifications: Certifications }) {
+  const { db, certifications } = parts
+  return {
+    async scope(caller: Caller): Promise<RobotScope> {
+      const isOperator = caller.roles.includes('operator')
+      return {
+        ownerId: caller.roles.includes('client') ? caller.userId : undefined,
+        isOperator,
+        robotTypes: isOperator ? await certifications.certifiedTypes(caller.userId) : [],
+      }
+    },
+
+    /** The present status of the robots in a scope, newest robots first. */
+    async robots({ ownerId, isOperator, robotTypes }: RobotScope): Promise<RobotStatusEvent[]> {
+      if (ownerId === undefined && !isOperator) return []
+      const rows = await db
+        .selectFrom('robots')
+        .innerJoin('robot_presence', 'robot_presence.robot_id', 'robots.id')
+        .select(['robots.id as robot_id', 'robots.status', 'robot_presence.last_heartbeat'])
+        .where('robots.deleted_at', 'is', null)
+        .where((eb) =>
+          eb.or([
+            ...(ownerId === undefined ? [] : [eb('robots.owner_id', '=', ownerId)]),
+            ...(isOperator ? [eb('robots.require_certification', '=', false)] : []),
+            ...(robotTypes.length === 0 ? [] : [eb('robots.robot_type', 'in', robotTypes)]),
+          ]),
+        )
+        .orderBy('robots.created_at', 'desc')
+        .limit(LIST_LIMIT)
+        .execute()
+      return rows.map((row) => ({ ...row, last_heartbeat: iso(row.last_heartbeat) }))
+    },
+  }
+}
+export type RobotWatch = ReturnType<typeof createRobotWatch>

@@ -1,0 +1,72 @@
+import { defineEntity, type InferEntity, p } from '@mikro-orm/core'
+import { RobotStatus, StopClear } from '@wheelhouse/protocol'
+import { User } from '../identity/user.entity.ts'
+import { LogEventLevel } from './robot-log.schema.ts'
+
+/**
+ * A robot and what its owner decided about it. Its heartbeats live in `robot_presence`, so that the row
+ * written every second is small, unindexed and never the row that sessions lock.
+ */
+export const Robot = defineEntity({
+  name: 'Robot',
+  tableName: 'robots',
+  indexes: [
+    {
+      name: 'one_robot_per_hardware_id',
+      expression:
+        'create unique index "one_robot_per_hardware_id" on "robots" (lower(btrim("hardware_id"))) where "deleted_at" is null',
+    },
+    {
+      name: 'robots_by_owner',
+      expression:
+        'create index "robots_by_owner" on "robots" ("owner_id", "created_at" desc, "id" desc) where "deleted_at" is null',
+    },
+    {
+      name: 'robots_by_owner_status',
+      expression:
+        'create index "robots_by_owner_status" on "robots" ("owner_id", "status", "created_at" desc, "id" desc) where "deleted_at" is null',
+    },
+    {
+      name: 'robots_by_owner_type',
+      expression:
+        'create index "robots_by_owner_type" on "robots" ("owner_id", "robot_type", "created_at" desc, "id" desc) where "deleted_at" is null',
+    },
+    {
+      name: 'robots_available',
+      expression: `create index "robots_available" on "robots" ("created_at" desc, "id" desc) where "status" = 'AVAILABLE' and "deleted_at" is null`,
+    },
+    {
+      name: 'robots_available_by_type',
+      expression: `create index "robots_available_by_type" on "robots" ("robot_type", "created_at" desc, "id" desc) where "status" = 'AVAILABLE' and "deleted_at" is null`,
+    },
+    { name: 'robots_link_changed', properties: ['linkChangedAt'] },
+  ],
+  properties: {
+    id: p.uuid().primary(),
+    owner: () => p.manyToOne(User).mapToPk(),
+    name: p.text(),
+    robotType: p.text(),
+    hardwareId: p.text(),
+    streamUrl: p.text().default(''),
+    tags: p.array().defaultRaw(`'{}'`),
+    notes: p.text().nullable(),
+    status: p.enum(RobotStatus.options).default('OFFLINE'),
+    requireCertification: p.boolean().default(false),
+    latencyLimitMs: p.integer().default(400),
+    /** Who may clear a remote stop that the owner or an admin requested. */
+    stopClear: p.enum(StopClear.options).default('owner'),
+    /** No session can be started on it until its owner releases it. */
+    onHold: p.boolean().default(false),
+    /** From which level on lines of its log become an event. */
+    logEventLevel: p.enum(LogEventLevel.options).default('error'),
+    /** Rotating the robot's token raises this; older tokens stop working. */
+    tokenVersion: p.integer().default(1),
+    /** Seconds of closed sessions; `total_hours` on the wire. */
+    sessionSeconds: p.integer().default(0),
+    /** Moves whenever something the gateway must know changes: session, token, deletion. */
+    linkChangedAt: p.datetime(3).defaultRaw('now()'),
+    createdAt: p.datetime(3).defaultRaw('now()'),
+    deletedAt: p.datetime(3).nullable(),
+  },
+})
+export type Robot = InferEntity<typeof Robot>

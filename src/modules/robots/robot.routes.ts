@@ -1,0 +1,97 @@
+import { z } from 'zod'
+import { type Endpoint, endpoint, idParams } from '../../core/http/endpoint.ts'
+import {
+  ListRobots,
+  RegisteredRobot,
+  RegisterRobot,
+  RobotDetail,
+  RobotToken,
+  RobotView,
+  UpdateRobot,
+} from './robot.schema.ts'
+import type { Robots } from './robot.service.ts'
+import type { RobotViews } from './robot.view.ts'
+import type { RobotTokens } from './robot-token.ts'
+
+const access = { role: 'client' } as const
+
+/** A client's own robots. */
+export function robotEndpoints(parts: {
+  robots: Robots
+  views: RobotViews
+  tokens: RobotTokens
+}): Endpoint[] {
+  const { robots, views, tokens } = parts
+  return [
+    endpoint({
+      method: 'get',
+      path: '/api/client/robots',
+      summary: 'Lists your robots, newest first, 50 unless you say otherwise',
+      access,
+      query: ListRobots,
+      answer: [200, z.array(RobotView)],
+      headers: ['X-Total-Count'],
+      run: async ({ caller, query, http }) => {
+        const { rows, total } = await robots.list(caller.userId, query)
+        http.set('X-Total-Count', String(total))
+        return rows.map(views.robot)
+      },
+    }),
+    endpoint({
+      method: 'post',
+      path: '/api/client/robots',
+      summary: 'Registers a robot and shows its token once',
+      access,
+      body: RegisterRobot,
+      answer: [201, RegisteredRobot],
+      refusals: { 409: 'when the hardware_id already belongs to a robot' },
+      run: async ({ caller, body }) => {
+        const row = await robots.register(caller.userId, body)
+        const token = tokens.issue({ robotId: row.id, tokenVersion: row.token_version })
+        return { ...views.detail(row), robot_token: token }
+      },
+    }),
+    endpoint({
+      method: 'get',
+      path: '/api/client/robots/{id}',
+      summary: 'Returns one of your robots with its settings',
+      access,
+      params: idParams('robot'),
+      answer: [200, RobotDetail],
+      run: async ({ caller, params }) => views.detail(await robots.get(caller.userId, params.id)),
+    }),
+    endpoint({
+      method: 'patch',
+      path: '/api/client/robots/{id}',
+      summary: 'Changes the settings of one of your robots',
+      access,
+      params: idParams('robot'),
+      body: UpdateRobot,
+      answer: [200, RobotDetail],
+      run: async ({ caller, params, body }) =>
+        views.detail(await robots.update(caller.userId, params.id, body)),
+    }),
+    endpoint({
+      method: 'delete',
+      path: '/api/client/robots/{id}',
+      summary: 'Removes one of your robots; refused during an open session',
+      access,
+      params: idParams('robot'),
+      answer: [204],
+      refusals: { 409: 'when the robot is in an open session' },
+      run: ({ caller, params }) => robots.remove(caller.userId, params.id),
+    }),
+    endpoint({
+      method: 'post',
+      path: '/api/client/robots/{id}/token',
+      summary: 'Replaces the token of one of your robots and drops the connection made with the old one',
+      access,
+      params: idParams('robot'),
+      answer: [201, RobotToken],
+      run: async ({ caller, params }) => {
+        const tokenVersion = await robots.rotateToken(caller.userId, params.id)
+        return { robot_token: tokens.issue({ robotId: params.id, tokenVersion }) }
+      },
+    }),
+  ]
+}

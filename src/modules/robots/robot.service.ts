@@ -1,0 +1,191 @@
+import { randomUUID } from 'node:crypto'
+import type { Db } from '../../app/database/orm.ts'
+import { audit } from '../../core/audit/audit.ts'
+import { columnsOf } from '../../core/database/columns.ts'
+import { compiled } from '../../core/database/compiled.ts'
+import { conflict, forbidden, notFound, uniqueViolation } from '../../core/errors/errors.ts'
+import type { Transact, Tx } from '../../core/events/transactor.ts'
+import { linkChanged } from './link-changed.ts'
+import type { ListRobots, RegisterRobot, UpdateRobot } from './robot.schema.ts'
+import type { RobotDetailRow, RobotRow } from './robot.view.ts'
+import { newestFirst, passing } from './robot-filters.ts'
+
+const robotsWithPresence = (db: Db) =>
+  db
+    .selectFrom('robots')
+    .innerJoin('robot_presence', 'robot_presence.robot_id', 'robots.id')
+    .select(columnsOf('robots').map((column) => `robots.${column}` as const))
+    .select(['robot_presence.last_online', 'robot_presence.last_heartbeat'])
+    .where('robots.deleted_at', 'is', null)
+
+/** The usual page, newest first, straight from the index of the owner. */
+const newestOf = compiled<{ ownerId: string; limit: number; offset: number }>()((db, place) =>
+  newestFirst(robotsWithPresence(db).where('robots.owner_id', '=', place('ownerId')))
+    .limit(place('limit'))
+    .offset(place('offset')),
+)
+
+/** Owners' robots: registration, settings, tokens. Live state belongs to presence and sessions. */
+export function createRobots(parts: {
+  db: Db
+  transact: Transact
+  now: () => Date
+  /** Cancels the sessions that were scheduled on a robot, in the same transaction. */
+  cancelScheduled: (tx: Tx, robotId: string) => Promise<void>
+  /** Whether new robots require a certification when their owner does not say. */
+  requireCertification: boolean
+}) {
+  const { db, transact, now, cancelScheduled } = parts
+  /** @throws 404 when it does not exist or belongs to somebody else. */
+  async function get(ownerId: string, id: string): Promise<RobotDetailRow> {
+    const row = await robotsWithPresence(db)
+      .select(['robot_presence.battery', 'robot_presence.battery_at', 'robot_presence.low_battery_threshold'])
+      .where('robots.id', '=', id)
+      .where('robots.owner_id', '=', ownerId)
+      .executeTakeFirst()
+    if (!row) throw notFound('Robot')
+    return row
+  }
+
+  return {
+    get,
+
+    /** @throws 409 when the hardware_id already belongs to a robot. */
+    async register(ownerId: string, input: RegisterRobot): Promise<RobotDetailRow> {
+      const id = randomUUID()
+      try {
+        return await transact(async (tx) => {
+          await requireClient(tx, ownerId)
+          const row = await tx.db
+            .insertInto('robots')
+            .values({
+              ...{ id, owner_id: ownerId, ...input, created_at: now() },
+              require_certification: input.require_certification ?? parts.requireCertification,
+            })
+            .returningAll()
+            .executeTakeFirstOrThrow()
+          const presence = await tx.db
+            .insertInto('robot_presence')
+            .values({ robot_id: id })
+            .returning(['last_online', 'last_heartbeat', 'battery', 'battery_at', 'low_battery_threshold'])
+            .executeTakeFirstOrThrow()
+          return { ...row, ...presence }
+        })
+      } catch (cause) {
+        if (uniqueViolation(cause) === 'one_robot_per_hardware_id') {
+          throw conflict(
+            'hardware_id: already belongs to a robot. Capital letters make no difference. Check the id, or remove that robot first.',
+          )
+        }
+        throw cause
+      }
+    },
+
+    /** A page of what passes the filters, newest first, and how many there are in all. */
+    async list(ownerId: string, query: ListRobots): Promise<{ rows: RobotRow[]; total: number }> {
+      const { limit, offset, ...filters } = query
+      const filtered = Object.values(filters).some((filter) => filter !== undefined)
+      const page = filtered
+        ? newestFirst(passing(robotsWithPresence(db), ownerId, filters))
+            .limit(limit)
+            .offset(offset)
+            .execute()
+        : newestOf(db, { ownerId, limit, offset })
+      const robots = db.selectFrom('robots').where('deleted_at', 'is', null)
+      const [rows, { total }] = await Promise.all([
+        page,
+        passing(robots, ownerId, filters)
+          .select(({ fn }) => fn.countAll<number>().as('total'))
+          .executeTakeFirstOrThrow(),
+      ])
+      return { rows, total: Number(total) }
+    },
+
+    async update(ownerId: string, id: string, change: UpdateRobot): Promise<RobotDetailRow> {
+      const { low_battery_threshold, ...settings } = change
+      await transact(async (tx) => {
+        if (low_battery_threshold !== undefined) await setThreshold(tx, ownerId, id, low_battery_threshold)
+        const changed = await tx.db
+          .updateTable('robots')
+          .set({ ...settings, ...linkChanged }) // its gateway goes by the latency limit
+          .where('id', '=', id)
+          .where('owner_id', '=', ownerId)
+          .where('deleted_at', 'is', null)
+          .executeTakeFirst()
+        if (changed.numUpdatedRows === 0n) throw notFound('Robot')
+        tx.robotsChanged(id)
+      })
+      return await get(ownerId, id)
+    },
+
+    /** Makes older tokens useless and closes the socket that was opened with one. Returns the new version. */
+    rotateToken: (ownerId: string, id: string): Promise<number> =>
+      transact(async (tx) => {
+        const row = await tx.db
+          .updateTable('robots')
+          .set((eb) => ({ token_version: eb('token_version', '+', 1), ...linkChanged }))
+          .where('id', '=', id)
+          .where('owner_id', '=', ownerId)
+          .where('deleted_at', 'is', null)
+          .returning('token_version')
+          .executeTakeFirst()
+        if (!row) throw notFound('Robot')
+        await audit(tx, {
+          at: now(),
+          actorId: ownerId,
+          action: 'robot.token_rotated',
+          subject: ['robot', id],
+          data: { token_version: row.token_version },
+        })
+        tx.robotsChanged(id)
+        return row.token_version
+      }),
+
+    /**
+     * Removes a robot from its owner and frees its hardware_id; past sessions keep its name.
+     * @throws 409 while it is in an open session.
+     */
+    async remove(ownerId: string, id: string): Promise<void> {
+      await get(ownerId, id)
+      await transact(async (tx) => {
+        const removed = await tx.db
+          .updateTable('robots')
+          .set({ deleted_at: now(), status: 'OFFLINE', ...linkChanged })
+          .where('id', '=', id)
+          .where('owner_id', '=', ownerId)
+          .where('status', '<>', 'IN_SESSION')
+          .where('deleted_at', 'is', null)
+          .executeTakeFirst()
+        if (removed.numUpdatedRows === 0n)
+          throw conflict('The robot is in an open session. End the session first.')
+        await audit(tx, { at: now(), actorId: ownerId, action: 'robot.removed', subject: ['robot', id] })
+        await cancelScheduled(tx, id)
+        tx.robotsChanged(id)
+      })
+    },
+  }
+}
+export type Robots = ReturnType<typeof createRobots>
+
+/** The lock makes a client who drops the role wait for a robot that is just being registered. */
+async function requireClient(tx: Tx, ownerId: string): Promise<void> {
+  const client = await tx.db
+    .selectFrom('users')
+    .select('id')
+    .where('id', '=', ownerId)
+    .where('is_client', '=', true)
+    .forKeyShare()
+    .executeTakeFirst()
+  if (!client) throw forbidden('This needs the client role')
+}
+
+/** Changes from which charge on the battery is low. The presence row is locked before that of the robot, as everywhere. */
+async function setThreshold(tx: Tx, ownerId: string, id: string, threshold: number): Promise<void> {
+  await tx.db
+    .updateTable('robot_presence')
+    .set({ low_battery_threshold: threshold })
+    .where('robot_id', 'in', (eb) =>
+      eb.selectFrom('robots').select('id').where('id', '=', id).where('owner_id', '=', ownerId),
+    )
+    .execute()
+}

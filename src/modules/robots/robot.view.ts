@@ -1,0 +1,49 @@
+import type { Selectable } from 'kysely'
+import type { Tables } from '../../app/database/orm.ts'
+import { iso } from '../../core/database/iso.ts'
+import type { RobotDetail, RobotView } from './robot.schema.ts'
+
+const SECONDS_PER_HOUR = 3_600
+
+export type RobotRow = Selectable<Tables['robots']> & {
+  last_online: Date | null
+  last_heartbeat: Date | null
+}
+/** One robot: also what its list leaves out. */
+export type RobotDetailRow = RobotRow & {
+  battery: number | null
+  battery_at: Date | null
+  low_battery_threshold: number
+}
+
+/** Builds robot views; control URLs are given by the platform. */
+export function createRobotViews(gatewayUrl: () => string) {
+  const robot = (row: RobotRow): RobotView => ({
+    id: row.id,
+    name: row.name,
+    robot_type: row.robot_type,
+    status: row.status,
+    control_url: `${gatewayUrl()}/robots/${row.id}/control`,
+    stream_url: row.stream_url,
+    hardware_id: row.hardware_id,
+    last_online: iso(row.last_online),
+    last_heartbeat: iso(row.last_heartbeat),
+    total_hours: Math.round((row.session_seconds / SECONDS_PER_HOUR) * 1_000) / 1_000,
+    tags: row.tags,
+    notes: row.notes,
+    created_at: iso(row.created_at),
+  })
+  const detail = (row: RobotDetailRow): RobotDetail => ({
+    ...robot(row),
+    require_certification: row.require_certification,
+    latency_limit_ms: row.latency_limit_ms,
+    stop_clear: row.stop_clear,
+    on_hold: row.on_hold,
+    battery: row.battery,
+    battery_at: iso(row.battery_at),
+    low_battery_threshold: row.low_battery_threshold,
+    log_event_level: row.log_event_level,
+  })
+  return { robot, detail }
+}
+export type RobotViews = ReturnType<typeof createRobotViews>

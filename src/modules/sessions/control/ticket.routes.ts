@@ -1,0 +1,51 @@
+import { exampleIds } from '@wheelhouse/protocol'
+import { z } from 'zod'
+import { iso } from '../../../core/database/iso.ts'
+import { type Endpoint, endpoint, idParams } from '../../../core/http/endpoint.ts'
+import { timestamp } from '../../../core/http/fields.ts'
+import type { SessionTickets } from './ticket.service.ts'
+
+/** Body of POST /api/sessions/{id}/ticket. */
+const RequestTicket = z.strictObject({
+  part: z.enum(['control', 'watch']).meta({ description: 'To drive the robot, or to look on.' }),
+})
+const TicketView = z
+  .object({
+    url: z.string().meta({
+      description: 'Where to connect: the gateway that holds the robot.',
+      examples: [`wss://gateway.example.com/sessions/${exampleIds.session}/control`],
+    }),
+    ticket: z.string().meta({
+      description: 'What to connect with.',
+      examples: [`${exampleIds.session}.${exampleIds.operator}.control.-.3.17.1795167060000.q1w2….Zx9…`],
+    }),
+    expires_at: timestamp.meta({ examples: ['2026-11-20T09:31:00.000Z'] }),
+  })
+  .meta({
+    id: 'Ticket',
+    description:
+      'Admission of one user to one part of one session, for a minute at most. Only the newest 32 tickets of a user are valid.',
+  })
+
+export function ticketEndpoints({ sessionTickets }: { sessionTickets: SessionTickets }): Endpoint[] {
+  return [
+    endpoint({
+      method: 'post',
+      path: '/api/sessions/{id}/ticket',
+      summary: 'Creates a ticket, good for a minute, to control or watch a session at the gateway',
+      access: {},
+      params: idParams('session'),
+      body: RequestTicket,
+      answer: [201, TicketView],
+      refusals: {
+        403: 'when control is asked for by anybody but the operator of the session, or without the operator role',
+        409: 'when the session is not ACTIVE or PAUSED, or its robot is offline',
+      },
+      run: async ({ caller, params, body, http }) => {
+        const { url, ticket, expiresAt } = await sessionTickets.issue(caller, params.id, body.part)
+        http.set('Cache-Control', 'no-store')
+        return { url, ticket, expires_at: iso(expiresAt) }
+      },
+    }),
+  ]
+}

@@ -1,0 +1,143 @@
+import type { StopReason } from '@wheelhouse/protocol'
+import { sql } from 'kysely'
+import { audit } from '../../core/audit/audit.ts'
+import { conflict } from '../../core/errors/errors.ts'
+import type { Tx } from '../../core/events/transactor.ts'
+import {
+  type Act,
+  announce,
+  type Move,
+  move,
+  type RobotRecord,
+  type SessionRecord,
+} from './session-changes.ts'
+import { requesterColumns } from './stop-authority.ts'
+
+/**
+ * The latched stop: while `stop_at` is set it is in force, the session is PAUSED and cannot resume. It belongs to
+ * its session, so an end takes it away: the next session must not begin with somebody else's stop.
+ */
+export const withoutStop = {
+  stop_reason: null,
+  stop_at: null,
+  stop_by_id: null,
+  stop_by_role: null,
+  stop_by_owner: false,
+  stop_clear_requested_at: null,
+}
+
+const DEFAULT_REASON = 'emergency_stop' satisfies StopReason
+
+/** What a stop says of itself: the reason that somebody gave, unless it says nothing. */
+export const reasonOfStop = (given: string | undefined): string => given?.trim() || DEFAULT_REASON
+
+/** Whether a stop is in force. */
+export async function isStopped(tx: Tx, sessionId: string): Promise<boolean> {
+  return (await stopOf(tx, sessionId)) !== undefined
+}
+
+/** Returns the stop in force; undefined when there is none. */
+export async function stopOf(tx: Tx, sessionId: string) {
+  return await tx.db
+    .selectFrom('sessions')
+    .select(['stop_reason', 'stop_at', 'stop_by_id', 'stop_by_role', 'stop_by_owner', 'stop_presses'])
+    .where('id', '=', sessionId)
+    .where('stop_at', 'is not', null)
+    .executeTakeFirst()
+}
+
+/**
+ * Counts a stop upon a stop: whoever was about to clear the first one has to look again. The first one of the owner or
+ * an admin upon the operator's takes the clearing away from the operator, so it gets an entry of the log.
+ */
+async function stopAgain(tx: Tx, sessionId: string, robot: RobotRecord, act: Act, reason: string) {
+  const { stop_by_owner: byOwner } = requesterColumns(act.actorId)
+  const raised = await tx.db
+    .updateTable('sessions')
+    .set((eb) => ({
+      stop_presses: eb('stop_presses', '+', 1),
+      event_seq: eb('event_seq', '+', 1),
+      stop_by_owner: true,
+    }))
+    .where('id', '=', sessionId)
+    .where('stop_at', 'is not', null)
+    .where('stop_by_owner', '=', false)
+    .where(byOwner)
+    .returningAll()
+    .executeTakeFirst()
+  if (raised) {
+    await tell(tx, raised, robot, act, reason)
+    return raised
+  }
+  return await tx.db
+    .updateTable('sessions')
+    .set((eb) => ({ stop_presses: eb('stop_presses', '+', 1) }))
+    .where('id', '=', sessionId)
+    .where('stop_at', 'is not', null)
+    .returningAll()
+    .executeTakeFirst()
+}
+
+/** Stops the robot until somebody clears the stop. Never refused while the session is open. */
+export const emergencyStop: Move = async (tx, session, robot, act) => {
+  if ((await latchStop(tx, session.id, robot, act)) === undefined) {
+    throw conflict('Only an active or paused session can be stopped. This one is not open.')
+  }
+}
+
+/**
+ * Latches a stop, as part of a transaction that has locked the robot, and answers a number of the session's log at
+ * which it is in force; undefined when the session is not open. A stop upon a stop is no second one, the first one's
+ * reason stands; but the gateway is told again, because whoever presses again may see the robot move.
+ */
+export async function latchStop(
+  tx: Tx,
+  sessionId: string,
+  robot: RobotRecord,
+  act: Act,
+): Promise<number | undefined> {
+  const reason = reasonOfStop(act.reason)
+  const change = {
+    status: 'PAUSED',
+    stop_reason: reason,
+    stop_at: act.at,
+    stop_by_id: act.actorId ?? null,
+    ...requesterColumns(act.actorId),
+    stop_presses: sql<number>`stop_presses + 1`,
+    paused_at: sql<Date>`coalesce(paused_at, ${act.at}::timestamptz)`,
+    pause_reason: sql<string>`coalesce(pause_reason, ${DEFAULT_REASON})`,
+  } as const
+  const stopped = await move(tx, sessionId, ['ACTIVE', 'PAUSED'], act.at, change, { unlessStopped: true })
+  if (stopped) await tell(tx, stopped, robot, act, reason)
+  const inForce = stopped ?? (await stopAgain(tx, sessionId, robot, act, reason))
+  if (!inForce) return undefined
+  tx.stopRobot({
+    robotId: robot.id,
+    sessionId,
+    reason: inForce.stop_reason ?? reason,
+    eventSeq: inForce.event_seq,
+    userId: inForce.stop_by_id,
+    byRole: inForce.stop_by_role,
+    byOwner: inForce.stop_by_owner,
+  })
+  return inForce.event_seq
+}
+
+/** The log, both sides, and the audit log when it was neither of them. */
+async function tell(tx: Tx, stopped: SessionRecord, robot: RobotRecord, act: Act, reason: string) {
+  const parties = [stopped.client_id, stopped.operator_id]
+  await announce(tx, stopped, robot, {
+    ...act,
+    more: { reason },
+    type: 'session.stopped',
+    notifyUserIds: parties,
+  })
+  if (act.actorId !== undefined && parties.includes(act.actorId)) return
+  await audit(tx, {
+    at: act.at,
+    actorId: act.actorId,
+    action: 'session.stopped',
+    subject: ['session', stopped.id],
+    data: { reason },
+  })
+}

@@ -1,0 +1,46 @@
+import { defineEntity, type InferEntity, p } from '@mikro-orm/core'
+import { deliveryColumns } from '../../core/mail/mail-columns.ts'
+import { ContactCategory } from './contact.schema.ts'
+
+/** A message of the contact form, and how far its delivery by mail has come. The rows are the queue. */
+export const ContactMessage = defineEntity({
+  name: 'ContactMessage',
+  tableName: 'contact_messages',
+  indexes: [
+    {
+      name: 'contact_messages_due',
+      expression:
+        'create index "contact_messages_due" on "contact_messages" ("next_attempt_at") where "delivered_at" is null',
+    },
+    {
+      name: 'contact_messages_claimed',
+      expression:
+        'create index "contact_messages_claimed" on "contact_messages" ("claimed_until") where "claimed_until" is not null',
+    },
+    {
+      name: 'contact_messages_newest',
+      expression:
+        'create index "contact_messages_newest" on "contact_messages" ("created_at" desc, "id" desc)',
+    },
+    {
+      name: 'contact_messages_undelivered',
+      expression:
+        'create index "contact_messages_undelivered" on "contact_messages" ("created_at" desc, "id" desc) where "delivered_at" is null',
+    },
+  ],
+  checks: [
+    { name: 'contact_messages_claim', expression: '("claim" is null) = ("claimed_until" is null)' },
+    { name: 'contact_messages_delivered', expression: '"delivered_at" is null or "claim" is null' },
+  ],
+  properties: {
+    id: p.uuid().primary(),
+    name: p.text(),
+    email: p.text(),
+    category: p.enum(ContactCategory.options),
+    subject: p.text(),
+    message: p.text(),
+    createdAt: p.datetime(3).defaultRaw('now()'),
+    ...deliveryColumns(),
+  },
+})
+export type ContactMessage = InferEntity<typeof ContactMessage>

@@ -1,0 +1,29 @@
+import { randomUUID } from 'node:crypto'
+import type { Transact } from '../../core/events/transactor.ts'
+import { type Endpoint, endpoint } from '../../core/http/endpoint.ts'
+import { RequestRobot, RobotRequestReceipt } from './robot-request.schema.ts'
+
+/** Wishes for robot types that are not supported yet. */
+export function robotRequestEndpoints(parts: { transact: Transact; now: () => Date }): Endpoint[] {
+  const { transact, now } = parts
+  return [
+    endpoint({
+      method: 'post',
+      path: '/api/robot-request',
+      summary: 'Requests support for a robot type that is not on the platform yet',
+      access: 'public',
+      body: RequestRobot,
+      answer: [201, RobotRequestReceipt],
+      run: async ({ body }) => {
+        const id = randomUUID()
+        await transact((tx) =>
+          tx.db
+            .insertInto('robot_requests')
+            .values({ id, ...body, created_at: now() })
+            .execute(),
+        )
+        return { success: true, message: 'Thank you. Your request has been noted.', id }
+      },
+    }),
+  ]
+}

@@ -1,0 +1,159 @@
+import { randomUUID } from 'node:crypto'
+import { TEST_EVENT_TYPE } from '@wheelhouse/protocol'
+import { sql } from 'kysely'
+import type { Db } from '../../app/database/orm.ts'
+import { conflict, notFound } from '../../core/errors/errors.ts'
+import type { Transact, Tx } from '../../core/events/transactor.ts'
+import { takesSql } from './filters.ts'
+import type { DeliveryStatus } from './webhook.entity.ts'
+import { lockWebhook } from './webhook.service.ts'
+import type { DeliveryRow, WebhookRow } from './webhook.view.ts'
+
+/** Events that one request sends again. */
+const REPLAY_LIMIT = 1_000
+/** Tests that wait at a time. */
+const TEST_LIMIT = 5
+
+interface Page {
+  readonly before?: string | undefined
+  readonly status?: DeliveryStatus | undefined
+  readonly limit: number
+}
+
+/** What has been sent to a webhook and what is to be: the log, tests, and doing it again. */
+export function createDeliveries(parts: { db: Db; transact: Transact; now: () => Date }) {
+  const { db, transact, now } = parts
+
+  const ofUser = (userId: string, webhookId: string) =>
+    db
+      .selectFrom('webhook_deliveries')
+      .innerJoin('webhooks', 'webhooks.id', 'webhook_deliveries.webhook_id')
+      .selectAll('webhook_deliveries')
+      .where('webhooks.id', '=', webhookId)
+      .where('webhooks.user_id', '=', userId)
+
+  /** @throws 404 when the webhook is unknown or somebody else's, 409 when it is off */
+  async function lockEnabled(tx: Tx, userId: string, webhookId: string): Promise<WebhookRow> {
+    const webhook = await lockWebhook(tx, userId, webhookId)
+    if (!webhook.enabled) throw conflict('The webhook is disabled. Enable it first.')
+    return webhook
+  }
+
+  /** Queues for a webhook that the caller has locked. */
+  async function queue(
+    tx: Tx,
+    webhook: WebhookRow,
+    event: Pick<DeliveryRow, 'event_id' | 'seq' | 'type' | 'data' | 'occurred_at'>,
+  ): Promise<DeliveryRow> {
+    const at = now()
+    const row = await tx.db
+      .insertInto('webhook_deliveries')
+      .values({
+        ...{ id: randomUUID(), webhook_id: webhook.id, created_at: at, next_attempt_at: at },
+        ...{ event_id: event.event_id, seq: event.seq, type: event.type },
+        ...{ data: event.data, occurred_at: event.occurred_at },
+      })
+      .returningAll()
+      .executeTakeFirstOrThrow()
+    await makeDue(tx, webhook.id, at)
+    return row
+  }
+
+  /** @throws 404 unknown, of another webhook, or somebody else's */
+  async function get(userId: string, webhookId: string, id: string): Promise<DeliveryRow> {
+    const row = await ofUser(userId, webhookId).where('webhook_deliveries.id', '=', id).executeTakeFirst()
+    if (!row) throw notFound('Delivery')
+    return row
+  }
+
+  return {
+    /** Newest first. @throws 404 when the delivery to begin at is not this webhook's */
+    async list(userId: string, webhookId: string, { before, status, limit }: Page): Promise<DeliveryRow[]> {
+      const start = before === undefined ? undefined : await get(userId, webhookId, before)
+      return await ofUser(userId, webhookId)
+        .$if(start !== undefined, (query) =>
+          query.where('webhook_deliveries.number', '<', (start as DeliveryRow).number),
+        )
+        .$if(status !== undefined, (query) =>
+          query.where('webhook_deliveries.status', '=', status as DeliveryStatus),
+        )
+        .orderBy('webhook_deliveries.number', 'desc')
+        .limit(limit)
+        .execute()
+    },
+
+    get,
+
+    /** Sends an event that means nothing. @throws 409 when it is off, or tests wait already */
+    test: (userId: string, webhookId: string): Promise<DeliveryRow> =>
+      transact(async (tx) => {
+        const webhook = await lockEnabled(tx, userId, webhookId)
+        const { waiting } = await tx.db
+          .selectFrom('webhook_deliveries')
+          .select((eb) => eb.fn.countAll<number>().as('waiting'))
+          .where('webhook_id', '=', webhookId)
+          .where('status', '=', 'PENDING')
+          .where('type', '=', TEST_EVENT_TYPE)
+          .executeTakeFirstOrThrow()
+        if (Number(waiting) >= TEST_LIMIT)
+          throw conflict(`${TEST_LIMIT} tests are waiting already. Try again when they have been sent.`)
+        const data = { webhook_id: webhookId }
+        return await queue(tx, webhook, {
+          ...{ event_id: randomUUID(), seq: null, type: TEST_EVENT_TYPE, data, occurred_at: now() },
+        })
+      }),
+
+    /** Sends an event again, as a delivery of its own. @throws 409 when it is still under way, or the webhook is off */
+    replay: (userId: string, webhookId: string, id: string): Promise<DeliveryRow> =>
+      transact(async (tx) => {
+        const webhook = await lockEnabled(tx, userId, webhookId)
+        const event = await tx.db
+          .selectFrom('webhook_deliveries')
+          .selectAll()
+          .where('webhook_id', '=', webhookId)
+          .where('id', '=', id)
+          .executeTakeFirst()
+        if (!event) throw notFound('Delivery')
+        if (event.status === 'PENDING')
+          throw conflict('The delivery is still on its way. Send it again when it has arrived or failed.')
+        return await queue(tx, webhook, event)
+      }),
+
+    /**
+     * Sends again what happened since a moment and has neither arrived nor is under way, oldest first. Answers with how
+     * many; when that is the limit there may be more.
+     */
+    replaySince: (
+      userId: string,
+      webhookId: string,
+      since: Date,
+    ): Promise<{ replayed: number; more: boolean }> =>
+      transact(async (tx) => {
+        const webhook = await lockEnabled(tx, userId, webhookId)
+        const at = now()
+        const { rows } = await sql`
+          insert into webhook_deliveries
+            (id, webhook_id, event_id, seq, type, data, occurred_at, created_at, next_attempt_at)
+          select gen_random_uuid(), ${webhookId}, e.id, e.seq, e.type, e.data, e.created_at,
+            ${at}::timestamptz, ${at}::timestamptz
+          from user_events e
+          where e.user_id = ${userId} and e.created_at >= ${since}::timestamptz
+            and ${takesSql(sql`${webhook.types}::text[]`, sql`e.type`)}
+            and not exists (
+              select from webhook_deliveries d
+              where d.webhook_id = ${webhookId} and d.event_id = e.id and d.status in ('PENDING', 'DELIVERED'))
+          order by e.seq limit ${REPLAY_LIMIT}
+          returning number`.execute(tx.db)
+        if (rows.length > 0) await makeDue(tx, webhookId, at)
+        return { replayed: rows.length, more: rows.length === REPLAY_LIMIT }
+      }),
+  }
+}
+export type Deliveries = ReturnType<typeof createDeliveries>
+
+const makeDue = (tx: Tx, webhookId: string, at: Date) =>
+  tx.db
+    .updateTable('webhooks')
+    .set({ due_at: sql<Date>`least(due_at, ${at}::timestamptz)` })
+    .where('id', '=', webhookId)
+    .execute()

@@ -1,0 +1,41 @@
+import { sql } from 'kysely'
+import type { Tx } from '../../core/events/transactor.ts'
+import { takesSql } from './filters.ts'
+
+/** A user's events that have just been stored: all with a higher number than `before`. */
+export interface StoredRange {
+  readonly user_id: string
+  readonly before: number
+}
+
+/**
+ * Puts new events on their way to the webhooks that ask for them, in the transaction that stored them. The webhooks'
+ * rows are locked first, in the order of their ids: whoever switches one off either comes before, or sees what waits.
+ */
+export async function addDeliveries(tx: Tx, stored: readonly StoredRange[], at: Date): Promise<void> {
+  const users = stored.map(({ user_id }) => user_id)
+  const webhooks = await tx.db
+    .selectFrom('webhooks')
+    .select('id')
+    .where('user_id', '=', sql<string>`any(${users}::uuid[])`)
+    .where('enabled', '=', true)
+    .orderBy('id')
+    .forNoKeyUpdate()
+    .execute()
+  if (webhooks.length === 0) return
+  const ids = webhooks.map(({ id }) => id)
+  await sql`
+    with added as (
+      insert into webhook_deliveries
+        (id, webhook_id, event_id, seq, type, data, occurred_at, created_at, next_attempt_at)
+      select gen_random_uuid(), w.id, e.id, e.seq, e.type, e.data, e.created_at, ${at}::timestamptz, ${at}::timestamptz
+      from unnest(${users}::uuid[], ${stored.map(({ before }) => before)}::bigint[]) as s (user_id, before)
+        join user_events e on e.user_id = s.user_id and e.seq > s.before
+        join webhooks w on w.user_id = e.user_id and w.id = any(${ids}::uuid[])
+      where ${takesSql(sql`w.types`, sql`e.type`)}
+      order by e.seq
+      returning webhook_id
+    )
+    update webhooks set due_at = least(due_at, ${at}::timestamptz)
+    where id in (select webhook_id from added)`.execute(tx.db)
+}

@@ -1,0 +1,96 @@
+import { sql } from 'kysely'
+import type { Db } from '../../app/database/orm.ts'
+
+const DAY_MS = 24 * 3_600_000
+/** Events are kept so long, and so many of each user. */
+export const EVENTS_KEPT_MS = 14 * DAY_MS
+export const EVENTS_KEPT = 100_000
+/** The log of deliveries: so long, and so many of each webhook. */
+export const DELIVERIES_KEPT_MS = 7 * DAY_MS
+export const DELIVERIES_KEPT = 10_000
+/** Deliveries that wait for one webhook; of more the oldest are given up. */
+export const DELIVERIES_WAITING = 50_000
+/** Rows that one statement removes. */
+const BATCH = 5_000
+
+export interface Kept {
+  readonly eventsPerUser?: number
+  readonly deliveriesPerWebhook?: number
+  readonly waitingPerWebhook?: number
+}
+
+/** Removes what is too old or too much. Every step is small, conditional, and harmless to repeat. */
+export function createOutboundRetention(parts: { db: Db; now: () => Date; kept?: Kept }) {
+  const { db, now } = parts
+  const { eventsPerUser = EVENTS_KEPT, deliveriesPerWebhook = DELIVERIES_KEPT } = parts.kept ?? {}
+  const { waitingPerWebhook = DELIVERIES_WAITING } = parts.kept ?? {}
+  const before = (ms: number) => new Date(now().getTime() - ms)
+
+  /** Always a beginning of the stream, noted with it: whoever comes with an older cursor is told. */
+  async function prune(userId: string, upTo: number): Promise<void> {
+    await sql`
+      with pruned as (
+        update event_streams set pruned_to = ${upTo}
+        where user_id = ${userId} and pruned_to < ${upTo} returning user_id
+      )
+      delete from user_events using pruned
+      where user_events.user_id = pruned.user_id and seq <= ${upTo}`.execute(db)
+  }
+
+  async function pruneEvents(): Promise<void> {
+    const old = await sql<{ user_id: string; up_to: number }>`
+      select user_id, max(seq) as up_to from (
+        select user_id, seq from user_events where stored_at < ${before(EVENTS_KEPT_MS)}::timestamptz
+        order by stored_at limit ${BATCH}
+      ) as old group by user_id`.execute(db)
+    const many = await sql<{ user_id: string; up_to: number }>`
+      select user_id, head - ${eventsPerUser} as up_to from event_streams
+      where head - pruned_to > ${eventsPerUser}`.execute(db)
+    for (const { user_id, up_to } of [...old.rows, ...many.rows]) await prune(user_id, up_to)
+    if (old.rows.length > 0) await pruneEvents()
+  }
+
+  async function forgetDeliveries(): Promise<void> {
+    const { rows } = await sql`
+      delete from webhook_deliveries where number in (
+        select number from webhook_deliveries where settled_at < ${before(DELIVERIES_KEPT_MS)}::timestamptz
+        order by settled_at limit ${BATCH})
+      returning 1`.execute(db)
+    if (rows.length === BATCH) await forgetDeliveries()
+  }
+
+  /** The newest of each webhook stay. What somebody is just working on is left for the next time. */
+  const beyond = (count: number, condition: ReturnType<typeof sql>) => sql`
+    select number from webhook_deliveries where number in (
+      select number from (
+        select number, row_number() over (partition by webhook_id order by number desc) as place
+        from webhook_deliveries where ${condition}
+      ) as ranked where place > ${count} limit ${BATCH})
+    for update skip locked`
+
+  return {
+    /** What is too old, and events beyond the bound. */
+    async removeOld(): Promise<void> {
+      await pruneEvents()
+      await forgetDeliveries()
+      await sql`
+        update webhooks set old_secret = null, old_secret_until = null where id in (
+          select id from webhooks where old_secret_until < ${now()}::timestamptz
+          order by id for no key update skip locked)`.execute(db)
+    },
+
+    /** Deliveries beyond their bounds. */
+    async removeSurplus(): Promise<void> {
+      await sql`
+        delete from webhook_deliveries
+        where number in (${beyond(deliveriesPerWebhook, sql`settled_at is not null`)})`.execute(db)
+      await sql`
+        update webhook_deliveries
+        set status = 'FAILED', settled_at = ${now()}::timestamptz, next_attempt_at = null,
+          error = 'too many deliveries were waiting'
+        where status = 'PENDING'
+          and number in (${beyond(waitingPerWebhook, sql`status = 'PENDING'`)})`.execute(db)
+    },
+  }
+}
+export type OutboundRetention = ReturnType<typeof createOutboundRetention>

@@ -1,0 +1,112 @@
+import { defineEntity, type InferEntity, p } from '@mikro-orm/core'
+import { z } from 'zod'
+import { User } from '../identity/user.entity.ts'
+
+/** Why a webhook is off: its owner did it, nothing arrived for days, or the receiver said that it is gone (410). */
+export const DisabledReason = z.enum(['user', 'failing', 'gone'])
+export type DisabledReason = z.infer<typeof DisabledReason>
+
+/** Where a user wants to be told of events, and how it goes there. */
+export const Webhook = defineEntity({
+  name: 'Webhook',
+  tableName: 'webhooks',
+  indexes: [
+    { name: 'webhooks_by_user', properties: ['user', 'createdAt'] },
+    {
+      name: 'webhooks_due',
+      expression: 'create index "webhooks_due" on "webhooks" ("due_at") where "due_at" is not null',
+    },
+  ],
+  checks: [
+    { name: 'webhooks_disabled', expression: '"enabled" = ("disabled_reason" is null)' },
+    { name: 'webhooks_disabled_at', expression: '"enabled" = ("disabled_at" is null)' },
+    { name: 'webhooks_disabled_rests', expression: '"enabled" or "due_at" is null' },
+    { name: 'webhooks_claim', expression: '("claim" is null) = ("claimed_until" is null)' },
+    { name: 'webhooks_old_secret', expression: '("old_secret" is null) = ("old_secret_until" is null)' },
+  ],
+  properties: {
+    id: p.uuid().primary(),
+    user: () => p.manyToOne(User).mapToPk().deleteRule('cascade'),
+    url: p.text(),
+    description: p.text().nullable(),
+    /** Filters; see `filterTakes`. */
+    types: p.array().columnType('text[]'),
+    /** Encrypted: signing needs it as it is. */
+    secret: p.text(),
+    /** The one before, which signs too until `oldSecretUntil`. */
+    oldSecret: p.text().nullable(),
+    oldSecretUntil: p.datetime(3).nullable(),
+    enabled: p.boolean().default(true),
+    disabledReason: p.enum(DisabledReason.options).nullable(),
+    disabledAt: p.datetime(3).nullable(),
+    createdAt: p.datetime(3).defaultRaw('now()'),
+    /** When an attempt last arrived, and the first that did not since then. */
+    lastSuccessAt: p.datetime(3).nullable(),
+    failingSince: p.datetime(3).nullable(),
+    /** Attempts in a row that did not arrive. */
+    failures: p.integer().default(0),
+    /** When the earliest of its deliveries is due; null when none waits. */
+    dueAt: p.datetime(3).nullable(),
+    /** No attempt before: it has just failed, or asked for a pause. */
+    pausedUntil: p.datetime(3).nullable(),
+    /** Whoever holds the claim delivers here; nobody else may until `claimedUntil`, by the database's clock. */
+    claim: p.uuid().nullable(),
+    claimedUntil: p.datetime(3).nullable(),
+  },
+})
+export type Webhook = InferEntity<typeof Webhook>
+
+export const DeliveryStatus = z.enum(['PENDING', 'DELIVERED', 'FAILED'])
+export type DeliveryStatus = z.infer<typeof DeliveryStatus>
+
+/** One event on its way to one webhook, with a copy of the event: it may outlive the one in the stream. */
+export const WebhookDelivery = defineEntity({
+  name: 'WebhookDelivery',
+  tableName: 'webhook_deliveries',
+  indexes: [
+    { name: 'webhook_deliveries_by_webhook', properties: ['webhook', 'number'] },
+    {
+      name: 'webhook_deliveries_due',
+      expression: `create index "webhook_deliveries_due" on "webhook_deliveries" ("webhook_id", "next_attempt_at", "number") where "status" = 'PENDING'`,
+    },
+    {
+      name: 'webhook_deliveries_settled',
+      expression:
+        'create index "webhook_deliveries_settled" on "webhook_deliveries" ("settled_at") where "settled_at" is not null',
+    },
+    { name: 'webhook_deliveries_by_event', properties: ['webhook', 'eventId'] },
+  ],
+  uniques: [{ name: 'webhook_deliveries_id', properties: ['id'] }],
+  checks: [
+    {
+      name: 'webhook_deliveries_due',
+      expression: `("status" = 'PENDING') = ("next_attempt_at" is not null)`,
+    },
+    { name: 'webhook_deliveries_open', expression: `("status" = 'PENDING') = ("settled_at" is null)` },
+  ],
+  properties: {
+    number: p.bigint('number').primary().autoincrement(),
+    id: p.uuid(),
+    webhook: () => p.manyToOne(Webhook).mapToPk().deleteRule('cascade'),
+    /** The same over all attempts and replays: the `webhook-id`. */
+    eventId: p.uuid(),
+    /** Its number in the user's stream; null of a test. */
+    seq: p.bigint('number').nullable(),
+    type: p.text(),
+    data: p.json<Record<string, unknown>>(),
+    occurredAt: p.datetime(3),
+    createdAt: p.datetime(3),
+    status: p.enum(DeliveryStatus.options).default('PENDING'),
+    /** Attempts that were begun. */
+    attempts: p.integer().default(0),
+    nextAttemptAt: p.datetime(3).nullable(),
+    settledAt: p.datetime(3).nullable(),
+    /** What came of the newest attempt. */
+    attemptedAt: p.datetime(3).nullable(),
+    durationMs: p.integer().nullable(),
+    responseStatus: p.integer().nullable(),
+    responseExcerpt: p.text().nullable(),
+    error: p.text().nullable(),
+  },
+})
+export type WebhookDelivery = InferEntity<typeof WebhookDelivery>

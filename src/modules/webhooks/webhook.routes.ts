@@ -1,0 +1,172 @@
+import { idOf } from '@wheelhouse/protocol'
+import { z } from 'zod'
+import { type Endpoint, endpoint, idParams } from '../../core/http/endpoint.ts'
+import type { Deliveries } from './delivery.service.ts'
+import {
+  CreateWebhook,
+  DeliveryQuery,
+  DeliveryView,
+  DeliveryWithEvent,
+  ReplaySince,
+  RotateSecret,
+  UpdateWebhook,
+  WebhookView,
+  WebhookWithSecret,
+} from './webhook.schema.ts'
+import type { Webhooks } from './webhook.service.ts'
+import { deliveredEvent, deliveryView, webhookView } from './webhook.view.ts'
+
+const WEBHOOKS = '/api/webhooks'
+const DELIVERIES = `${WEBHOOKS}/{id}/deliveries`
+
+const deliveryParams = z.strictObject({ id: idOf('webhook'), delivery_id: idOf('delivery') })
+const off = 'when the webhook is disabled'
+
+interface Parts {
+  readonly webhooks: Webhooks
+  readonly deliveries: Deliveries
+  readonly now: () => Date
+}
+
+/** A user's webhooks. */
+export function webhookEndpoints(parts: Parts): Endpoint[] {
+  const { webhooks, now } = parts
+  const view = (row: Parameters<typeof webhookView>[0]) => webhookView(row, now())
+  return [
+    endpoint({
+      method: 'get',
+      path: WEBHOOKS,
+      summary: 'Lists your webhooks, newest first',
+      access: {},
+      answer: [200, z.object({ webhooks: z.array(WebhookView) })],
+      run: async ({ caller }) => ({ webhooks: (await webhooks.list(caller.userId)).map(view) }),
+    }),
+    endpoint({
+      method: 'post',
+      path: WEBHOOKS,
+      summary: 'Registers a webhook; the answer shows its secret this once',
+      access: {},
+      body: CreateWebhook,
+      answer: [201, WebhookWithSecret],
+      refusals: { 409: 'when there are as many webhooks as an account may have' },
+      run: async ({ caller, body }) => {
+        const { row, secret } = await webhooks.create(caller.userId, body)
+        return { ...view(row), secret }
+      },
+    }),
+    endpoint({
+      method: 'get',
+      path: `${WEBHOOKS}/{id}`,
+      summary: 'Returns one of your webhooks',
+      access: {},
+      params: idParams('webhook'),
+      answer: [200, WebhookView],
+      run: async ({ caller, params }) => view(await webhooks.get(caller.userId, params.id)),
+    }),
+    endpoint({
+      method: 'patch',
+      path: `${WEBHOOKS}/{id}`,
+      summary: 'Changes a webhook, or switches it on or off',
+      access: {},
+      params: idParams('webhook'),
+      body: UpdateWebhook,
+      answer: [200, WebhookView],
+      run: async ({ caller, params, body }) => view(await webhooks.update(caller.userId, params.id, body)),
+    }),
+    endpoint({
+      method: 'delete',
+      path: `${WEBHOOKS}/{id}`,
+      summary: 'Removes a webhook and the log of its deliveries',
+      access: {},
+      params: idParams('webhook'),
+      answer: [204],
+      run: async ({ caller, params }) => webhooks.remove(caller.userId, params.id),
+    }),
+    endpoint({
+      method: 'post',
+      path: `${WEBHOOKS}/{id}/rotate-secret`,
+      summary: 'Replaces the secret of a webhook; the answer shows the new one this once',
+      access: {},
+      params: idParams('webhook'),
+      body: RotateSecret,
+      answer: [200, WebhookWithSecret],
+      run: async ({ caller, params, body }) => {
+        const { row, secret } = await webhooks.rotate(caller.userId, params.id, body.keep_old)
+        return { ...view(row), secret }
+      },
+    }),
+    ...deliveryEndpoints(parts),
+  ]
+}
+
+/** What has been sent to a webhook, and sending more. */
+function deliveryEndpoints({ webhooks, deliveries }: Parts): Endpoint[] {
+  return [
+    endpoint({
+      method: 'post',
+      path: `${WEBHOOKS}/{id}/test`,
+      summary: 'Sends a test event to a webhook',
+      access: {},
+      params: idParams('webhook'),
+      answer: [202, DeliveryView],
+      refusals: { 409: `${off}, or several tests are waiting already` },
+      run: async ({ caller, params }) => deliveryView(await deliveries.test(caller.userId, params.id)),
+    }),
+    endpoint({
+      method: 'post',
+      path: `${WEBHOOKS}/{id}/replay`,
+      summary: 'Sends again what happened since a moment and did not arrive',
+      access: {},
+      params: idParams('webhook'),
+      body: ReplaySince,
+      answer: [
+        202,
+        z.object({
+          replayed: z
+            .number()
+            .int()
+            .meta({ description: 'How many events are sent again.', examples: [12] }),
+          more: z.boolean().meta({ description: 'Whether there may be more: ask again.', examples: [false] }),
+        }),
+      ],
+      refusals: { 409: off },
+      run: ({ caller, params, body }) => deliveries.replaySince(caller.userId, params.id, body.since),
+    }),
+    endpoint({
+      method: 'get',
+      path: DELIVERIES,
+      summary: 'Lists the deliveries of a webhook, newest first',
+      access: {},
+      params: idParams('webhook'),
+      query: DeliveryQuery,
+      answer: [200, z.object({ deliveries: z.array(DeliveryView) })],
+      run: async ({ caller, params, query }) => {
+        await webhooks.get(caller.userId, params.id)
+        return { deliveries: (await deliveries.list(caller.userId, params.id, query)).map(deliveryView) }
+      },
+    }),
+    endpoint({
+      method: 'get',
+      path: `${DELIVERIES}/{delivery_id}`,
+      summary: 'Returns a delivery with the event it carries',
+      access: {},
+      params: deliveryParams,
+      answer: [200, DeliveryWithEvent],
+      run: async ({ caller, params }) => {
+        const row = await deliveries.get(caller.userId, params.id, params.delivery_id)
+        return { ...deliveryView(row), event: deliveredEvent(row) }
+      },
+    }),
+    endpoint({
+      method: 'post',
+      path: `${DELIVERIES}/{delivery_id}/replay`,
+      summary: 'Sends the event of a delivery again',
+      access: {},
+      params: deliveryParams,
+      answer: [202, DeliveryView],
+      refusals: { 409: `${off}, or the delivery is still under way` },
+      run: async ({ caller, params }) =>
+        deliveryView(await deliveries.replay(caller.userId, params.id, params.delivery_id)),
+    }),
+  ]
+}

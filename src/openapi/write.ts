@@ -1,7 +1,0 @@
-import { writeFileSync } from 'node:fs'
-import { declaredEndpoints, STORED_BASE_URL } from './declared.ts'
-import { describeApi } from './document.ts'
-
-// Writes the stored copy of the description, docs/openapi.json. Needs no database.
-const document = describeApi({ endpoints: declaredEndpoints(), baseUrl: STORED_BASE_URL })
-writeFileSync(new URL('../../docs/openapi.json', import.meta.url), `${JSON.stringify(document, null, 2)}\n`)

@@ -1,0 +1,175 @@
+import { Readable } from 'node:stream'
+import type { ReadableStream } from 'node:stream/web'
+import { bodyParser } from '@koa/bodyparser'
+import { createMcpHandler } from '@modelcontextprotocol/server'
+import { isValueNestedTooDeep, MAX_FRAME_DEPTH } from '@wheelhouse/protocol'
+import type { Context, Middleware } from 'koa'
+import { AppError, notAllowed, toAppError, unauthorized } from '../../core/errors/errors.ts'
+import { countingFailures, type LimitedRequest, type RequestLimits } from '../../core/http/admission.ts'
+import { REQUEST_BODY_LIMIT } from '../../core/http/app.ts'
+import type { RateLimits } from '../../core/http/rate-limits.ts'
+import type { Log } from '../../core/log.ts'
+import type { Auth } from '../../modules/identity/auth.ts'
+import { invalidRequest, methodNotFound, parseError, sendError } from './json-rpc.ts'
+import { createMcpGuard } from './mcp-guard.ts'
+import { MCP_PATH, metadataUrl } from './mcp-metadata.ts'
+import { createMcpServer, type McpParts } from './mcp-server.ts'
+import { sessionOfRobot } from './robot-session.ts'
+import type { Asking } from './route-calls.ts'
+
+const TOO_DEEP = `The message is nested deeper than ${MAX_FRAME_DEPTH} levels`
+
+interface Parts extends McpParts {
+  readonly auth: Auth
+  readonly limits: RateLimits
+  readonly requestLimits: RequestLimits
+  readonly baseUrl: string
+  readonly corsOrigins: readonly string[]
+  readonly log: Log
+}
+
+/**
+ * The MCP endpoint. Every request stands alone: it brings its credential, gets a server of its own, and leaves
+ * nothing behind, so it does not matter which process answers it. What is wrong with a request as HTTP is answered
+ * as everywhere, with `{"error"}`; once it is known as JSON-RPC, so is what is wrong with it.
+ */
+export function mcpRoutes(parts: Parts): Middleware {
+  const { auth, limits, log, report } = parts
+  const guard = createMcpGuard(parts)
+  const identify = challenging(countingFailures(bearerOnly(auth), limits), metadataUrl(parts.baseUrl))
+  const askings = new WeakMap<Request, Asking>()
+  const handler = createMcpHandler(
+    ({ requestInfo }) => {
+      const asking = requestInfo && askings.get(requestInfo)
+      if (!asking) throw new Error('A request that nobody has asked')
+      try {
+        return createMcpServer(parts, asking)
+      } catch (cause) {
+        report(cause) // the handler only says that something failed
+        throw cause
+      }
+    },
+    // Its words repeat what was sent, which may be anything.
+    { onerror: ({ name }) => log.debug({ error: name }, 'MCP request refused') },
+  )
+
+  async function answer(http: Context, asking: Asking, message: unknown): Promise<void> {
+    await parts.requestLimits(http, asking.caller, await limitedRequest(parts, message, asking))
+    if (Array.isArray(message))
+      return sendError(http, 400, invalidRequest('Batches are not supported'), message)
+    // There is nothing to subscribe to: lists and logs are read again, with `after`.
+    if (methodOf(message) === 'subscriptions/listen') return sendError(http, 404, methodNotFound(), message)
+    const gone = new AbortController()
+    http.res.once('close', () => gone.abort())
+    const request = webRequest(http, gone.signal)
+    askings.set(request, asking)
+    const response = await handler.fetch(request, { parsedBody: message })
+    if (response.status >= 500) report(new Error(`The MCP handler answered ${response.status}`))
+    send(http, response)
+  }
+
+  return async (http, next) => {
+    if (http.path !== MCP_PATH) return await next()
+    guard(http)
+    const caller = await identify(http)
+    if (http.method !== 'POST') throw notAllowed(http.method, ['POST'])
+    const message = await readMessage(http)
+    if (message === undefined) return sendError(http, 400, parseError(), undefined)
+    if (isValueNestedTooDeep(message)) return sendError(http, 400, invalidRequest(TOO_DEEP), message)
+    try {
+      await answer(http, { caller, http }, message)
+    } catch (cause) {
+      const { status, headers, message: why } = toAppError(cause)
+      if (status >= 500) throw cause
+      http.set(headers)
+      sendError(http, status, { code: -32_000, message: why }, message)
+    }
+  }
+}
+
+/** A cookie comes along unasked with whatever a page makes the browser send, so it proves nothing here. */
+const bearerOnly = (auth: Auth) => async (http: Context) => {
+  if (http.req.headers.authorization === undefined) throw unauthorized('Send an Authorization: Bearer header')
+  return await auth.identify(http)
+}
+
+/** Tells who is refused for want of a good credential where good ones come from (RFC 9728, RFC 6750). */
+function challenging(identify: ReturnType<typeof countingFailures>, metadata: string): typeof identify {
+  return async (http) => {
+    try {
+      return await identify(http)
+    } catch (cause) {
+      if (!(cause instanceof AppError) || cause.status !== 401) throw cause
+      const bad = http.req.headers.authorization === undefined ? '' : 'error="invalid_token", '
+      throw new AppError(401, cause.message, {
+        cause,
+        headers: { 'WWW-Authenticate': `Bearer ${bad}resource_metadata="${metadata}"` },
+      })
+    }
+  }
+}
+
+const readBody = bodyParser({ enableTypes: ['json'], jsonLimit: REQUEST_BODY_LIMIT, encoding: 'utf-8' })
+
+/** The parsed body; undefined when it is no JSON. @throws 413, 415 */
+async function readMessage(http: Context): Promise<unknown> {
+  if (!http.request.is('json')) throw new AppError(415, 'Content-Type must be application/json')
+  try {
+    await readBody(http, async () => {})
+    return http.request.body
+  } catch (cause) {
+    if (toAppError(cause).status === 400) return undefined
+    throw cause
+  }
+}
+
+/**
+ * Returns the request that a message counts as: a tool counts as the route that it stands for. A tool that names a robot
+ * counts as one of its session, so that a stop by a participant is never too many, whichever way it names the robot.
+ */
+async function limitedRequest(parts: Parts, message: unknown, asking: Asking): Promise<LimitedRequest> {
+  const params = Object(methodOf(message) === 'tools/call' ? paramsOf(message) : undefined)
+  const name: unknown = Reflect.get(params, 'name')
+  const tool = typeof name === 'string' ? parts.toolbox.named(name)?.spec : undefined
+  if (!tool) return { method: 'POST', path: MCP_PATH, body: undefined }
+  const [method, path] = tool.route.split(' ') as [string, string]
+  const given = Object(Reflect.get(params, 'arguments'))
+  const named: unknown = tool.id && Reflect.get(given, tool.id)
+  const id =
+    named ?? (tool.orRobot ? await sessionNamed(parts, Reflect.get(given, 'robot'), asking) : undefined)
+  return { method, path: typeof id === 'string' ? path.replace('{id}', () => id) : path, body: tool.fixed }
+}
+
+/** Returns the session of a robot that is named by its id or name; undefined when it is not the caller's. */
+async function sessionNamed({ routes }: Parts, robot: unknown, asking: Asking): Promise<string | undefined> {
+  if (typeof robot !== 'string') return undefined
+  return await sessionOfRobot(robot, routes, asking).catch((cause) => {
+    if (cause instanceof AppError && cause.status < 500) return undefined // the tool says so itself
+    throw cause
+  })
+}
+
+const methodOf = (message: unknown): unknown => Reflect.get(Object(message), 'method')
+const paramsOf = (message: unknown): unknown => Reflect.get(Object(message), 'params')
+
+/** The request as the handler wants it, without its credentials: those have done their work. */
+function webRequest(http: Context, signal: AbortSignal): Request {
+  const headers = new Headers()
+  for (const [name, value] of Object.entries(http.req.headers)) {
+    if (value === undefined || name === 'authorization' || name === 'cookie') continue
+    headers.set(name, Array.isArray(value) ? value.join(', ') : value)
+  }
+  return new Request(new URL(http.path, 'http://localhost'), { method: 'POST', headers, signal })
+}
+
+/** Hands on what the handler answers: one JSON text, or a short stream of events. */
+function send(http: Context, response: Response): void {
+  http.status = response.status
+  http.body = response.body ? Readable.fromWeb(response.body as ReadableStream) : ''
+  http.remove('Content-Type') // what Koa takes it for
+  for (const name of ['content-type', 'allow', 'x-accel-buffering', 'mcp-protocol-version']) {
+    const value = response.headers.get(name)
+    if (value !== null) http.set(name, value)
+  }
+  http.set('Cache-Control', 'no-store')
+}

@@ -1,0 +1,60 @@
+import { AppError, conflict } from '../../core/errors/errors.ts'
+import type { Asking, RouteCalls, RouteInput } from './route-calls.ts'
+
+/** Open sessions of one caller that are searched for a name: far more than anybody has robots under way. */
+const PAGE = 100
+const MOST_PAGES = 10
+const MOST_LISTED = 10
+const OPEN = ['ACTIVE', 'PAUSED']
+const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i
+
+interface OpenSession {
+  readonly id: string
+  readonly robot_id: string
+  readonly robot_name: string
+}
+
+/**
+ * Finds the open session of a robot that the caller operates or owns; an admin may name any robot in a session.
+ * @throws 404 when there is none, 409 with all of them when several robots have the name
+ */
+export async function sessionOfRobot(robot: string, routes: RouteCalls, asking: Asking): Promise<string> {
+  const wanted = robot.trim().toLowerCase()
+  const isMeant = ({ robot_id, robot_name }: OpenSession) =>
+    UUID.test(wanted) ? robot_id === wanted : robot_name.trim().toLowerCase() === wanted
+  const own = (await ownSessions(wanted, routes, asking)).filter(isMeant)
+  const found = own.length > 0 ? own : (await allSessions(routes, asking)).filter(isMeant)
+  const [session, ...others] = found
+  if (!session)
+    throw new AppError(
+      404,
+      'No open session of yours has a robot of that id or name. List your sessions to find it.',
+    )
+  if (others.length === 0) return session.id
+  const listed = found.slice(0, MOST_LISTED).map(({ id, robot_id }) => `${robot_id} (session ${id})`)
+  throw conflict(`${found.length} robots in open sessions have that name. Give an id: ${listed.join(', ')}`)
+}
+
+/** Lists the open sessions of the caller; only those of the robot when it is named by its id. */
+async function ownSessions(wanted: string, routes: RouteCalls, asking: Asking): Promise<OpenSession[]> {
+  const found = new Map<string, OpenSession>()
+  for (const status of OPEN) {
+    for (let page = 0; page < MOST_PAGES; page++) {
+      const query = { status, limit: String(PAGE), offset: String(page * PAGE) }
+      const input: RouteInput = { query: UUID.test(wanted) ? { ...query, robotId: wanted } : query }
+      const sessions = sessionsIn(await routes.call('GET /api/sessions', input, asking))
+      for (const one of sessions) found.set(one.id, one) // one that changes its status is read twice
+      if (sessions.length < PAGE) break
+    }
+  }
+  return [...found.values()]
+}
+
+/** Lists the open sessions of everybody, as far as the overview for admins has them; nothing for others. */
+async function allSessions(routes: RouteCalls, asking: Asking): Promise<OpenSession[]> {
+  if (!asking.caller.roles.includes('admin')) return []
+  const { body } = await routes.call('GET /api/admin/overview', {}, asking)
+  return (body as { sessions: { open: OpenSession[] } }).sessions.open
+}
+
+const sessionsIn = ({ body }: { body: unknown }) => (body as { sessions: OpenSession[] }).sessions

@@ -1,0 +1,73 @@
+import type { Tool, ToolAnnotations } from '@modelcontextprotocol/server'
+import type { Caller, Endpoint } from '../../core/http/endpoint.ts'
+import { describeApi } from '../openapi/document.ts'
+import type { FindRoute } from './route-calls.ts'
+import type { ToolSpec } from './tool.ts'
+import { shapeOf, type ToolShape } from './tool-schemas.ts'
+
+/** A tool with all that is made of it. */
+export interface ReadyTool {
+  readonly spec: ToolSpec
+  readonly shape: ToolShape
+  readonly definition: Tool
+}
+
+/** The tools of this platform, made from its routes when they are first asked for, and then kept. */
+export function createToolbox(parts: { specs: readonly ToolSpec[]; find: FindRoute; baseUrl: string }) {
+  const { specs, find, baseUrl } = parts
+  const routes = new Map(specs.map((spec) => [spec, find(spec.route)])) // a wrong name shows at the start
+  let made: ReadonlyMap<string, ReadyTool> | undefined
+
+  function all(): ReadonlyMap<string, ReadyTool> {
+    made ??= make()
+    return made
+  }
+
+  function make(): ReadonlyMap<string, ReadyTool> {
+    const document = describeApi({ endpoints: [...new Set(routes.values())], baseUrl })
+    return new Map(
+      [...routes].map(([spec, route]) => {
+        const shape = shapeOf(spec, route, document)
+        return [spec.name, { spec, shape, definition: definitionOf(spec, route, shape) }]
+      }),
+    )
+  }
+
+  return {
+    named: (name: string): ReadyTool | undefined => all().get(name),
+
+    /** Those that the roles of a caller let them use at all. Whoever names another is refused by its route. */
+    listFor: (caller: Caller): Tool[] =>
+      [...all().values()]
+        .filter(({ spec }) => isFor(spec, find(spec.route), caller))
+        .map(({ definition }) => definition),
+  }
+}
+export type Toolbox = ReturnType<typeof createToolbox>
+
+function isFor({ roles }: ToolSpec, { access }: Endpoint, caller: Caller): boolean {
+  const needed = roles ?? (access !== 'public' && access.role ? [access.role] : undefined)
+  return needed?.some((role) => caller.roles.includes(role)) ?? true
+}
+
+function definitionOf(spec: ToolSpec, route: Endpoint, { inputSchema, outputSchema }: ToolShape): Tool {
+  const { name, title } = spec
+  return {
+    name,
+    title,
+    description: spec.description ?? `${route.summary}.`,
+    inputSchema,
+    outputSchema,
+    annotations: annotationsOf(spec, route),
+  } as Tool // its schemas are JSON, which the type of JSON Schema does not see
+}
+
+/** Returns the hints of a tool; those that equal the default of the protocol are left out, as the list is read whole. */
+function annotationsOf({ hints = {} }: ToolSpec, route: Endpoint): ToolAnnotations {
+  const { destructive = false, idempotent = false, openWorld = false } = hints
+  return {
+    ...(route.method === 'get' ? { readOnlyHint: true } : !destructive && { destructiveHint: false }),
+    ...(idempotent && { idempotentHint: true }),
+    ...(!openWorld && { openWorldHint: false }),
+  }
+}

@@ -1,0 +1,13 @@
+import type { ToolSpec } from '../tool.ts'
+import { operatorTools, personTools, recordTools } from './account-tools.ts'
+import { robotTools } from './robots-tools.ts'
+import { sessionTools } from './session-tools.ts'
+
+/** Every tool, in the order in which they are listed. */
+export const tools: readonly ToolSpec[] = [
+  ...robotTools,
+  ...sessionTools,
+  ...recordTools,
+  ...operatorTools,
+  ...personTools,
+]

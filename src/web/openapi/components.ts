@@ -1,0 +1,100 @@
+import { z } from 'zod'
+import type { oas31, ZodOpenApiComponentsObject } from 'zod-openapi'
+import { sessionCookieName } from '../../modules/identity/session-cookie.ts'
+
+/** The one body of every error. */
+export const ErrorBody = z.object({ error: z.string() }).meta({
+  id: 'Error',
+  description: 'The body of every error: one text for people to read.',
+  examples: [
+    {
+      error:
+        'hardware_id: already belongs to a robot. Capital letters make no difference. Check the id, or remove that robot first.',
+    },
+  ],
+})
+
+const headers = {
+  'X-Request-Id': {
+    description: 'Names the request in the log of the platform. A caller may give one of its own.',
+    schema: {
+      type: 'string',
+      pattern: '^[\\w.-]{8,64}$',
+      examples: ['8d2c7a52-5f0e-4a39-9d53-0a1c9f1e7b11'],
+    },
+  },
+  RateLimit: {
+    description: 'On rate-limited routes: how many requests are left, and for how many seconds.',
+    schema: { type: 'string', examples: ['"default";r=42;t=30'] },
+  },
+  'RateLimit-Policy': {
+    description: 'On rate-limited routes: how many requests there may be, and in how many seconds.',
+    schema: { type: 'string', examples: ['"default";q=60;w=60'] },
+  },
+  'X-Total-Count': {
+    description: 'How many entries pass the filters, on all pages together.',
+    schema: { type: 'integer', minimum: 0, examples: [120] },
+  },
+  'Retry-After': {
+    description: 'Seconds to wait before the next attempt.',
+    schema: { type: 'integer', minimum: 0, examples: [1] },
+  },
+  'WWW-Authenticate': {
+    description: 'The scheme to authenticate with.',
+    schema: { type: 'string', examples: ['Bearer'] },
+  },
+  'Idempotent-Replayed': {
+    description:
+      'Present when this is the stored answer to an earlier request with the same Idempotency-Key.',
+    schema: { type: 'string', enum: ['true'] },
+  },
+} satisfies Record<string, oas31.HeaderObject>
+export type HeaderName = keyof typeof headers
+
+/** References to shared headers, as they stand in a response. */
+export const headerRefs = (names: readonly HeaderName[]) =>
+  Object.fromEntries(names.map((name) => [name, { $ref: `#/components/headers/${name}` }]))
+
+const parameters = {
+  IdempotencyKey: {
+    name: 'Idempotency-Key',
+    in: 'header',
+    required: false,
+    description:
+      'Makes a repetition safe: within 24 hours, the same key with the same body answers with the stored answer of ' +
+      'the first request instead of acting again.',
+    schema: { type: 'string', minLength: 1, maxLength: 255 },
+    example: '4f9d1e0a-2b7c-4c1f-8a58-7d3f0c2e9b66',
+  },
+} satisfies Record<string, oas31.ParameterObject>
+export const idempotencyKeyRef = { $ref: '#/components/parameters/IdempotencyKey' }
+
+/** What the operations of a document refer to. The name of the cookie depends on the public origin. */
+export function sharedComponents(baseUrl: string): ZodOpenApiComponentsObject {
+  return {
+    headers,
+    parameters,
+    securitySchemes: {
+      sessionToken: {
+        type: 'http',
+        scheme: 'bearer',
+        bearerFormat: 'JWT',
+        description: 'The session token of the identity provider.',
+      },
+      sessionCookie: {
+        type: 'apiKey',
+        in: 'cookie',
+        name: sessionCookieName(baseUrl),
+        description:
+          'The same token as a cookie, as the dashboard sends it. Requests that change something must then come ' +
+          'from an allowed origin.',
+      },
+      apiKey: {
+        type: 'http',
+        scheme: 'bearer',
+        bearerFormat: 'svc_live_…',
+        description: 'An API key, for programs. Keep it on a server.',
+      },
+    },
+  }
+}

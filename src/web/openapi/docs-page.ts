@@ -1,0 +1,93 @@
+import { createReadStream } from 'node:fs'
+import { stat } from 'node:fs/promises'
+import { createRequire } from 'node:module'
+import type { Context, Middleware } from 'koa'
+import { AppError } from '../../core/errors/errors.ts'
+import { html } from '../../core/http/page.ts'
+
+const HOME = '/api/docs'
+/** The files of Swagger UI (Apache-2.0) that the page needs. Nothing else of the package can be asked for. */
+const files = {
+  'swagger-ui.css': 'text/css; charset=utf-8',
+  'swagger-ui-bundle.js': 'text/javascript; charset=utf-8',
+  'swagger-ui-bundle.js.LICENSE.txt': 'text/plain; charset=utf-8',
+  'favicon-32x32.png': 'image/png',
+} as const
+
+/** Swagger UI sets style attributes; apart from that the page may use what comes from here, and nothing else. */
+const POLICY = [
+  "default-src 'none'",
+  "script-src 'self'",
+  "style-src 'self' 'unsafe-inline'",
+  "img-src 'self' data:",
+  "connect-src 'self'",
+  "form-action 'none'",
+  "base-uri 'none'",
+  "frame-ancestors 'none'",
+].join('; ')
+
+const PAGE = html`<!doctype html>
+<html lang="en">
+<head><meta charset="utf-8"><meta name="viewport" content="width=device-width"><title>Wheelhouse API</title>
+<link rel="icon" type="image/png" href="${HOME}/favicon-32x32.png">
+<link rel="stylesheet" href="${HOME}/swagger-ui.css"></head>
+<body><div id="swagger-ui"></div>
+<script src="${HOME}/swagger-ui-bundle.js"></script>
+<script src="${HOME}/init.js"></script></body></html>
+`.markup
+
+// Without a validator, which would send the description to another host.
+const INIT = `SwaggerUIBundle({
+  url: '/api/openapi.json',
+  dom_id: '#swagger-ui',
+  deepLinking: true,
+  validatorUrl: null,
+})
+`
+
+/** `/api/docs`: the description as a page to read and to try out, without anything from other hosts. */
+export function docsPage(): Middleware {
+  const { resolve } = createRequire(import.meta.url)
+  const answers = new Map<string, (http: Context) => Promise<void> | void>([
+    [HOME, sendDocsPage],
+    [`${HOME}/init.js`, (http) => send(http, 'text/javascript; charset=utf-8', INIT)],
+    ...Object.entries(files).map(([name, type]) => {
+      const file = resolve(`swagger-ui-dist/${name}`)
+      return [`${HOME}/${name}`, (http: Context) => sendFile(http, file, type)] as const
+    }),
+  ])
+  return async (http, next) => {
+    const answer = answers.get(http.path)
+    if (!answer) return await next()
+    if (http.method !== 'GET' && http.method !== 'HEAD') {
+      throw new AppError(405, `${http.method} is not allowed here. Use GET or HEAD.`, {
+        headers: { Allow: 'GET, HEAD' },
+      })
+    }
+    http.set('Cache-Control', 'no-cache') // to be asked for again, and answered 304 while it is the same
+    await answer(http)
+  }
+}
+
+function sendDocsPage(http: Context): void {
+  http.set('Content-Security-Policy', POLICY)
+  send(http, 'text/html; charset=utf-8', PAGE)
+}
+
+function send(http: Context, type: string, body: string): void {
+  http.type = type
+  http.body = body
+}
+
+async function sendFile(http: Context, file: string, type: string): Promise<void> {
+  const { mtimeMs, size } = await stat(file)
+  http.status = 200
+  http.etag = `${size}-${Math.round(mtimeMs)}`
+  if (http.fresh) {
+    http.status = 304
+    return
+  }
+  http.type = type
+  http.length = size
+  if (http.method === 'GET') http.body = createReadStream(file)
+}

@@ -1,0 +1,114 @@
+import { readFileSync } from 'node:fs'
+import { isDeepStrictEqual } from 'node:util'
+import type { core } from 'zod'
+import { createDocument, type oas31, type ZodOpenApiOverride, type ZodOpenApiPathsObject } from 'zod-openapi'
+import type { Endpoint } from '../../core/http/endpoint.ts'
+import { sharedComponents } from './components.ts'
+import { exampleOf } from './examples.ts'
+import { tagsOf } from './names.ts'
+import { operationOf } from './operation.ts'
+import { sharedResponses } from './responses.ts'
+
+export type OpenApiDocument = oas31.OpenAPIObject
+
+/**
+ * Describes endpoints as an OpenAPI 3.1 document, from the schemas that validate. The same endpoints make the same
+ * text, whatever their order.
+ */
+export function describeApi(parts: { endpoints: readonly Endpoint[]; baseUrl: string }): OpenApiDocument {
+  const { endpoints, baseUrl } = parts
+  // Its type also allows what only 3.2 knows.
+  const document = createDocument(
+    {
+      openapi: '3.1.1',
+      info: {
+        title: 'Wheelhouse',
+        version: packageVersion(),
+        description:
+          'An open teleoperation hub. Times are ISO 8601 in UTC, money is integer cents in EUR. ' +
+          'Robots and live clients speak WebSocket instead.',
+        license: { name: 'Apache-2.0', identifier: 'Apache-2.0' },
+      },
+      servers: [{ url: baseUrl }],
+      tags: tagsOf(endpoints),
+      paths: pathsOf(endpoints),
+      components: { ...sharedComponents(baseUrl), responses: sharedResponses(endpoints) },
+    },
+    { override: plainer },
+  ) as unknown as OpenApiDocument
+  const described = { ...document, components: sortedComponents(document.components ?? {}) }
+  addExamples(described, endpoints)
+  return described
+}
+
+/** The version of the platform. */
+export function packageVersion(): string {
+  return JSON.parse(readFileSync(new URL('../../../package.json', import.meta.url), 'utf8')).version
+}
+
+const methods = ['get', 'post', 'patch', 'delete'] as const
+
+function pathsOf(endpoints: readonly Endpoint[]): ZodOpenApiPathsObject {
+  const paths = [...new Set(endpoints.map(({ path }) => path))].sort()
+  return Object.fromEntries(
+    paths.map((path) => {
+      const here = (method: string) => endpoints.find((one) => one.path === path && one.method === method)
+      const operations = methods.flatMap((method) => {
+        const spec = here(method)
+        return spec ? [[method, operationOf(spec)]] : []
+      })
+      return [path, Object.fromEntries(operations)]
+    }),
+  )
+}
+
+/** Leaves out what says nothing, and what would forbid an answer to gain a field later. */
+const plainer: ZodOpenApiOverride = ({ jsonSchema, zodSchema, io }) => {
+  if (jsonSchema.format === 'uuid' || jsonSchema.format === 'date-time') delete jsonSchema.pattern
+  if (jsonSchema.minimum === Number.MIN_SAFE_INTEGER) delete jsonSchema.minimum
+  if (jsonSchema.maximum === Number.MAX_SAFE_INTEGER) delete jsonSchema.maximum
+  if (isDeepStrictEqual(jsonSchema.propertyNames, { type: 'string' })) delete jsonSchema.propertyNames
+  const { def } = zodSchema._zod
+  // zod keeps back a default whose schema transforms, as it is one of the result; a number in a query is both.
+  if (io === 'input' && def.type === 'default' && jsonSchema.type === 'integer') {
+    jsonSchema.default = (def as core.$ZodDefaultDef).defaultValue as number
+  }
+  if (io === 'output' && def.type === 'object' && !('catchall' in def && def.catchall)) {
+    delete jsonSchema.additionalProperties
+  }
+}
+
+function sortedComponents(components: oas31.ComponentsObject): oas31.ComponentsObject {
+  return sorted(mapSections(components, sorted))
+}
+const sorted = <T extends object>(record: T): T =>
+  Object.fromEntries(Object.entries(record).sort(([a], [b]) => (a < b ? -1 : 1))) as T
+const mapSections = (components: oas31.ComponentsObject, map: (section: object) => object) =>
+  Object.fromEntries(Object.entries(components).map(([name, section]) => [name, map(section)]))
+
+/** Gives every parameter, every JSON body that is sent and every one that is answered an example. */
+function addExamples(document: OpenApiDocument, endpoints: readonly Endpoint[]): void {
+  const schemas = document.components?.schemas ?? {}
+  const example = (schema: oas31.SchemaObject | oas31.ReferenceObject, name?: string) =>
+    exampleOf(schema, (ref) => schemas[ref.split('/').at(-1) ?? ''] ?? {}, name)
+  for (const path of Object.values(document.paths ?? {})) {
+    for (const method of methods) {
+      const operation = path[method]
+      if (!operation) continue
+      for (const parameter of operation.parameters ?? []) {
+        if ('schema' in parameter && parameter.schema)
+          parameter.example = example(parameter.schema, parameter.name)
+      }
+      for (const body of [operation.requestBody, ...Object.values(operation.responses ?? {})]) {
+        const json = body?.content?.['application/json']
+        if (json?.schema) json.example ??= example(json.schema)
+      }
+    }
+  }
+  for (const { path, method, answer, example: fields } of endpoints) {
+    const response: oas31.ResponseObject | undefined =
+      document.paths?.[path]?.[method]?.responses?.[answer[0]]
+    const json = response?.content?.['application/json']
+    if (fields && json) json.example = { ...json.example, ...fields }
+  }
+}

@@ -1,0 +1,89 @@
+import { createReadStream } from 'node:fs'
+import { readFile, stat } from 'node:fs/promises'
+import { extname, join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import type { Context, Middleware } from 'koa'
+import { notAllowed, notFound } from '../../core/errors/errors.ts'
+import { html, sendPage } from '../../core/http/page.ts'
+
+const HOME = '/dashboard'
+const ASSETS = `${HOME}/assets/`
+const BUILT = fileURLToPath(new URL('../../../packages/console/dist', import.meta.url))
+
+/**
+ * Scripts come from here alone and none stands in the page. Components set style attributes. Pictures, video and
+ * sockets may be anywhere: robots name the address of their video, and gateways have addresses of their own.
+ */
+const POLICY = [
+  "default-src 'none'",
+  "script-src 'self'",
+  "style-src 'self' 'unsafe-inline'",
+  "img-src 'self' data: blob: http: https:",
+  "media-src 'self' blob: http: https:",
+  "connect-src 'self' http: https: ws: wss:",
+  "font-src 'self'",
+  "worker-src 'self' blob:",
+  "form-action 'self'",
+  "base-uri 'none'",
+  "frame-ancestors 'none'",
+].join('; ')
+
+/** `/dashboard` and every path below it: the console, whose own router tells the paths apart. */
+export function consolePage(folder: string = BUILT): Middleware {
+  return async (http, next) => {
+    if (http.path !== HOME && !http.path.startsWith(`${HOME}/`)) return await next()
+    if (http.method !== 'GET' && http.method !== 'HEAD') throw notAllowed(http.method, ['GET', 'HEAD'])
+    if (http.path.startsWith(ASSETS)) await sendAsset(http, folder, http.path.slice(ASSETS.length))
+    else await sendIndex(http, folder)
+  }
+}
+
+/** Never kept by anybody: it names the assets of the newest build. */
+async function sendIndex(http: Context, folder: string): Promise<void> {
+  const page = await readFile(join(folder, 'index.html'), 'utf8').catch(absent)
+  if (page === undefined) {
+    return sendPage(http, {
+      status: 503,
+      title: 'The console is not built',
+      body: html`<p>Build it with <b>npm run build:console</b>, then load this page again. <b>npm start</b> builds it
+by itself.</p><p>The <a href="/api/docs">REST API</a> works without it.</p>`,
+    })
+  }
+  http.set('Content-Security-Policy', POLICY)
+  http.type = 'html'
+  http.body = page
+}
+
+/** An asset's name holds a hash of its content, so whoever has it has it for good. */
+async function sendAsset(http: Context, folder: string, name: string): Promise<void> {
+  const file = /^\w[\w.-]*$/.test(name) ? join(folder, 'assets', name) : undefined
+  const plain = file && (await stat(file).catch(absent))
+  if (!plain) throw notFound('File')
+  http.vary('Accept-Encoding')
+  // A worker is bound by the policy of its own script, not by the page's.
+  http.set('Content-Security-Policy', POLICY)
+  http.set('Cache-Control', 'public, max-age=31536000, immutable')
+  http.type = extname(name)
+  const encoded = await smallest(http, file as string)
+  if (encoded.encoding) http.set('Content-Encoding', encoded.encoding)
+  http.length = encoded.size ?? plain.size
+  if (http.method === 'GET') http.body = createReadStream(encoded.path)
+  else http.status = 200
+}
+
+/** The build lays a Brotli and a gzip version beside what is worth it. */
+async function smallest(http: Context, file: string) {
+  for (const [encoding, ending] of [
+    ['br', '.br'],
+    ['gzip', '.gz'],
+  ] as const) {
+    if (http.acceptsEncodings(encoding, 'identity') !== encoding) continue
+    const found = await stat(file + ending).catch(absent)
+    if (found) return { path: file + ending, encoding, size: found.size }
+  }
+  return { path: file }
+}
+
+function absent(cause: NodeJS.ErrnoException): undefined {
+  if (cause.code !== 'ENOENT') throw cause
+}

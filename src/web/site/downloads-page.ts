@@ -1,0 +1,115 @@
+import type { Context, Middleware } from 'koa'
+import { AppError, notAllowed } from '../../core/errors/errors.ts'
+import { type Html, html, sendPage } from '../../core/http/page.ts'
+import { createPackageStore, type PackageFile, type Part } from './package.store.ts'
+
+const HOME = '/downloads'
+
+/** npm 12 installs from an address only with this option; older versions ignore it. */
+const ALLOW = '--allow-remote=root'
+
+interface Described {
+  readonly title: string
+  readonly use: string
+  readonly commands: (url: string, baseUrl: string) => readonly string[]
+}
+
+const descriptions: Record<Part, Described> = {
+  cli: {
+    title: 'Command line',
+    use: 'The program wheelhouse, for good; or once, without installing it:',
+    commands: (url, baseUrl) => [
+      `npm install --global ${ALLOW} ${url}`,
+      `wheelhouse login ${baseUrl}`,
+      '',
+      `npx --yes ${ALLOW} ${url} --help`,
+    ],
+  },
+  sdk: {
+    title: '@wheelhouse/sdk',
+    use: 'Links for robots, operators and observers, and a typed client of the REST API:',
+    commands: (url) => [`npm install ${ALLOW} ${url}`],
+  },
+  protocol: {
+    title: '@wheelhouse/protocol',
+    use: 'The frames and events of the wire as zod schemas:',
+    commands: (url) => [`npm install ${ALLOW} ${url}`],
+  },
+}
+
+/** `/downloads`: the packages of this platform, and the commands that install them from here. */
+export function downloadsPage(parts: { baseUrl: string; folder?: string }): Middleware {
+  const packages = createPackageStore(parts.folder)
+  return async (http, next) => {
+    if (http.path !== HOME && !http.path.startsWith(`${HOME}/`)) return await next()
+    if (http.method !== 'GET' && http.method !== 'HEAD') throw notAllowed(http.method, ['GET', 'HEAD'])
+    const files = await packages.list()
+    if (http.path === HOME) sendList(http, files, parts.baseUrl)
+    else sendFile(http, files, http.path.slice(HOME.length + 1))
+  }
+}
+
+function sendList(http: Context, files: readonly PackageFile[], baseUrl: string): void {
+  if (files.length === 0) {
+    return sendPage(http, {
+      status: 503,
+      title: 'The downloads are not packed',
+      body: html`<p>Pack them with <b>npm run pack</b>, then load this page again. <b>npm start</b> packs them by
+itself.</p>`,
+    })
+  }
+  sendPage(http, {
+    status: 200,
+    title: 'Downloads',
+    body: html`<p>The packages of this platform need Node 22.12 or newer. They are not in the public npm registry, where
+the name <b>wheelhouse</b> belongs to an unrelated package: always install them by their address.</p>
+${files.map((one) => describe(one, baseUrl))}
+<h2>Hashes</h2>
+<p>npm records the hash of a file in <code>package-lock.json</code> and checks it at every later installation.</p>
+${files.map(hashOf)}
+<p>To check a file by hand:</p>
+<pre>openssl dgst -sha512 -binary ${files[0]?.file ?? ''} | openssl base64 -A</pre>
+<h2>Good to know</h2>
+<p>Each file contains our code that it needs. Packages of others come from your npm registry.</p>
+<p>npm 12 and newer need <code>allow-remote=root</code> in the <code>.npmrc</code> of a project that depends on such an
+address.</p>
+<p>The platform serves its own version only. A build that must not depend on the platform keeps the file beside it and
+installs that. An address without the version, such as
+<code>${`${baseUrl}${HOME}/${unversioned('sdk')}`}</code>, leads to the current one.</p>`,
+  })
+}
+
+function describe({ part, file, version }: PackageFile, baseUrl: string): Html {
+  const { title, use, commands } = descriptions[part]
+  const lines = commands(`${baseUrl}${HOME}/${file}`, baseUrl).join('\n')
+  return html`<h2>${title} ${version}</h2>
+<p>${use}</p>
+<pre>${lines}</pre>
+`
+}
+
+function hashOf({ file, bytes, integrity }: PackageFile): Html {
+  const size = `${Math.ceil(bytes.length / 1024)} kB`
+  return html`<p><a href="${HOME}/${file}">${file}</a>, ${size}<br><code>${integrity}</code></p>
+`
+}
+
+function sendFile(http: Context, files: readonly PackageFile[], name: string): void {
+  const current = files.find(({ part }) => unversioned(part) === name)
+  if (current) return http.redirect(`${HOME}/${current.file}`)
+  const found = files.find(({ file }) => file === name)
+  if (!found) throw new AppError(404, 'There is no such file. See /downloads for the files of this platform.')
+  http.status = 200
+  // The same version may be packed again from other sources: caches ask, and get 304 while it is the same.
+  http.set('Cache-Control', 'public, no-cache')
+  http.etag = found.integrity
+  if (http.fresh) {
+    http.status = 304
+    return
+  }
+  http.type = 'application/gzip'
+  http.set('Content-Disposition', `attachment; filename="${found.file}"`)
+  http.body = found.bytes
+}
+
+const unversioned = (part: Part) => `wheelhouse-${part}.tgz`

@@ -1,0 +1,45 @@
+import { sql } from 'kysely'
+import { z } from 'zod'
+import type { Db } from '../../app/database/orm.ts'
+import { within } from '../../core/concurrency/async.ts'
+import { type Endpoint, endpoint } from '../../core/http/endpoint.ts'
+import { timestamp } from '../../core/http/fields.ts'
+
+const CHECK_LIMIT_MS = 2_000
+
+const word = z.enum(['ok', 'error'])
+const Health = z
+  .object({
+    status: word.meta({ description: 'error when the database check fails.' }),
+    db: word,
+    timestamp,
+  })
+  .meta({ id: 'Health', description: 'Whether the API and its database work.' })
+
+/** Whether the database answers within two seconds. */
+export async function databaseAnswers(db: Db): Promise<boolean> {
+  try {
+    await within(CHECK_LIMIT_MS, 'database check timed out', sql`select 1`.execute(db))
+    return true
+  } catch {
+    return false
+  }
+}
+
+/** GET /api/health: 200, or 503 with the same shape when the database does not answer. */
+export function healthEndpoint(parts: { db: Db; now: () => Date }): Endpoint {
+  return endpoint({
+    method: 'get',
+    path: '/api/health',
+    summary: 'Returns the health of the API and its database connection',
+    access: 'public',
+    answer: [200, Health],
+    alternatives: { 503: ['when the database does not answer', Health] },
+    run: async ({ http }) => {
+      const ok = await databaseAnswers(parts.db)
+      if (!ok) http.status = 503
+      const state = ok ? ('ok' as const) : ('error' as const)
+      return { status: state, db: state, timestamp: parts.now().toISOString() }
+    },
+  })
+}

@@ -1,0 +1,50 @@
+import type { RequestListener } from 'node:http'
+import type { Middleware } from 'koa'
+import { notAllowed } from '../../core/errors/errors.ts'
+import type { MetricsPage } from '../../core/metrics/metrics-http.ts'
+
+/** Returns what keeps this process from taking traffic; undefined when it is ready. */
+export type Readiness = () => string | undefined
+
+/** For load balancers: `/livez` says that the process runs, `/readyz` that it should get traffic. */
+export function probes(readiness: Readiness): Middleware {
+  return async (http, next) => {
+    const ready = http.path === '/readyz'
+    if (!ready && http.path !== '/livez') return await next()
+    if (http.method !== 'GET' && http.method !== 'HEAD') {
+      throw notAllowed(http.method, ['GET', 'HEAD'])
+    }
+    if (ready) {
+      const obstacle = readiness()
+      http.status = obstacle === undefined ? 200 : 503
+      http.body = obstacle === undefined ? 'ready' : `not ready: ${obstacle}`
+    } else http.body = 'ok'
+  }
+}
+
+/** The probes and `/metrics` of a process that serves no HTTP otherwise. */
+export function probeHandler(readiness: Readiness, metricsPage: MetricsPage): RequestListener {
+  return async (request, response) => {
+    const { method = '', url = '', headers } = request
+    const [path] = url.split('?')
+    const answer = (status: number, body: object, more: Record<string, string> = {}) =>
+      response
+        .writeHead(status, {
+          'Content-Type': 'application/json; charset=utf-8',
+          'Cache-Control': 'no-store',
+          ...more,
+        })
+        .end(method === 'HEAD' ? undefined : JSON.stringify(body))
+    if (path === '/metrics') {
+      const page = await metricsPage(method, headers.authorization)
+      response.writeHead(page.status, page.headers).end(method === 'HEAD' ? undefined : page.body)
+    } else if (path !== '/livez' && path !== '/readyz') answer(404, { error: 'Route not found' })
+    else if (method !== 'GET' && method !== 'HEAD') {
+      answer(405, { error: `${method} is not allowed here. Use GET or HEAD.` }, { Allow: 'GET, HEAD' })
+    } else {
+      const obstacle = path === '/livez' ? undefined : readiness()
+      if (obstacle === undefined) answer(200, { ready: true })
+      else answer(503, { ready: false, error: `not ready: ${obstacle}` })
+    }
+  }
+}

@@ -1,0 +1,87 @@
+import { sql } from 'kysely'
+import { z } from 'zod'
+import type { Db } from '../../app/database/orm.ts'
+import { type Endpoint, endpoint } from '../../core/http/endpoint.ts'
+
+const FRESH_MS = 5_000
+const MS_PER_HOUR = 3_600_000
+
+const count = z.number().int()
+
+const PublicStats = z
+  .object({
+    robots_total: count.meta({ description: 'Registered robots.', examples: [1_240] }),
+    robots_online: count.meta({ description: 'Robots that are connected now.', examples: [318] }),
+    sessions_active: count.meta({ description: 'Open sessions: ACTIVE or PAUSED.', examples: [87] }),
+    sessions_completed: count.meta({ examples: [52_310] }),
+    teleop_hours: z
+      .number()
+      .meta({ description: 'Hours of completed sessions, from start to end.', examples: [21_404.75] }),
+    operators: count.meta({ description: 'People with the operator role.', examples: [412] }),
+    episodes_collected: count.meta({ examples: [618_204] }),
+  })
+  .meta({ id: 'PlatformStats', description: 'What goes on on the platform.' })
+type PublicStats = z.infer<typeof PublicStats>
+
+/** Public statistics, read anew at most every five seconds per process. */
+export function statsEndpoint(parts: { db: Db; now: () => Date }): Endpoint {
+  const { db, now } = parts
+  const current = fresh(() => read(db), now)
+  return endpoint({
+    method: 'get',
+    path: '/api/stats',
+    summary: 'Returns public platform statistics, at most five seconds old',
+    access: 'public',
+    answer: [200, PublicStats],
+    run: async ({ http }) => {
+      const stats = await current()
+      http.set('Cache-Control', 'public, max-age=5')
+      return stats
+    },
+  })
+}
+
+/** Keeps an answer for five seconds. Whoever asks while it is being read waits for the same reading. */
+function fresh<T>(load: () => Promise<T>, now: () => Date): () => Promise<T> {
+  let kept: { readonly value: T; readonly at: number } | undefined
+  let loading: Promise<T> | undefined
+  const reload = async () => {
+    const at = now().getTime()
+    const value = await load()
+    kept = { value, at }
+    return value
+  }
+  return () => {
+    const age = kept ? now().getTime() - kept.at : Number.POSITIVE_INFINITY
+    if (kept && age >= 0 && age < FRESH_MS) return Promise.resolve(kept.value)
+    loading ??= reload().finally(() => {
+      loading = undefined
+    })
+    return loading
+  }
+}
+
+/** Small counts over partial indexes, and the totals that triggers keep: nothing grows with past sessions. */
+async function read(db: Db): Promise<PublicStats> {
+  const { rows } = await sql<Record<keyof PublicStats | 'teleop_ms', string>>`
+    select
+      (select count(*) from robots where deleted_at is null) as robots_total,
+      (select count(*) from robot_presence where connected) as robots_online,
+      (select count(*) from sessions where status in ('ACTIVE', 'PAUSED')) as sessions_active,
+      (select count(*) from users where is_operator) as operators,
+      sum(completed) as sessions_completed,
+      sum(teleop_ms) as teleop_ms,
+      sum(episodes) as episodes_collected
+    from session_totals`.execute(db)
+  const [row] = rows
+  if (!row) throw new Error('an aggregate without a row')
+  return {
+    robots_total: Number(row.robots_total),
+    robots_online: Number(row.robots_online),
+    sessions_active: Number(row.sessions_active),
+    sessions_completed: Number(row.sessions_completed),
+    teleop_hours: Math.round((Number(row.teleop_ms) / MS_PER_HOUR) * 1_000) / 1_000,
+    operators: Number(row.operators),
+    episodes_collected: Number(row.episodes_collected),
+  }
+}

@@ -1,0 +1,27 @@
+import type { HubGenerator } from '../hub/generator.ts'
+import type { Lab } from '../lab.ts'
+import { type Call, callerOf, readyPort } from '../rpc.ts'
+import type { Probe } from '../servers/probe.ts'
+
+export interface HubTools {
+  readonly generator: Call<HubGenerator>
+  /** Of the generator's own process. */
+  readonly probe: Call<Probe>
+}
+
+/** V8 would enlarge the generator's young generation in the middle of a run. */
+const fixedYoungGeneration = ['--min-semi-space-size=16', '--max-semi-space-size=16']
+
+/** A load generator of its own for every contender, so that none of them finds it warmed up by another. */
+export async function withHubGenerator<T>(lab: Lab, work: (tools: HubTools) => Promise<T>): Promise<T> {
+  const child = lab.children.run('tools/bench/hub/generator.ts', { nodeFlags: fixedYoungGeneration })
+  try {
+    await readyPort(child.process)
+    return await work({
+      generator: callerOf<HubGenerator>(child.process),
+      probe: callerOf<Probe>(child.process),
+    })
+  } finally {
+    await child.stop()
+  }
+}

@@ -1,0 +1,145 @@
+import { writeFile } from 'node:fs/promises'
+import { connect } from 'node:net'
+import { join } from 'node:path'
+import { waitUntil } from '../../../src/core/concurrency/async.ts'
+import { freePort } from '../../../src/core/database/embedded-postmaster.ts'
+import { findProgram } from '../../cluster/programs.ts'
+import type { Child } from '../children.ts'
+import type { Lab } from '../lab.ts'
+import { processUsage } from '../programs.ts'
+import { type Call, callerOf, readyPort } from '../rpc.ts'
+import type { Probe } from '../servers/probe.ts'
+import type { Door } from './end-socket.ts'
+import type { RelayGenerator } from './generator.ts'
+import type { Form } from './payload.ts'
+import type { End } from './wires/wire.ts'
+
+const START_LIMIT_MS = 10_000
+
+export interface RelayUsage {
+  readonly cpuUs: number
+  readonly rssBytes: number
+}
+
+/** A process between operators and robots. */
+export interface Relay {
+  readonly name: string
+  /** In which forms it is measured. */
+  readonly forms: readonly Form[]
+  /** Connects the pairs from `from` to before `to`. */
+  connect(generator: Call<RelayGenerator>, from: number, to: number): Promise<void>
+  /** Of the relay's own process; undefined where the system does not tell. */
+  usage(): Promise<RelayUsage | undefined>
+  stop(): Promise<void>
+}
+
+export const relayNames = {
+  mosquitto: 'mosquitto, QoS 0',
+  nats: 'nats-server',
+  socketIo: 'Socket.IO',
+  ws: 'ws',
+  bare: 'bare uWebSockets.js',
+  bareAgain: 'bare uWebSockets.js, once more',
+  wheelhouse: 'Wheelhouse gateway',
+} as const
+
+/** What is known of a relay that cannot be measured here. */
+export type Absent = string
+
+/** Measured before Wheelhouse and after it: two runs of the same show how much any two runs differ. */
+export async function startBareRelay(lab: Lab, again = false): Promise<Relay> {
+  const name = again ? relayNames.bareAgain : relayNames.bare
+  return await ofOurs(lab, name, 'tools/bench/servers/relay-uws.ts', 'WebSocket', ['JSON', 'binary'])
+}
+
+export async function startWsRelay(lab: Lab): Promise<Relay> {
+  return await ofOurs(lab, relayNames.ws, 'tools/bench/servers/relay-ws.ts', 'WebSocket', ['JSON', 'binary'])
+}
+
+export async function startSocketIoRelay(lab: Lab): Promise<Relay> {
+  return await ofOurs(lab, relayNames.socketIo, 'tools/bench/servers/relay-socketio.ts', 'Socket.IO', [
+    'JSON',
+  ])
+}
+
+async function ofOurs(
+  lab: Lab,
+  name: string,
+  file: string,
+  speaks: Door['speaks'],
+  forms: readonly Form[],
+): Promise<Relay> {
+  const child = lab.children.run(file)
+  const door = { port: await readyPort(child.process), speaks }
+  return { name, forms, connect: connecting(door), usage: probedUsage(child), stop: () => child.stop() }
+}
+
+export async function startMosquitto(lab: Lab): Promise<Relay | Absent> {
+  const program = findProgram('mosquitto')
+  if (!program) return 'mosquitto is not installed (Debian: apt-get install mosquitto)'
+  const port = await freePort()
+  const file = join(lab.dataDir, 'mosquitto.conf')
+  // Its defaults would wait for more to send (Nagle) and keep messages on disk.
+  const lines = [
+    `listener ${port} 127.0.0.1`,
+    ...['allow_anonymous true', 'persistence false', 'set_tcp_nodelay true', 'sys_interval 0'],
+    ...['log_dest stderr', 'log_type error', ...(process.getuid?.() === 0 ? ['user root'] : [])],
+  ]
+  await writeFile(file, `${lines.join('\n')}\n`)
+  return await ofOthers(lab, relayNames.mosquitto, [program, '-c', file], { port, speaks: 'MQTT' })
+}
+
+export async function startNats(lab: Lab): Promise<Relay | Absent> {
+  const program = findProgram('nats-server')
+  if (!program) return 'nats-server is not installed (Debian: apt-get install nats-server)'
+  const port = await freePort()
+  const command = [program, '--addr', '127.0.0.1', '--port', String(port)]
+  return await ofOthers(lab, relayNames.nats, command, { port, speaks: 'NATS' })
+}
+
+/** A server of another make: it tells nothing of itself, and what it carries is opaque to it. */
+async function ofOthers(lab: Lab, name: string, command: readonly string[], door: Door): Promise<Relay> {
+  const [program = '', ...args] = command
+  const child = lab.children.program(program, args)
+  let ended = false
+  child.ended.then(() => {
+    ended = true
+  })
+  await waitUntil(async () => ended || (await accepts(door.port)), START_LIMIT_MS)
+  if (ended) throw new Error(`${program} did not start:\n${child.output()}`)
+  return {
+    name,
+    forms: ['binary'],
+    connect: connecting(door),
+    usage: () => processUsage(child.process.pid ?? 0),
+    stop: () => child.stop(),
+  }
+}
+
+function accepts(port: number): Promise<boolean> {
+  return new Promise((resolve) => {
+    const socket = connect(port, '127.0.0.1')
+    const settle = (answer: boolean) => {
+      socket.destroy()
+      resolve(answer)
+    }
+    socket.once('connect', () => settle(true)).once('error', () => settle(false))
+  })
+}
+
+const connecting =
+  (door: Door): Relay['connect'] =>
+  async (generator, from, to) => {
+    const pairs = Array.from({ length: to - from }, (_, index) => from + index)
+    const ends = pairs.flatMap((pair): End[] => [
+      { pair, side: 'robot' },
+      { pair, side: 'operator' },
+    ])
+    await generator('open', ends, door)
+  }
+
+/** Usage of a process of ours, which tells it exactly. */
+export function probedUsage(child: Child): Relay['usage'] {
+  const probe = callerOf<Probe>(child.process)
+  return async () => ({ cpuUs: (await probe('usage')).cpuUs, rssBytes: await probe('rss') })
+}

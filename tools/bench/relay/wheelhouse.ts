@@ -1,0 +1,138 @@
+import { setTimeout as delay } from 'node:timers/promises'
+import type { Client } from 'pg'
+import { createSecrets } from '../../../src/core/secrets.ts'
+import { createRobotTokens } from '../../../src/modules/robots/robot-token.ts'
+import { createTickets, type TicketPart } from '../../../src/modules/sessions/control/ticket.ts'
+import type { Child } from '../children.ts'
+import type { Lab } from '../lab.ts'
+import { forgetSessionsOf, people, robotsOf, type Somebody } from '../rest/people.ts'
+import type { Call } from '../rpc.ts'
+import { resetPresence } from '../seed.ts'
+import { gatewayShape, startWheelhouse } from '../targets.ts'
+import type { Door } from './end-socket.ts'
+import type { RelayGenerator } from './generator.ts'
+import { probedUsage, type Relay, relayNames } from './relays.ts'
+import type { End } from './wires/wire.ts'
+
+const STARTS_AT_A_TIME = 16
+const READY_LIMIT_MS = 15_000
+const LOOK_MS = 50
+
+/** A robot with its operator and its owner. */
+interface Crew {
+  readonly robotId: string
+  readonly operator: Somebody
+  readonly owner: Somebody
+  sessionId?: string
+}
+
+/** Wheelhouse as a relay, and what only it can do. */
+export interface WheelhouseRelay extends Relay {
+  readonly child: Child
+  /** Connects the owners of these pairs as watchers. */
+  watch(generator: Call<RelayGenerator>, from: number, to: number): Promise<void>
+  /** Ends every session and forgets the robots; after `stop`. */
+  cleanUp(): Promise<void>
+}
+
+/** Starts Wheelhouse as anybody would, with so many robots that wait for their operators. */
+export async function startWheelhouseRelay(lab: Lab, pairCount: number): Promise<WheelhouseRelay> {
+  await resetPresence(lab.db, 'away')
+  const crews = await seedCrews(lab.db, pairCount)
+  const server = await startWheelhouse(lab, gatewayShape(lab))
+  const door: Door = { port: server.destination.port, speaks: 'WebSocket', readyOn: 'first message' }
+  const secrets = createSecrets(lab.secretKey)
+  const tokens = createRobotTokens(secrets)
+  const tickets = createTickets({ secrets, now: () => new Date() })
+  let beating = false
+
+  const robotEnd = (pair: number): End => {
+    const { robotId } = crews[pair] as Crew
+    const token = tokens.issue({ robotId, tokenVersion: 1 })
+    return { pair, side: 'robot', path: `/robots/${robotId}/control`, token }
+  }
+  const personEnd = (pair: number, part: TicketPart): End => {
+    const { sessionId = '', operator, owner } = crews[pair] as Crew
+    const [side, userId] =
+      part === 'control' ? (['operator', operator.id] as const) : (['watcher', owner.id] as const)
+    const { ticket } = tickets.issue({ sessionId, userId, part, permissionsVersion: 0, number: 1 })
+    return { pair, side, path: `/sessions/${sessionId}/${part}`, token: ticket }
+  }
+  const numbers = (from: number, to: number) => Array.from({ length: to - from }, (_, index) => from + index)
+
+  return {
+    name: relayNames.wheelhouse,
+    forms: ['JSON', 'binary'],
+    child: server.child,
+    async connect(generator, from, to) {
+      const pairs = numbers(from, to)
+      if (!beating) await generator('beat')
+      beating = true
+      await generator('open', pairs.map(robotEnd), door)
+      await startSessions(server.apiUrl, crews.slice(from, to))
+      await generator(
+        'open',
+        pairs.map((pair) => personEnd(pair, 'control')),
+        door,
+      )
+      await untilDrivable(generator, to)
+    },
+    async watch(generator, from, to) {
+      const ends = numbers(from, to).map((pair) => personEnd(pair, 'watch'))
+      await generator('open', ends, door)
+    },
+    usage: probedUsage(server.child),
+    stop: () => server.stop(),
+    cleanUp: () =>
+      forgetSessionsOf(
+        lab.db,
+        crews.map(({ robotId }) => robotId),
+        'OFFLINE',
+      ),
+  }
+}
+
+async function seedCrews(db: Client, count: number): Promise<Crew[]> {
+  const owners = await people(db, count, 'client')
+  const operators = await people(db, count, 'operator')
+  const robotIds = await robotsOf(
+    db,
+    owners.map(({ id }) => id),
+    'OFFLINE',
+  )
+  await db.query('vacuum analyze')
+  return robotIds.map((robotId, index) => {
+    return { robotId, operator: operators[index] as Somebody, owner: owners[index] as Somebody }
+  })
+}
+
+/** Every operator starts a session with their robot, as operators do. */
+async function startSessions(apiUrl: string, crews: readonly Crew[]): Promise<void> {
+  const url = new URL('/api/sessions', apiUrl)
+  url.hostname = '127.0.0.1' // where the server listens
+  const queue = crews.values()
+  const lane = async () => {
+    for (const crew of queue) {
+      const answer = await fetch(url, {
+        method: 'POST',
+        headers: { authorization: `Bearer ${crew.operator.apiKey}`, 'content-type': 'application/json' },
+        body: JSON.stringify({ robotId: crew.robotId }),
+      })
+      const body = await answer.text()
+      if (answer.status !== 201) throw new Error(`a session was not started: ${answer.status} ${body}`)
+      crew.sessionId = JSON.parse(body).sessionId
+    }
+  }
+  await Promise.all(Array.from({ length: STARTS_AT_A_TIME }, lane))
+}
+
+/** The gateway hears of sessions a moment after their start. */
+async function untilDrivable(generator: Call<RelayGenerator>, count: number): Promise<void> {
+  const untilMs = performance.now() + READY_LIMIT_MS
+  for (;;) {
+    const drivable = await generator('drivable')
+    if (drivable >= count) return
+    if (performance.now() > untilMs) throw new Error(`${drivable} of ${count} operators may drive`)
+    await delay(LOOK_MS)
+  }
+}

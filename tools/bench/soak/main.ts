@@ -1,0 +1,152 @@
+import { monitorEventLoopDelay } from 'node:perf_hooks'
+import { setTimeout as delay } from 'node:timers/promises'
+import { parseArgs } from 'node:util'
+import { createSecrets } from '../../../src/core/secrets.ts'
+import { createRobotTokens } from '../../../src/modules/robots/robot-token.ts'
+import { type Lab, openLab } from '../lab.ts'
+import { people, robotsOf, type Somebody } from '../rest/people.ts'
+import { figure, percentile } from '../stats.ts'
+import { gatewayShape, startWheelhouse, type Wheelhouse } from '../targets.ts'
+import { type Crew, createCrew } from './crew.ts'
+
+// `npm run soak`: simulated robots, driven for minutes, and what of that is not as it should be.
+
+/** What a deadman may be late by, besides what this process stood still itself. */
+const LATEST_STOP_MS = 270
+const SILENCE_EVERY_MS = 7_000
+/** The first reading of the memory is taken once everything has been used. */
+const WARM_UP_SHARE = 0.1
+const MOST_GROWTH_BYTES = 4e6
+
+const say = (text: string) => process.stdout.write(`${text}\n`)
+
+function options(): { robots: number; minutes: number } {
+  const { values } = parseArgs({
+    options: { robots: { type: 'string', default: '24' }, minutes: { type: 'string', default: '10' } },
+  })
+  const robots = Number(values.robots)
+  const minutes = Number(values.minutes)
+  if (!(Number.isInteger(robots) && robots > 0 && robots <= 500)) throw new Error('--robots: 1 to 500')
+  if (!(minutes > 0 && minutes <= 24 * 60)) throw new Error('--minutes: more than 0, a day at most')
+  return { robots, minutes }
+}
+
+async function crewsFor(lab: Lab, server: Wheelhouse, count: number): Promise<Crew[]> {
+  const owners = await people(lab.db, count, 'client')
+  const operators = await people(lab.db, count, 'operator')
+  const ownerIds = owners.map(({ id }) => id)
+  const robotIds = await robotsOf(lab.db, ownerIds, 'OFFLINE')
+  const tokens = createRobotTokens(createSecrets(lab.secretKey))
+  const gateway = `ws://127.0.0.1:${server.destination.port}`
+  const sessions = new Map<string, string>()
+  const crews = robotIds.map((robotId, index) =>
+    createCrew({
+      robotUrl: `${gateway}/robots/${robotId}/control`,
+      robotToken: tokens.issue({ robotId, tokenVersion: 1 }),
+      baseUrl: server.apiUrl,
+      apiKey: (operators[index] as Somebody).apiKey,
+      sessionId: () => sessions.get(robotId) as string,
+    }),
+  )
+  for (const [index, robotId] of robotIds.entries()) {
+    await crews[index]?.startRobot()
+    const answer = await fetch(new URL('/api/sessions', server.apiUrl), {
+      method: 'POST',
+      headers: {
+        authorization: `Bearer ${(operators[index] as Somebody).apiKey}`,
+        'content-type': 'application/json',
+      },
+      body: JSON.stringify({ robotId }),
+    })
+    const body = (await answer.json()) as { sessionId: string }
+    if (answer.status !== 201) throw new Error(`a session was not started: ${JSON.stringify(body)}`)
+    sessions.set(robotId, body.sessionId)
+    await crews[index]?.startOperator()
+  }
+  return crews
+}
+
+/** One operator after the other falls silent, until the time is up. */
+async function driveFor(crews: readonly Crew[], forMs: number): Promise<void> {
+  const untilMs = performance.now() + forMs
+  for (let turn = 0; performance.now() < untilMs; turn++) {
+    crews[turn % crews.length]?.fallSilent()
+    await delay(Math.min(SILENCE_EVERY_MS / crews.length, untilMs - performance.now()))
+  }
+}
+
+/** What went wrong, in words; nothing when all is well. */
+function verdict(crews: readonly Crew[], growthBytes: number, pauseMs: number): string[] {
+  const total = (of: (crew: Crew) => number) => crews.reduce((sum, crew) => sum + of(crew), 0)
+  const sent = total(({ tally }) => tally.sent)
+  const acknowledged = total(({ tally }) => tally.acknowledged)
+  const unsent = total(({ tally }) => tally.unsent)
+  const dropped = crews.flatMap(({ tally }) => [...tally.dropped])
+  const silences = crews.flatMap(({ tally }) => tally.silencesMs)
+  const wrong = total(({ tally }) => tally.wrongStops)
+  const late = silences.filter((ms) => ms > LATEST_STOP_MS + pauseMs).length
+  say(`commands: ${figure(sent)} sent, ${figure(acknowledged)} obeyed, ${figure(unsent)} not sent`)
+  say(
+    `silences: ${silences.length}; last command → stop at the robot, p50 / p99 / max ` +
+      `${[0.5, 0.99, 1].map((share) => figure(percentile(silences, share))).join(' / ')} ms`,
+  )
+  say(`memory of the gateway's process: ${figure(growthBytes / 1e6)} MB more than after the warm-up`)
+  say(`this process stood still for up to ${figure(pauseMs)} ms`)
+  return [
+    ...(acknowledged < sent ? [`${sent - acknowledged} commands were not obeyed`] : []),
+    ...(unsent > 0 ? [`${unsent} commands could not be sent`] : []),
+    ...dropped.map(([why, count]) => `${count} commands were dropped: ${why}`),
+    ...(wrong > 0 ? [`${wrong} silences without exactly one stop`] : []),
+    ...(late > 0 ? [`${late} late deadmans`] : []),
+    ...(growthBytes > MOST_GROWTH_BYTES ? ['memory grows'] : []),
+    ...crews.flatMap(({ tally }) => tally.troubles).slice(0, 10),
+  ]
+}
+
+async function soak(lab: Lab, { robots, minutes }: { robots: number; minutes: number }): Promise<string[]> {
+  const server = await startWheelhouse(lab, gatewayShape(lab))
+  const crews = await crewsFor(lab, server, robots)
+  const pauses = monitorEventLoopDelay({ resolution: 5 })
+  try {
+    say(`${robots} robots, driven at 50 Hz for ${figure(minutes)} minutes`)
+    const forMs = minutes * 60_000
+    await driveFor(crews, forMs * WARM_UP_SHARE)
+    const before = await server.probe('memory')
+    pauses.enable()
+    await driveFor(crews, forMs * (1 - WARM_UP_SHARE))
+    pauses.disable()
+    const after = await server.probe('memory')
+    for (const crew of crews) crew.rest()
+    await delay(1_000)
+    return verdict(crews, after.heapBytes - before.heapBytes, pauses.max / 1e6)
+  } finally {
+    await Promise.all(crews.map((crew) => crew.close()))
+    await server.stop()
+  }
+}
+
+async function main(): Promise<void> {
+  const plan = options()
+  let close: Lab['close'] = async () => {}
+  const interrupted = async () => {
+    await close()
+    process.exit(130)
+  }
+  process.on('SIGINT', interrupted)
+  process.on('SIGTERM', interrupted)
+  try {
+    const lab = await openLab(1, (closeLab) => {
+      close = closeLab
+    })
+    const wrong = await soak(lab, plan)
+    say(wrong.length === 0 ? 'All is well.' : `Wrong:\n${wrong.map((one) => `  ${one}`).join('\n')}`)
+    process.exitCode = wrong.length === 0 ? 0 : 1
+  } finally {
+    await close()
+  }
+}
+
+main().catch((cause: unknown) => {
+  process.stderr.write(`\n${cause instanceof Error ? cause.stack : String(cause)}\n`)
+  process.exitCode = 1
+})

@@ -1,0 +1,95 @@
+import { existsSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { waitUntil } from '../../../src/core/concurrency/async.ts'
+import type { Launched } from '../../cluster/node.ts'
+import { launch, tailOf } from '../../cluster/spawn.ts'
+
+const START_LIMIT_MS = 90_000
+const STOP_LIMIT_MS = 20_000
+const ERROR_LEVEL = 50
+
+/** A whole platform in a process of its own, with an embedded database, as `npm start` begins it. */
+export interface FuzzedPlatform {
+  readonly baseUrl: string
+  readonly gatewayUrl: string
+  readonly keys: { readonly owner: string; readonly operator: string; readonly admin: string }
+  readonly alive: boolean
+  /** Errors in its log, and failures of handlers that it has counted, since the last call. */
+  findings(): Promise<string[]>
+  memoryBytes(): Promise<number | undefined>
+  lastWords(): string
+  stop(): Promise<void>
+}
+
+/** Starts the platform of a checkout. */
+export async function startPlatform(checkout: string, dataDir: string): Promise<FuzzedPlatform> {
+  const logFile = join(dataDir, 'platform.log')
+  const env = {
+    ...{ DATA_DIR: join(dataDir, 'data'), DEMO: 'true', PORT: '0', GATEWAY_PORT: '0' },
+    ...{ RATE_LIMIT_PER_MINUTE: '0', RATE_LIMIT_PUBLIC_PER_MINUTE: '0', ROBOT_CONNECTS_PER_MINUTE: '0' },
+    npm_lifecycle_event: 'fuzz', // it ends by itself should this process be killed
+  }
+  const launched = launch(process.execPath, ['src/main.ts'], { logFile, env, cwd: checkout })
+  const serving = await servingLine(launched, logFile)
+  const { baseUrl, gatewayUrl } = serving
+  const keysFile = join(dataDir, 'data', 'demo-keys.json')
+  let linesRead = 0
+  let failuresSeen = 0
+
+  /** What the process shows at /metrics; empty when it does not answer. */
+  async function metrics(): Promise<string> {
+    const answer = await fetch(`${baseUrl}/metrics`, { signal: AbortSignal.timeout(5_000) }).catch(
+      () => undefined,
+    )
+    return (await answer?.text().catch(() => '')) ?? ''
+  }
+
+  return {
+    ...{ baseUrl, gatewayUrl, keys: JSON.parse(readFileSync(keysFile, 'utf8')) },
+    get alive() {
+      return !launched.hasEnded()
+    },
+    async findings() {
+      const lines = logLines(logFile)
+      const errors = lines.slice(linesRead).filter((line) => levelOf(line) >= ERROR_LEVEL)
+      linesRead = lines.length
+      const failures = sumOf(await metrics(), 'wheelhouse_handler_errors_total')
+      const more = failures - failuresSeen
+      failuresSeen = failures
+      return [...(more > 0 ? [`${more} failures of handlers were counted`] : []), ...errors]
+    },
+    memoryBytes: async () => sumOf(await metrics(), 'process_resident_memory_bytes') || undefined,
+    lastWords: () => tailOf(logFile),
+    async stop() {
+      launched.signal('SIGTERM')
+      if (!(await waitUntil(() => launched.hasEnded(), STOP_LIMIT_MS))) launched.signal('SIGKILL')
+      await waitUntil(() => launched.hasEnded(), STOP_LIMIT_MS)
+      launched.signal('SIGKILL') // what it has left running: PostgreSQL, after a crash
+    },
+  }
+}
+
+async function servingLine(launched: Launched, logFile: string) {
+  let line: string | undefined
+  await waitUntil(() => {
+    line = logLines(logFile).find((one) => one.includes('"Wheelhouse is serving"'))
+    return line !== undefined || launched.hasEnded()
+  }, START_LIMIT_MS)
+  if (line !== undefined) return JSON.parse(line) as { baseUrl: string; gatewayUrl: string }
+  launched.signal('SIGKILL')
+  throw new Error(`The platform did not start:\n${tailOf(logFile)}`)
+}
+
+const logLines = (file: string) => (existsSync(file) ? readFileSync(file, 'utf8').split('\n') : [])
+
+function levelOf(line: string): number {
+  return Number(/^\{"level":(\d+)/.exec(line)?.[1] ?? 0)
+}
+
+/** The sum of a metric over all its labels. */
+function sumOf(text: string, name: string): number {
+  return text
+    .split('\n')
+    .filter((line) => line.startsWith(`${name} `) || line.startsWith(`${name}{`))
+    .reduce((sum, line) => sum + Number(line.split(' ').at(-1)), 0)
+}

@@ -1,0 +1,175 @@
+import { mkdirSync, rmSync } from 'node:fs'
+import { join, resolve } from 'node:path'
+import { waitUntil } from '../../src/core/concurrency/async.ts'
+import { loadOrCreateRootKey } from '../../src/core/secrets.ts'
+import { claimDirectory } from './claim.ts'
+import type { ClusterNode, ManagedNode } from './node.ts'
+import { choosePorts, DEFAULT_PORT } from './ports.ts'
+import { createPostgres } from './postgres.ts'
+import { createProxy } from './proxy.ts'
+import { createRedis } from './redis.ts'
+import { answersOk, createRoles } from './roles.ts'
+
+const ROUTES_LIMIT_MS = 10_000
+
+export type { ClusterNode, NodeKind } from './node.ts'
+
+export interface ClusterOptions {
+  /** Data, keys and logs; made when missing. Default: `.data/cluster`. */
+  readonly dataDir?: string
+  /** The first of fourteen ports in a row, the public one; 0 takes any free ones. Default: 8080. */
+  readonly port?: number
+  /** A PostgreSQL of others, instead of a node of our own. */
+  readonly databaseUrl?: string
+  /** A Redis of others, instead of a node of our own. */
+  readonly redisUrl?: string
+  /** False gives up the database's safety against power loss for speed. Default: true. */
+  readonly durable?: boolean
+  /** Demo people, and two robots that run inside the first api. Default: false. */
+  readonly demo?: boolean
+  /** Settings for all Wheelhouse processes, over those that the cluster makes. */
+  readonly env?: Readonly<Record<string, string>>
+  readonly say?: (line: string) => void
+}
+
+export interface Cluster {
+  /** The public origin of everything: REST, sign-in, hub; through the proxy. */
+  readonly baseUrl: string
+  readonly hubUrl: string
+  /** Where robots connect, through the proxy, at any gateway. */
+  readonly gatewayUrl: string
+  readonly databaseUrl: string
+  readonly redisUrl: string
+  readonly secretKey: string
+  /** The proxy's own numbers: what it holds for ready, among others. */
+  readonly proxyMetricsUrl: string
+  readonly dataDir: string
+  readonly logDir: string
+  readonly nodes: readonly ClusterNode[]
+  /** Ends every process, Wheelhouse's first and the stores last. Safe to call twice. */
+  stop(): Promise<void>
+}
+
+/**
+ * Starts PostgreSQL, Redis, two processes of every role and the proxy; settles when all of them serve.
+ * @throws Error that says what to do; nothing is left running then.
+ */
+export async function startCluster(options: ClusterOptions = {}): Promise<Cluster> {
+  const { say = () => {}, port = DEFAULT_PORT } = options
+  const dataDir = resolve(options.dataDir ?? '.data/cluster')
+  const logDir = join(dataDir, 'logs')
+  const claim = await claimDirectory(dataDir)
+  rmSync(logDir, { recursive: true, force: true }) // those of the cluster before
+  mkdirSync(logDir)
+  const nodes: ManagedNode[] = []
+  const killAll = () => {
+    for (const node of nodes) node.killNow()
+  }
+  process.once('exit', killAll) // whatever ends this process, nothing is left behind
+  let stopping: Promise<void> | undefined
+  const stop = () => {
+    stopping ??= stopInOrder(nodes).finally(() => {
+      process.off('exit', killAll)
+      claim.release()
+    })
+    return stopping
+  }
+  const start = async (...group: ManagedNode[]) => {
+    nodes.push(...group)
+    for (const node of group) node.onLaunch(() => claim.note(nodes))
+    await startAll(group, () => stopping !== undefined)
+  }
+
+  try {
+    const ports = await choosePorts(port)
+    const logFile = (name: string) => join(logDir, `${name}.log`)
+    const proxy = createProxy({ ports, logFile: logFile('proxy') })
+    const redis = options.redisUrl
+      ? undefined
+      : createRedis({ dataDir, port: ports.redis, logFile: logFile('redis') })
+    const { durable = true } = options
+    const postgres = options.databaseUrl
+      ? undefined
+      : await createPostgres({ dataDir, port: ports.postgres, durable })
+    const databaseUrl = options.databaseUrl ?? (postgres?.url as string)
+    const redisUrl = options.redisUrl ?? (redis?.url as string)
+    const stores = [postgres?.node, redis?.node].filter((node) => node !== undefined)
+    say(`starting ${stores.map(({ name }) => name).join(' and ') || 'on stores of others'}`)
+    await start(...stores)
+
+    const baseUrl = `http://localhost:${ports.public}`
+    const secretKey = options.env?.SECRET_KEY ?? loadOrCreateRootKey(dataDir)
+    const shared = {
+      ...{ DATABASE_URL: databaseUrl, REDIS_URL: redisUrl, DATA_DIR: dataDir, BASE_URL: baseUrl },
+      ...{ SECRET_KEY: secretKey, ...options.env },
+    }
+    say('starting two each of api, hub, gateway and worker, and the proxy')
+    await start(proxy, ...createRoles({ ports, logDir, shared, demo: options.demo ?? false }))
+    const proxyMetricsUrl = `http://127.0.0.1:${ports['proxy-own']}/metrics`
+    // Until all have passed its checks the proxy sends what belongs together now here, now there.
+    const isReached = async () =>
+      (await answersOk(`${baseUrl}/readyz`)) && (await holdsAllReady(proxyMetricsUrl))
+    if (!(await waitUntil(isReached, ROUTES_LIMIT_MS))) {
+      throw new Error(`The proxy does not reach every node; see ${logFile('proxy')}`)
+    }
+    const gatewayUrl = `ws://localhost:${ports.public}`
+    return {
+      ...{
+        proxyMetricsUrl,
+        baseUrl,
+        hubUrl: baseUrl,
+        gatewayUrl,
+        databaseUrl,
+        redisUrl,
+        secretKey,
+        dataDir,
+        logDir,
+      },
+      ...{ nodes, stop },
+    }
+  } catch (cause) {
+    await stop()
+    throw cause
+  }
+}
+
+/** How many nodes the proxy holds for ready, group by group, when all are. The identity provider's second is a spare. */
+const READY_NODES = { apis: 2, hubs: 2, gateways: 2, identity: 1 }
+
+/** Whether the proxy, by its own numbers, holds all of them for ready. */
+async function holdsAllReady(proxyMetricsUrl: string): Promise<boolean> {
+  try {
+    const numbers = await (await fetch(proxyMetricsUrl)).text()
+    return Object.entries(READY_NODES).every(([group, count]) =>
+      numbers.includes(`haproxy_backend_active_servers{proxy="${group}"} ${count}\n`),
+    )
+  } catch {
+    return false
+  }
+}
+
+/** All at once; the first failure is told when none is on its way any more. */
+async function startAll(group: readonly ManagedNode[], isStopping: () => boolean): Promise<void> {
+  const outcomes = await Promise.allSettled(group.map((node) => node.start()))
+  const failed = outcomes.find((outcome) => outcome.status === 'rejected')
+  if (failed) throw failed.reason
+  if (isStopping()) throw new Error('The cluster was stopped while it started')
+}
+
+/** Who talks to others ends before them. One that fails does not keep the rest running. */
+async function stopInOrder(nodes: readonly ManagedNode[]): Promise<void> {
+  const isStore = ({ kind }: ClusterNode) => kind === 'postgres' || kind === 'redis'
+  const groups = [
+    nodes.filter((node) => !isStore(node) && node.kind !== 'proxy'),
+    nodes.filter(({ kind }) => kind === 'proxy'),
+    nodes.filter(isStore),
+  ]
+  const failures: unknown[] = []
+  // Whatever is held up would hold up those that wait for it.
+  for (const node of nodes) node.resume()
+  for (const group of groups) {
+    const outcomes = await Promise.allSettled(group.map((node) => node.stop()))
+    failures.push(...outcomes.flatMap((one) => (one.status === 'rejected' ? [one.reason] : [])))
+  }
+  if (failures.length > 0) throw new AggregateError(failures, failures.map(String).join('; '))
+}

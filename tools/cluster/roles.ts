@@ -1,0 +1,58 @@
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { createNode, type ManagedNode } from './node.ts'
+import type { Ports } from './ports.ts'
+import { launch, tailOf } from './spawn.ts'
+
+const ROOT = fileURLToPath(new URL('../..', import.meta.url))
+const PROBE_LIMIT_MS = 2_000
+
+const roles = ['api', 'hub', 'gateway', 'worker'] as const
+type Role = (typeof roles)[number]
+const portVariable = { api: 'PORT', hub: 'HUB_PORT', gateway: 'GATEWAY_PORT', worker: 'WORKER_PORT' } as const
+
+export interface RolesOptions {
+  readonly ports: Ports
+  readonly logDir: string
+  /** What all of them share: stores, secrets, public addresses. */
+  readonly shared: Record<string, string>
+  /** Whether the first api has demo people and robots. */
+  readonly demo: boolean
+}
+
+/** Two processes of every role, each started as `npm start` does. */
+export function createRoles(options: RolesOptions): ManagedNode[] {
+  return roles.flatMap((role) => ([1, 2] as const).map((number) => createRole(role, number, options)))
+}
+
+function createRole(role: Role, number: 1 | 2, { ports, logDir, shared, demo }: RolesOptions): ManagedNode {
+  const name = `${role}-${number}` as const
+  const port = ports[name]
+  const logFile = join(logDir, `${name}.log`)
+  // Robots are sent to the proxy; whoever drives one, to the public address of the gateway that holds it.
+  const gatewayPort = role === 'gateway' ? ports[`gateway-${number}-public`] : ports.public
+  const env = {
+    ...{ ROLES: role, [portVariable[role]]: String(port), GATEWAY_URL: `ws://localhost:${gatewayPort}` },
+    // The proxy listens on this machine only, so trusting it opens nothing to others.
+    ...{ TRUST_PROXY: '1', ALLOW_INSECURE_DEV: 'true', DEMO: String(demo && name === 'api-1') },
+    npm_lifecycle_event: 'cluster', // they end by themselves should the cluster's own process be killed
+    ...shared,
+  }
+  return createNode({
+    ...{ name, kind: role, port, logFile },
+    launch: () => launch(process.execPath, ['src/main.ts'], { logFile, env, cwd: ROOT }),
+    serves: () => answersOk(`http://127.0.0.1:${port}/readyz`),
+    lastWords: () => tailOf(logFile),
+  })
+}
+
+/** Whether an address answers 200. */
+export async function answersOk(url: string): Promise<boolean> {
+  try {
+    const answer = await fetch(url, { signal: AbortSignal.timeout(PROBE_LIMIT_MS) })
+    await answer.body?.cancel()
+    return answer.status === 200
+  } catch {
+    return false
+  }
+}

@@ -1,0 +1,31 @@
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { existsSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { z } from 'zod'
+
+// `npm run drive`: `wheelhouse drive` as the demo's operator, whose key `npm start` left in its data folder. Whoever is
+// somebody else says so with WHEELHOUSE_API_KEY.
+
+const PROGRAM = fileURLToPath(new URL('../../packages/cli/main.ts', import.meta.url))
+const env = process.env
+
+/** The demo's own platform is meant with the demo's key: it is shown to no other. */
+function demoOperator(): Record<string, string> {
+  const path = join(env.DATA_DIR ?? './.data', 'demo-keys.json')
+  if (env.WHEELHOUSE_API_KEY || !existsSync(path)) return {}
+  const { operator } = z.record(z.string(), z.string()).parse(JSON.parse(readFileSync(path, 'utf8')))
+  const url = env.WHEELHOUSE_URL ?? `http://localhost:${env.PORT ?? '3000'}`
+  return operator ? { WHEELHOUSE_API_KEY: operator, WHEELHOUSE_URL: url } : {}
+}
+
+const child = spawn(process.execPath, [PROGRAM, 'drive', ...process.argv.slice(2)], {
+  env: { ...env, ...demoOperator() },
+  stdio: 'inherit',
+})
+// A terminal's Ctrl-C reaches both: this one waits until the other has given the robot back.
+process.on('SIGINT', () => {})
+for (const name of ['SIGTERM', 'SIGHUP'] as const) process.on(name, () => child.kill(name))
+const [code] = await once(child, 'exit')
+process.exitCode = code ?? 1

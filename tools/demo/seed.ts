@@ -1,0 +1,140 @@
+import { existsSync, readFileSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { z } from 'zod'
+import type { Platform } from '../../src/app/container.ts'
+import { AppError } from '../../src/core/errors/errors.ts'
+import { DEV_ISSUER_NAME } from '../../src/modules/identity/oidc/provider-names.ts'
+import { demoAccounts } from './accounts.ts'
+import { cameraPath } from './camera/camera-pages.ts'
+
+const ROBOT_TYPE = 'diffdrive-demo'
+const demoRobots = [
+  { name: 'Ronja', hardware_id: 'demo-board-1' },
+  { name: 'Bolt', hardware_id: 'demo-board-2' },
+]
+const [ownerAccount, operatorAccount, adminAccount] = demoAccounts
+
+const StoredKeys = z.record(z.string(), z.string())
+
+export interface Demo {
+  readonly keys: { readonly owner: string; readonly operator: string; readonly admin: string }
+  readonly robots: readonly {
+    readonly id: string
+    readonly name: string
+    readonly hardwareId: string
+    readonly token: string
+  }[]
+}
+
+/**
+ * Makes the demo's people, keys and robots, or finds them again: everything goes through the same services as
+ * any request. The keys are kept in `DATA_DIR/demo-keys.json`, since the database has only their hashes.
+ * @param cameras the origin that serves the robots' cameras, where one does
+ */
+export async function seedDemo(platform: Platform, cameras?: string): Promise<Demo> {
+  const { users, certifications } = platform
+  const owner = await person(platform, ownerAccount)
+  const operator = await person(platform, operatorAccount)
+  const admin = await person(platform, adminAccount)
+  await users.updateProfile(owner.id, { role: 'client' })
+  await users.updateProfile(operator.id, { role: 'operator' })
+  await introduce(platform, owner.id, operator.id)
+  if (!(await certifications.certifiedTypes(operator.id)).includes(ROBOT_TYPE)) {
+    const request = await certifications.request(operator.id, { robot_type: ROBOT_TYPE })
+    await certifications.decide(admin.id, request.id, { status: 'APPROVED' })
+  }
+  const keys = {
+    owner: await workingKey(platform, owner.id, 'owner'),
+    operator: await workingKey(platform, operator.id, 'operator'),
+    admin: await workingKey(platform, admin.id, 'admin'),
+  }
+  const robots = demoRobots.map((robot) => demoRobot(platform, owner.id, robot, cameras))
+  return { keys, robots: await Promise.all(robots) }
+}
+
+/** The user that a sign-in with this account at the built-in provider would make. */
+async function person({ users }: Platform, account: (typeof demoAccounts)[number]) {
+  return await users.forClaims({
+    issuer: DEV_ISSUER_NAME,
+    subject: account.email,
+    email: account.email,
+    emailVerified: true,
+    name: account.name,
+    expiresAt: new Date(),
+  })
+}
+
+/** Completes both accounts, unless somebody has done so in their own way. */
+async function introduce(
+  { users, clientProfiles, operatorProfiles, schedules }: Platform,
+  ownerId: string,
+  operatorId: string,
+): Promise<void> {
+  if ((await users.account(ownerId)).contact_email === null) {
+    await clientProfiles.update(ownerId, { company_name: 'Demo Robots', contact_email: ownerAccount.email })
+  }
+  if ((await users.account(operatorId)).timezone === null) {
+    const wholeWeek = [1, 2, 3, 4, 5, 6, 7].map((weekday) => ({ weekday, start: '00:00', end: '24:00' }))
+    await operatorProfiles.save(operatorId, { headline: 'Drives everything on wheels', timezone: 'UTC' })
+    await schedules.replace(operatorId, { timezone: 'UTC', slots: wholeWeek })
+  }
+}
+
+async function workingKey({ apiKeys, config }: Platform, userId: string, name: string): Promise<string> {
+  const path = join(config.dataDir, 'demo-keys.json')
+  const stored = existsSync(path) ? StoredKeys.parse(JSON.parse(readFileSync(path, 'utf8'))) : {}
+  const known = stored[name]
+  if (known && (await holderOf(apiKeys, known)) === userId) return known
+  const made = await apiKeys.create(userId, { name: `demo ${name}` })
+  writeFileSync(path, JSON.stringify({ ...stored, [name]: made.key }), { mode: 0o600 })
+  return made.key
+}
+
+async function holderOf(apiKeys: Platform['apiKeys'], key: string): Promise<string | undefined> {
+  try {
+    return (await apiKeys.resolveKey(key)).userId
+  } catch (cause) {
+    if (cause instanceof AppError && cause.status === 401) return undefined // of another database
+    throw cause
+  }
+}
+
+async function demoRobot(
+  { db, robots, robotTokens }: Platform,
+  ownerId: string,
+  wanted: (typeof demoRobots)[number],
+  cameras: string | undefined,
+) {
+  const known = await db
+    .selectFrom('robots')
+    .selectAll()
+    .where('hardware_id', '=', wanted.hardware_id)
+    .where('owner_id', '=', ownerId)
+    .where('deleted_at', 'is', null)
+    .executeTakeFirst()
+  const row =
+    known ??
+    (await robots.register(ownerId, {
+      ...wanted,
+      robot_type: ROBOT_TYPE,
+      stream_url: cameras ? cameras + cameraPath(wanted.hardware_id) : '',
+      tags: ['demo', 'simulated'],
+      notes: 'A simulated differential-drive robot that runs beside the server.',
+      require_certification: false,
+    }))
+  if (known && cameras) await correctStream(robots, known, cameras)
+  const token = robotTokens.issue({ robotId: row.id, tokenVersion: row.token_version })
+  return { id: row.id, name: row.name, hardwareId: wanted.hardware_id, token }
+}
+
+/** The port or host may have changed since the last start. A video that the owner has set is left alone. */
+async function correctStream(
+  robots: Platform['robots'],
+  known: { id: string; owner_id: string; hardware_id: string; stream_url: string },
+  cameras: string,
+): Promise<void> {
+  const path = cameraPath(known.hardware_id)
+  const isOurs = known.stream_url === '' || known.stream_url.endsWith(path)
+  if (!isOurs || known.stream_url === cameras + path) return
+  await robots.update(known.owner_id, known.id, { stream_url: cameras + path })
+}

@@ -1,0 +1,60 @@
+// Packs what the platform serves at /downloads (dist/packages) when its sources have changed since the last time;
+// --again packs in any case and fails loudly. Runs before every start, under whatever Node the machine has.
+import { spawnSync } from 'node:child_process'
+import { existsSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { Problem, withLock } from './lock.mjs'
+import { sourceHash } from './source-hash.mjs'
+
+const SOURCES = [
+  ...['packages/protocol', 'packages/sdk', 'packages/cli', 'tools/scripts/pack.mjs'],
+  ...['tsconfig.json', 'package.json', 'package-lock.json', 'LICENSE'],
+]
+
+const root = fileURLToPath(new URL('../..', import.meta.url))
+const packed = join(root, 'dist/packages')
+const fresh = join(root, 'dist/packages-new')
+const stamp = join(packed, 'stamp')
+const lock = join(root, '.data/packages.lock')
+const compiler = join(root, 'node_modules/typescript/bin/tsc')
+const windows = process.platform === 'win32'
+const ownNode = join(root, 'node_modules/.bin', windows ? 'node.cmd' : 'node')
+const again = process.argv.includes('--again')
+/** Whether a failure to pack is a failure of this program. */
+const strict = again || process.argv.includes('--strict')
+
+try {
+  if (again || !isPacked()) {
+    await withLock(lock, 'packing of the downloads', () => {
+      if (again || !isPacked()) pack()
+    })
+  }
+} catch (error) {
+  if (!(error instanceof Problem)) throw error
+  console.error(`\n${error.message}\n`)
+  // The platform works without its downloads; /downloads then says how to make them.
+  if (strict) process.exitCode = 1
+}
+
+function isPacked() {
+  return existsSync(stamp) && readFileSync(stamp, 'utf8') === sourceHash(root, SOURCES)
+}
+
+function pack() {
+  if (!existsSync(compiler)) {
+    // An installation without development packages contains the downloads already, or does not serve any.
+    console.log('The downloads are not packed: the compiler is not installed (npm ci installs it).')
+    if (strict) process.exitCode = 1
+    return
+  }
+  console.log('Packing sdk, protocol and command line for /downloads (first start, or they have changed) …')
+  const hash = sourceHash(root, SOURCES)
+  rmSync(fresh, { recursive: true, force: true })
+  const args = [join(root, 'tools/scripts/pack.mjs'), '--to', fresh]
+  const done = spawnSync(ownNode, args, { cwd: root, stdio: 'inherit', shell: windows })
+  if (done.status !== 0) throw new Problem('The downloads could not be packed. The reason is printed above.')
+  writeFileSync(join(fresh, 'stamp'), hash)
+  rmSync(packed, { recursive: true, force: true })
+  renameSync(fresh, packed)
+}
