@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { connectOrm, type Db, type Orm, queries } from '../src/app/database/orm.ts'
+import type { Db } from '../src/core/database/tables.ts'
+import { connectOrm, type Orm, queries } from '../src/app/database/orm.ts'
 import { availableForPayout, balance, type PostingLine, post } from '../src/modules/billing/ledger.ts'
 import { createTestDatabase, type TestDatabase } from './support/database.ts'
 

@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { sql } from 'kysely'
 import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from 'vitest'
-import type { Db } from '../src/app/database/orm.ts'
+import type { Db } from '../src/core/database/tables.ts'
 import {
   createSessionExports,
   type ExportCursor,

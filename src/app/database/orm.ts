@@ -1,12 +1,11 @@
+import { type EntityMetadata, MetadataProvider } from '@mikro-orm/core'
 import { Migrator } from '@mikro-orm/migrations'
 import { defineConfig, type EntityManager, MikroORM } from '@mikro-orm/postgresql'
-import type { InferKyselyDB } from '@mikro-orm/sql'
-import type { Kysely } from 'kysely'
 import { type Client, type Pool, type PoolClient, type TypeOverrides, types } from 'pg'
 import { AuditEntry } from '../../core/audit/audit.entity.ts'
 import { waitUntil } from '../../core/concurrency/async.ts'
-import { learnColumns } from '../../core/database/known-columns.ts'
 import { PreparingClient } from '../../core/database/prepared.ts'
+import type { Db, Tables } from '../../core/database/tables.ts'
 import { OutboxEvent } from '../../core/events/outbox.entity.ts'
 import { IdempotencyKey } from '../../core/http/idempotency.entity.ts'
 import { Invoice } from '../../modules/billing/invoice.entity.ts'
@@ -95,12 +94,23 @@ const QUERY_LIMIT_MS = 10_000
 /** A process that froze in a transaction must not keep the robot of an emergency stop locked for ever. */
 const FROZEN_LIMIT_MS = 5_000
 
-export type Tables = InferKyselyDB<(typeof entities)[number], Record<never, never>>
-
-/** The query builder over the ORM's own connections, typed from the same entities. */
-export type Db = Kysely<Tables>
-
 export type Orm = Awaited<ReturnType<typeof connectOrm>>
+
+const entityByName = new Map(entities.map((entity) => [entity.meta.className, entity]))
+
+/** Resolves the targets that `referenceTo` gives by name. */
+class NamedReferences extends MetadataProvider {
+  override loadEntityMetadata(meta: EntityMetadata): void {
+    for (const property of meta.props) {
+      const name: unknown = typeof property.entity === 'function' ? property.entity() : undefined
+      if (typeof name !== 'string') continue
+      const target = entityByName.get(name)
+      if (!target) throw new Error(`${meta.className}.${property.name} refers to ${name}, which is no entity`)
+      property.entity = () => target
+    }
+    super.loadEntityMetadata(meta)
+  }
+}
 
 /** Opens the ORM. The pool connects lazily, so this succeeds while the database is still away. */
 export async function connectOrm(options: {
@@ -112,6 +122,7 @@ export async function connectOrm(options: {
   const orm = await MikroORM.init(
     defineConfig({
       entities: [...entities],
+      metadataProvider: NamedReferences,
       clientUrl: options.url,
       extensions: [Migrator],
       migrations: { migrationsList: migrations, tableName: 'migrations', snapshot: false, silent: true },
@@ -131,7 +142,6 @@ export async function connectOrm(options: {
       },
     }),
   )
-  learnColumns(orm.getMetadata())
   return orm
 }
 

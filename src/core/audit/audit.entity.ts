@@ -1,5 +1,6 @@
 import { defineEntity, type InferEntity, p } from '@mikro-orm/core'
-import { User } from '../../modules/identity/user.entity.ts'
+import { referenceTo } from '../database/reference.ts'
+import type { TablesOf } from '../database/tables.ts'
 
 /** One privileged or money-moving act. Rows are added and read, never changed: the database refuses both. */
 export const AuditEntry = defineEntity({
@@ -15,7 +16,7 @@ export const AuditEntry = defineEntity({
     id: p.bigint('number').primary().autoincrement(),
     at: p.datetime(3).defaultRaw('now()'),
     /** Null when the platform acted by itself, e.g. the monthly close. */
-    actor: () => p.manyToOne(User).mapToPk().nullable().deleteRule('set null'),
+    actor: () => referenceTo('User').nullable().deleteRule('set null'),
     action: p.text(),
     subjectType: p.text(),
     subjectId: p.text(),
@@ -23,3 +24,7 @@ export const AuditEntry = defineEntity({
   },
 })
 export type AuditEntry = InferEntity<typeof AuditEntry>
+
+declare module '../database/tables.ts' {
+  interface Tables extends TablesOf<typeof AuditEntry> {}
+}

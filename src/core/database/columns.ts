@@ -1,12 +1,27 @@
-import type { Tables } from '../../app/database/orm.ts'
-import { knownColumns } from './known-columns.ts'
+import { type EntitySchema, ReferenceKind, UnderscoreNamingStrategy } from '@mikro-orm/core'
+import type { TablesOf } from './tables.ts'
+
+type AnyEntity = EntitySchema & { readonly name: string }
+type ColumnOf<Entity extends AnyEntity> = keyof TablesOf<Entity>[keyof TablesOf<Entity>] & string
+
+const naming = new UnderscoreNamingStrategy()
 
 /**
- * Every column of a table that this code knows, by name: what a prepared query asks for instead of `*`, which
- * PostgreSQL refuses for ever once a migration adds a column under a running process.
+ * Returns the columns of an entity's table by name. A prepared query names them instead of `*`: PostgreSQL refuses
+ * a prepared `*` for as long as the connection lives once a migration adds a column under a running process.
  */
-export function columnsOf<T extends keyof Tables & string>(table: T): (keyof Tables[T] & string)[] {
-  const columns = knownColumns.get(table)
-  if (!columns) throw new Error(`no entity has the table ${table}`)
-  return columns as (keyof Tables[T] & string)[]
+export function columnsOf<Entity extends AnyEntity>(entity: Entity): ColumnOf<Entity>[] {
+  const columns = Object.entries(entity.meta.properties).flatMap(([name, property]) => {
+    const { persist, fieldName, kind } = property as {
+      persist?: boolean
+      fieldName?: string
+      kind?: ReferenceKind
+    }
+    if (persist === false) return []
+    if (fieldName) return [fieldName]
+    return kind === ReferenceKind.MANY_TO_ONE
+      ? [naming.joinKeyColumnName(name, 'id')]
+      : [naming.propertyToColumnName(name)]
+  })
+  return columns as ColumnOf<Entity>[]
 }

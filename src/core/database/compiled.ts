@@ -1,6 +1,6 @@
 import { type Compilable, type CompiledQuery, type RawBuilder, sql } from 'kysely'
-import type { Db } from '../../app/database/orm.ts'
-import { prepare } from './prepared.ts'
+import { prepared } from './prepared.ts'
+import type { Db } from './tables.ts'
 
 /** Stands for a value in a query that is built before the value is known. */
 class Placeholder {
@@ -24,8 +24,8 @@ export function compiled<P extends object>() {
     let query: CompiledQuery<Row> | undefined
     return async (db: Db, values: P): Promise<Row[]> => {
       if (query === undefined) {
-        query = build(db, place).compile()
-        prepare(query.sql)
+        const built = build(db, place).compile()
+        query = { ...built, sql: prepared(built.sql) }
       }
       const parameters = query.parameters.map((parameter) =>
         parameter instanceof Placeholder ? values[parameter.name as keyof P] : parameter,

@@ -1,8 +1,8 @@
 import { sql } from 'kysely'
 import type { Client, Pool } from 'pg'
-import type { Db } from '../../app/database/orm.ts'
 import type { Log } from '../log.ts'
 import { isDiskFull } from './disk-full.ts'
+import type { Db } from './tables.ts'
 
 /** Rows of 100 bytes that a probe writes: more than a megabyte, so that it needs new room on the disk. */
 const PROBE_ROWS = 12_000

@@ -1,25 +1,32 @@
 import { createHash } from 'node:crypto'
 import { Client } from 'pg'
 
-/** Texts of queries that are executed often, and the name under which every connection prepares each once. */
-const names = new Map<string, string>()
+/** Begins the text of a query that is executed as a prepared statement; the statement's name follows. */
+const MARK = '/* prepared '
+const NAME_LENGTH = 16
 
 /**
- * From now on every connection lets the database parse and plan this query once, not with each execution. Only
- * for texts that are written in the code, so that their number is fixed. One that says `*` is left as it is:
- * prepared, it would fail for ever once a migration adds a column under a running process.
+ * Marks the text of a query, so that every connection lets the database parse and plan it once, not with each
+ * execution. Only for texts that are written in the code: their number is fixed. A text that says `*` is returned as it
+ * is, because a prepared `*` fails for as long as the connection lives once a migration adds a column.
  */
-export function prepare(text: string): void {
-  if (/\*(?!\))/.test(text)) return // count(*) is no list of columns
-  names.set(text, createHash('sha256').update(text).digest('base64url').slice(0, 16))
+export function prepared(text: string): string {
+  if (/\*(?!\))/.test(text)) return text // count(*) is no list of columns
+  const name = createHash('sha256').update(text).digest('base64url').slice(0, NAME_LENGTH)
+  return `${MARK}${name} */ ${text}`
 }
 
-/** A connection that executes those queries as prepared statements, whoever asks for them. */
+const nameOf = (text: unknown): string | undefined =>
+  typeof text === 'string' && text.startsWith(MARK)
+    ? text.slice(MARK.length, MARK.length + NAME_LENGTH)
+    : undefined
+
+/** A connection that executes marked queries as prepared statements. */
 export class PreparingClient extends Client {
   // biome-ignore lint/suspicious/noExplicitAny: all of the driver's overloads pass through
   override query(...input: any[]): any {
     const [text, values] = input
-    const name = typeof text === 'string' && input.length === 2 ? names.get(text) : undefined
+    const name = input.length === 2 ? nameOf(text) : undefined
     const args = name === undefined ? input : [{ name, text, values }]
     return (super.query as (...args: unknown[]) => unknown)(...args)
   }

@@ -1,4 +1,5 @@
 import { defineEntity, type InferEntity, p } from '@mikro-orm/core'
+import type { TablesOf } from '../database/tables.ts'
 
 /** A fact waiting to be told to the hub. Written with the change it tells of, removed once published. */
 export const OutboxEvent = defineEntity({
@@ -12,3 +13,7 @@ export const OutboxEvent = defineEntity({
   },
 })
 export type OutboxEvent = InferEntity<typeof OutboxEvent>
+
+declare module '../database/tables.ts' {
+  interface Tables extends TablesOf<typeof OutboxEvent> {}
+}

@@ -1,6 +1,6 @@
 import { sql, type Transaction } from 'kysely'
-import type { Db, Tables } from '../../app/database/orm.ts'
 import { compiled } from '../database/compiled.ts'
+import type { Db, Tables } from '../database/tables.ts'
 import type { Bus, RobotStop } from './bus.ts'
 import { catalog, type EventName, type EventPayload } from './catalog.ts'
 

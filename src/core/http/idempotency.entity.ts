@@ -1,4 +1,5 @@
 import { defineEntity, type InferEntity, p } from '@mikro-orm/core'
+import type { TablesOf } from '../database/tables.ts'
 
 /** A request that carried an Idempotency-Key: under way, carried out, or answered. Kept for a day. */
 export const IdempotencyKey = defineEntity({
@@ -24,3 +25,7 @@ export const IdempotencyKey = defineEntity({
   },
 })
 export type IdempotencyKey = InferEntity<typeof IdempotencyKey>
+
+declare module '../database/tables.ts' {
+  interface Tables extends TablesOf<typeof IdempotencyKey> {}
+}

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import { sql, type Transaction } from 'kysely'
-import type { Db, Tables } from '../../app/database/orm.ts'
+import type { Db, Tables } from '../database/tables.ts'
 
 /** How long an answer is kept. */
 const KEPT_MS = 24 * 3_600_000

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import { type Kysely, type Selectable, sql } from 'kysely'
-import type { Db, Tables } from '../../app/database/orm.ts'
+import type { Db, Tables } from '../database/tables.ts'
 
 /** What the rows of all tables have in common that hold mails to be sent. */
 export interface QueueRow {

@@ -1,8 +1,9 @@
 import { statfs } from 'node:fs/promises'
 import { sql } from 'kysely'
-import type { Db, Orm } from '../../app/database/orm.ts'
+import type { Orm } from '../../app/database/orm.ts'
 import { within } from '../concurrency/async.ts'
 import type { DiskWatch } from '../database/disk-watch.ts'
+import type { Db } from '../database/tables.ts'
 import type { Metrics } from './metrics.ts'
 
 const LOOK_LIMIT_MS = 1_000

@@ -1,7 +1,7 @@
 import { exampleIds, idOf } from '@wheelhouse/protocol'
 import { z } from 'zod'
-import type { Db } from '../../app/database/orm.ts'
 import { iso } from '../../core/database/iso.ts'
+import type { Db } from '../../core/database/tables.ts'
 import { type Endpoint, endpoint } from '../../core/http/endpoint.ts'
 import { line, queryInteger, timestamp } from '../../core/http/fields.ts'
 

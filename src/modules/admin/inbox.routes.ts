@@ -1,7 +1,7 @@
 import { type Selectable, sql } from 'kysely'
 import { z } from 'zod'
-import type { Db, Tables } from '../../app/database/orm.ts'
 import { iso } from '../../core/database/iso.ts'
+import type { Db, Tables } from '../../core/database/tables.ts'
 import { type Endpoint, endpoint } from '../../core/http/endpoint.ts'
 import { queryInteger } from '../../core/http/fields.ts'
 import { ContactMessageView } from '../support/contact.schema.ts'

@@ -1,4 +1,4 @@
-import type { Db } from '../../app/database/orm.ts'
+import type { Db } from '../../core/database/tables.ts'
 import { type Endpoint, endpoint } from '../../core/http/endpoint.ts'
 import { Overview } from './overview.schema.ts'
 import { readOverview } from './overview.service.ts'

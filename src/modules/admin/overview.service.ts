@@ -1,7 +1,7 @@
 import { type RobotStatus, SessionStatus } from '@wheelhouse/protocol'
 import { sql } from 'kysely'
-import type { Db } from '../../app/database/orm.ts'
 import { iso } from '../../core/database/iso.ts'
+import type { Db } from '../../core/database/tables.ts'
 import type { Overview } from './overview.schema.ts'
 
 /** Sessions and gateways of one answer. */

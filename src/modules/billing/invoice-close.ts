@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { type Selectable, type SqlBool, sql } from 'kysely'
-import type { Db, Tables } from '../../app/database/orm.ts'
 import { audit } from '../../core/audit/audit.ts'
+import type { Db, Tables } from '../../core/database/tables.ts'
 import { isDatabaseAway } from '../../core/errors/errors.ts'
 import type { Transact, Tx } from '../../core/events/transactor.ts'
 import type { Log } from '../../core/log.ts'

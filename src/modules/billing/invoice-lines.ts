@@ -1,5 +1,5 @@
 import { type NotNull, sql } from 'kysely'
-import type { Db } from '../../app/database/orm.ts'
+import type { Db } from '../../core/database/tables.ts'
 
 /** One session on an invoice. */
 export type SessionLine = Awaited<ReturnType<typeof sessionLines>>[number]

@@ -1,5 +1,6 @@
 import { defineEntity, type InferEntity, p } from '@mikro-orm/core'
-import { User } from '../identity/user.entity.ts'
+import { referenceTo } from '../../core/database/reference.ts'
+import type { TablesOf } from '../../core/database/tables.ts'
 import { InvoiceStatus } from './invoice.schema.ts'
 
 /**
@@ -25,7 +26,7 @@ export const Invoice = defineEntity({
   ],
   properties: {
     id: p.uuid().primary(),
-    client: () => p.manyToOne(User).mapToPk(),
+    client: () => referenceTo('User'),
     /** `YYYY-MM`. Sessions that ended earlier but came too late for their own month are on it as well. */
     month: p.text(),
     status: p.enum(InvoiceStatus.options),
@@ -45,3 +46,7 @@ export const Invoice = defineEntity({
   },
 })
 export type Invoice = InferEntity<typeof Invoice>
+
+declare module '../../core/database/tables.ts' {
+  interface Tables extends TablesOf<typeof Invoice> {}
+}

@@ -1,7 +1,7 @@
 import type { Selectable } from 'kysely'
 import type { z } from 'zod'
-import type { Tables } from '../../app/database/orm.ts'
 import { iso } from '../../core/database/iso.ts'
+import type { Tables } from '../../core/database/tables.ts'
 import type { InvoiceLine, InvoiceView } from './invoice.schema.ts'
 import type { SessionLine } from './invoice-lines.ts'
 import { CURRENCY } from './money.ts'

@@ -1,8 +1,7 @@
 import { defineEntity, type InferEntity, p } from '@mikro-orm/core'
 import { z } from 'zod'
-import { User } from '../identity/user.entity.ts'
-import { Payout } from '../payments/payout.entity.ts'
-import { Session } from '../sessions/session.entity.ts'
+import { referenceTo } from '../../core/database/reference.ts'
+import type { TablesOf } from '../../core/database/tables.ts'
 import { Invoice } from './invoice.entity.ts'
 
 /** Where money can be. What each means stands in ledger.ts. */
@@ -62,15 +61,19 @@ export const LedgerEntry = defineEntity({
     postingId: p.uuid(),
     account: p.enum(Account.options),
     /** Whose receivable or payable it is; null for the platform's own accounts. */
-    user: () => p.manyToOne(User).mapToPk().nullable().deleteRule('restrict'),
+    user: () => referenceTo('User').nullable().deleteRule('restrict'),
     /** Debits are positive, credits negative. */
     amountCents: p.bigint('number'),
-    session: () => p.manyToOne(Session).mapToPk().nullable().deleteRule('restrict'),
+    session: () => referenceTo('Session').nullable().deleteRule('restrict'),
     invoice: () => p.manyToOne(Invoice).mapToPk().nullable().deleteRule('restrict'),
-    payout: () => p.manyToOne(Payout).mapToPk().nullable().deleteRule('restrict'),
+    payout: () => referenceTo('Payout').nullable().deleteRule('restrict'),
     /** What happened, e.g. `session_charge`. */
     kind: p.text(),
     at: p.datetime(3).defaultRaw('now()'),
   },
 })
 export type LedgerEntry = InferEntity<typeof LedgerEntry>
+
+declare module '../../core/database/tables.ts' {
+  interface Tables extends TablesOf<typeof LedgerEntry> {}
+}

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto'
-import type { Db } from '../../app/database/orm.ts'
+import type { Db } from '../../core/database/tables.ts'
 import type { Tx } from '../../core/events/transactor.ts'
 import type { Account } from './ledger.entity.ts'
 

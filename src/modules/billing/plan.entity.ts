@@ -1,4 +1,5 @@
 import { defineEntity, type InferEntity, p } from '@mikro-orm/core'
+import type { TablesOf } from '../../core/database/tables.ts'
 
 /** What a client pays for a minute, and how much of it the operator earns. Exactly one plan is the default. */
 export const PricingPlan = defineEntity({
@@ -30,3 +31,7 @@ export const PricingPlan = defineEntity({
   },
 })
 export type PricingPlan = InferEntity<typeof PricingPlan>
+
+declare module '../../core/database/tables.ts' {
+  interface Tables extends TablesOf<typeof PricingPlan> {}
+}

@@ -1,5 +1,5 @@
-import type { Db } from '../../app/database/orm.ts'
 import { audit } from '../../core/audit/audit.ts'
+import type { Db } from '../../core/database/tables.ts'
 import { badRequest, notFound } from '../../core/errors/errors.ts'
 import type { Transact } from '../../core/events/transactor.ts'
 

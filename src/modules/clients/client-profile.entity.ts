@@ -1,12 +1,13 @@
 import { defineEntity, type InferEntity, p } from '@mikro-orm/core'
-import { User } from '../identity/user.entity.ts'
+import { referenceTo } from '../../core/database/reference.ts'
+import type { TablesOf } from '../../core/database/tables.ts'
 
 /** Who pays for a client's sessions and how to reach them; made when it is first saved. */
 export const ClientProfile = defineEntity({
   name: 'ClientProfile',
   tableName: 'client_profiles',
   properties: {
-    user: () => p.manyToOne(User).mapToPk().primary().deleteRule('cascade'),
+    user: () => referenceTo('User').primary().deleteRule('cascade'),
     companyName: p.text().nullable(),
     contactEmail: p.text().nullable(),
     phone: p.text().nullable(),
@@ -18,3 +19,7 @@ export const ClientProfile = defineEntity({
   },
 })
 export type ClientProfile = InferEntity<typeof ClientProfile>
+
+declare module '../../core/database/tables.ts' {
+  interface Tables extends TablesOf<typeof ClientProfile> {}
+}

@@ -1,5 +1,5 @@
 import type { Selectable } from 'kysely'
-import type { Db, Tables } from '../../app/database/orm.ts'
+import type { Db, Tables } from '../../core/database/tables.ts'
 import { notFound } from '../../core/errors/errors.ts'
 import type { UpdateClientProfile } from './client-profile.schema.ts'
 

@@ -1,7 +1,7 @@
 import { RobotStatus } from '@wheelhouse/protocol'
 import { sql } from 'kysely'
-import type { Db } from '../../app/database/orm.ts'
 import { countsOf } from '../../core/database/counts.ts'
+import type { Db } from '../../core/database/tables.ts'
 import { addMonths, monthOf, startOf } from '../billing/month.ts'
 import { BYTES_PER_MB } from '../sessions/session.view.ts'
 import { averageRating, sessionsByStatus } from '../sessions/session-counts.ts'

@@ -1,7 +1,6 @@
 import { defineEntity, type InferEntity, p } from '@mikro-orm/core'
-import { User } from '../identity/user.entity.ts'
-import { Robot } from '../robots/robot.entity.ts'
-import { Session } from '../sessions/session.entity.ts'
+import { referenceTo } from '../../core/database/reference.ts'
+import type { TablesOf } from '../../core/database/tables.ts'
 
 /** Everything a robot has recorded. Made with its first episode; stays when the robot is removed. */
 export const Dataset = defineEntity({
@@ -16,9 +15,9 @@ export const Dataset = defineEntity({
   ],
   properties: {
     id: p.uuid().primary(),
-    robot: () => p.manyToOne(Robot).mapToPk(),
+    robot: () => referenceTo('Robot'),
     /** The robot's owner. */
-    client: () => p.manyToOne(User).mapToPk(),
+    client: () => referenceTo('User'),
     episodeCount: p.integer().default(0),
     sizeBytes: p.bigint('number').default(0),
     createdAt: p.datetime(3).defaultRaw('now()'),
@@ -47,9 +46,9 @@ export const Episode = defineEntity({
   properties: {
     id: p.uuid().primary(),
     dataset: () => p.manyToOne(Dataset).mapToPk(),
-    robot: () => p.manyToOne(Robot).mapToPk(),
+    robot: () => referenceTo('Robot'),
     /** The session it was recorded in; null when it began in none. */
-    session: () => p.manyToOne(Session).mapToPk().nullable(),
+    session: () => referenceTo('Session').nullable(),
     /** The robot's own name for it. */
     episodeId: p.text(),
     startedAt: p.datetime(3),
@@ -61,3 +60,7 @@ export const Episode = defineEntity({
   },
 })
 export type Episode = InferEntity<typeof Episode>
+
+declare module '../../core/database/tables.ts' {
+  interface Tables extends TablesOf<typeof Dataset | typeof Episode> {}
+}

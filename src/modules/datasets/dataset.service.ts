@@ -1,4 +1,4 @@
-import type { Db } from '../../app/database/orm.ts'
+import type { Db } from '../../core/database/tables.ts'
 import { badRequest, notFound } from '../../core/errors/errors.ts'
 import type { ListEpisodes } from './dataset.schema.ts'
 import type { DatasetRow, EpisodeRow } from './dataset.view.ts'

@@ -1,4 +1,5 @@
 import { defineEntity, type InferEntity, p } from '@mikro-orm/core'
+import type { TablesOf } from '../../core/database/tables.ts'
 import { User } from './user.entity.ts'
 
 /** A programmatic credential. Only its SHA-256 is kept, so a stolen database opens no door. */
@@ -27,3 +28,7 @@ export const ApiKey = defineEntity({
   },
 })
 export type ApiKey = InferEntity<typeof ApiKey>
+
+declare module '../../core/database/tables.ts' {
+  interface Tables extends TablesOf<typeof ApiKey> {}
+}

@@ -1,4 +1,5 @@
 import { defineEntity, type InferEntity, p } from '@mikro-orm/core'
+import type { TablesOf } from '../../core/database/tables.ts'
 import { User } from './user.entity.ts'
 
 /** When a person was last seen at the hub. Rows are left to age: who is gone is simply not seen any more. */
@@ -12,3 +13,7 @@ export const UserPresence = defineEntity({
   },
 })
 export type UserPresence = InferEntity<typeof UserPresence>
+
+declare module '../../core/database/tables.ts' {
+  interface Tables extends TablesOf<typeof UserPresence> {}
+}

@@ -1,5 +1,5 @@
 import { sql } from 'kysely'
-import type { Db } from '../../app/database/orm.ts'
+import type { Db } from '../../core/database/tables.ts'
 
 /** A person counts as present for this long after the hub last saw them: three of its rounds. */
 export const PRESENT_SECONDS = 15

@@ -1,5 +1,6 @@
 import { defineEntity, type InferEntity, p } from '@mikro-orm/core'
-import { PricingPlan } from '../billing/plan.entity.ts'
+import { referenceTo } from '../../core/database/reference.ts'
+import type { TablesOf } from '../../core/database/tables.ts'
 
 /** A person known through the identity provider; created on first sight of an (issuer, subject) pair. */
 export const User = defineEntity({
@@ -39,7 +40,7 @@ export const User = defineEntity({
     /** How many of the user's notifications are unread; changes under the same lock. */
     notificationUnread: p.integer().default(0),
     /** What the user pays as a client; null = the default plan, whichever that is. */
-    plan: () => p.manyToOne(PricingPlan).mapToPk().nullable().deleteRule('restrict'),
+    plan: () => referenceTo('PricingPlan').nullable().deleteRule('restrict'),
     /** Counts the changes of what the user may do: roles, address, certifications. Kept by triggers. */
     rightsVersion: p.integer().default(0),
     /** When that was last, by the database's clock. */
@@ -48,3 +49,7 @@ export const User = defineEntity({
   },
 })
 export type User = InferEntity<typeof User>
+
+declare module '../../core/database/tables.ts' {
+  interface Tables extends TablesOf<typeof User> {}
+}

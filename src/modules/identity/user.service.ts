@@ -1,16 +1,17 @@
 import { randomUUID } from 'node:crypto'
 import type { Role } from '@wheelhouse/protocol'
 import { type Selectable, sql } from 'kysely'
-import type { Db, Tables } from '../../app/database/orm.ts'
 import { columnsOf } from '../../core/database/columns.ts'
 import { compiled } from '../../core/database/compiled.ts'
 import { gathered } from '../../core/database/gathered.ts'
+import type { Db, Tables } from '../../core/database/tables.ts'
 import { notFound } from '../../core/errors/errors.ts'
 import type { Transact } from '../../core/events/transactor.ts'
 import type { Introduction } from './onboarding.ts'
 import type { UpdateProfile } from './profile.schema.ts'
 import { takeRole } from './role.service.ts'
 import type { TokenClaims } from './tokens.ts'
+import { User } from './user.entity.ts'
 
 export type UserRow = Selectable<Tables['users']>
 
@@ -34,7 +35,7 @@ const findHolders = compiled<{ issuers: readonly string[]; subjects: readonly st
       join.onRef('users.issuer', '=', 'token.issuer').onRef('users.subject', '=', 'token.subject'),
     )
     .select('token.place')
-    .select(columnsOf('users').map((column) => `users.${column}` as const)),
+    .select(columnsOf(User).map((column) => `users.${column}` as const)),
 )
 
 const findStandings = compiled<{ ids: readonly string[] }>()((db, place) =>

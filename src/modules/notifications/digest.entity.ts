@@ -1,5 +1,6 @@
 import { defineEntity, type InferEntity, p } from '@mikro-orm/core'
-import { User } from '../identity/user.entity.ts'
+import { referenceTo } from '../../core/database/reference.ts'
+import type { TablesOf } from '../../core/database/tables.ts'
 
 /**
  * Somebody who has notifications that no mail has told of. One row a person, however many there are: whoever
@@ -15,7 +16,7 @@ export const NotificationDigest = defineEntity({
     },
   ],
   properties: {
-    user: () => p.manyToOne(User).mapToPk().primary().deleteRule('cascade'),
+    user: () => referenceTo('User').primary().deleteRule('cascade'),
     /** The first of them. */
     fromSeq: p.integer(),
     /** When it is to be looked at whether they are worth a mail by now. */
@@ -23,3 +24,7 @@ export const NotificationDigest = defineEntity({
   },
 })
 export type NotificationDigest = InferEntity<typeof NotificationDigest>
+
+declare module '../../core/database/tables.ts' {
+  interface Tables extends TablesOf<typeof NotificationDigest> {}
+}

@@ -1,6 +1,6 @@
 import type { Selectable } from 'kysely'
 import { sql } from 'kysely'
-import type { Db, Tables } from '../../app/database/orm.ts'
+import type { Db, Tables } from '../../core/database/tables.ts'
 import type { Log } from '../../core/log.ts'
 import { createMailDelivery } from '../../core/mail/mail-delivery.ts'
 import { createMailQueue } from '../../core/mail/mail-queue.ts'

@@ -1,6 +1,7 @@
 import { defineEntity, type InferEntity, p } from '@mikro-orm/core'
+import { referenceTo } from '../../core/database/reference.ts'
+import type { TablesOf } from '../../core/database/tables.ts'
 import { deliveryColumns } from '../../core/mail/mail-columns.ts'
-import { User } from '../identity/user.entity.ts'
 
 /** A mail that tells of notifications, and how far its delivery has come. The rows are the queue. */
 export const NotificationMail = defineEntity({
@@ -35,7 +36,7 @@ export const NotificationMail = defineEntity({
   ],
   properties: {
     id: p.uuid().primary(),
-    user: () => p.manyToOne(User).mapToPk().deleteRule('cascade'),
+    user: () => referenceTo('User').deleteRule('cascade'),
     /** The notifications it tells of, oldest first. What it says follows from them, so it is the same each time. */
     seqs: p.array<number>(Number, String).columnType('int[]'),
     /** How many older ones it only counts. */
@@ -46,3 +47,7 @@ export const NotificationMail = defineEntity({
   },
 })
 export type NotificationMail = InferEntity<typeof NotificationMail>
+
+declare module '../../core/database/tables.ts' {
+  interface Tables extends TablesOf<typeof NotificationMail> {}
+}

@@ -1,5 +1,6 @@
 import { defineEntity, type InferEntity, p } from '@mikro-orm/core'
-import { User } from '../identity/user.entity.ts'
+import { referenceTo } from '../../core/database/reference.ts'
+import type { TablesOf } from '../../core/database/tables.ts'
 
 /** Something a user should know. `seq` is gapless per user, so a client can ask for what it missed. */
 export const Notification = defineEntity({
@@ -13,7 +14,7 @@ export const Notification = defineEntity({
     },
   ],
   properties: {
-    user: () => p.manyToOne(User).mapToPk().primary().deleteRule('cascade'),
+    user: () => referenceTo('User').primary().deleteRule('cascade'),
     seq: p.integer().primary(),
     type: p.text(),
     data: p.json<Record<string, unknown>>(),
@@ -24,3 +25,7 @@ export const Notification = defineEntity({
   },
 })
 export type Notification = InferEntity<typeof Notification>
+
+declare module '../../core/database/tables.ts' {
+  interface Tables extends TablesOf<typeof Notification> {}
+}

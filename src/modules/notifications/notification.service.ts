@@ -1,7 +1,7 @@
 import { NotificationEvent } from '@wheelhouse/protocol'
 import type { Selectable } from 'kysely'
-import type { Db, Tables } from '../../app/database/orm.ts'
 import { iso } from '../../core/database/iso.ts'
+import type { Db, Tables } from '../../core/database/tables.ts'
 import { notFound } from '../../core/errors/errors.ts'
 import type { Transact } from '../../core/events/transactor.ts'
 import { countRead, lockCounts } from './read-state.ts'

@@ -1,6 +1,6 @@
 import { sql } from 'kysely'
-import type { Db } from '../../app/database/orm.ts'
 import { iso } from '../../core/database/iso.ts'
+import type { Db } from '../../core/database/tables.ts'
 import { notFound } from '../../core/errors/errors.ts'
 import { PRESENT_SECONDS } from '../identity/user-presence.ts'
 import { openingAt } from './availability.ts'

@@ -1,5 +1,6 @@
 import { defineEntity, type InferEntity, p } from '@mikro-orm/core'
-import { User } from '../identity/user.entity.ts'
+import { referenceTo } from '../../core/database/reference.ts'
+import type { TablesOf } from '../../core/database/tables.ts'
 import { CertificationStatus } from './certification.schema.ts'
 
 /** An operator's request to be trusted with a robot type, and what an admin decided. */
@@ -17,7 +18,7 @@ export const Certification = defineEntity({
   checks: [{ name: 'certifications_reason', expression: `"status" <> 'REVOKED' or "reason" is not null` }],
   properties: {
     id: p.uuid().primary(),
-    operator: () => p.manyToOne(User).mapToPk(),
+    operator: () => referenceTo('User'),
     robotType: p.text(),
     status: p.enum(CertificationStatus.options).default('PENDING'),
     note: p.text().nullable(),
@@ -25,7 +26,11 @@ export const Certification = defineEntity({
     reason: p.text().nullable(),
     requestedAt: p.datetime(3).defaultRaw('now()'),
     decidedAt: p.datetime(3).nullable(),
-    decidedBy: () => p.manyToOne(User).mapToPk().nullable(),
+    decidedBy: () => referenceTo('User').nullable(),
   },
 })
 export type Certification = InferEntity<typeof Certification>
+
+declare module '../../core/database/tables.ts' {
+  interface Tables extends TablesOf<typeof Certification> {}
+}

@@ -1,7 +1,7 @@
 import type { Selectable } from 'kysely'
 import { z } from 'zod'
-import type { Tables } from '../../app/database/orm.ts'
 import { iso } from '../../core/database/iso.ts'
+import type { Tables } from '../../core/database/tables.ts'
 import { type Endpoint, endpoint, idParams } from '../../core/http/endpoint.ts'
 import { AvailableRobot } from '../robots/robot.schema.ts'
 import {

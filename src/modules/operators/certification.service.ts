@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto'
-import type { Db } from '../../app/database/orm.ts'
 import { audit } from '../../core/audit/audit.ts'
+import type { Db } from '../../core/database/tables.ts'
 import { conflict, notFound, uniqueViolation } from '../../core/errors/errors.ts'
 import type { Transact, Tx } from '../../core/events/transactor.ts'
 import { notify } from '../notifications/notify.ts'

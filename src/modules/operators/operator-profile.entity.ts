@@ -1,12 +1,13 @@
 import { defineEntity, type InferEntity, p } from '@mikro-orm/core'
-import { User } from '../identity/user.entity.ts'
+import { referenceTo } from '../../core/database/reference.ts'
+import type { TablesOf } from '../../core/database/tables.ts'
 
 /** How an operator introduces themselves; made when it is first saved. */
 export const OperatorProfile = defineEntity({
   name: 'OperatorProfile',
   tableName: 'operator_profiles',
   properties: {
-    user: () => p.manyToOne(User).mapToPk().primary().deleteRule('cascade'),
+    user: () => referenceTo('User').primary().deleteRule('cascade'),
     headline: p.text().nullable(),
     bio: p.text().nullable(),
     country: p.text().nullable(),
@@ -18,3 +19,7 @@ export const OperatorProfile = defineEntity({
   },
 })
 export type OperatorProfile = InferEntity<typeof OperatorProfile>
+
+declare module '../../core/database/tables.ts' {
+  interface Tables extends TablesOf<typeof OperatorProfile> {}
+}

@@ -1,5 +1,5 @@
 import { sql } from 'kysely'
-import type { Db } from '../../app/database/orm.ts'
+import type { Db } from '../../core/database/tables.ts'
 import { notFound } from '../../core/errors/errors.ts'
 import { averageRating, ratingCount } from '../sessions/session-counts.ts'
 import type { SaveOperatorProfile } from './operator-profile.schema.ts'

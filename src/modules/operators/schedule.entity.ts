@@ -1,5 +1,6 @@
 import { defineEntity, type InferEntity, p } from '@mikro-orm/core'
-import { User } from '../identity/user.entity.ts'
+import { referenceTo } from '../../core/database/reference.ts'
+import type { TablesOf } from '../../core/database/tables.ts'
 import type { Slot } from './schedule.schema.ts'
 
 /** An operator's week. One row, so that it is replaced as a whole or not at all. */
@@ -7,7 +8,7 @@ export const OperatorSchedule = defineEntity({
   name: 'OperatorSchedule',
   tableName: 'operator_schedules',
   properties: {
-    user: () => p.manyToOne(User).mapToPk().primary().deleteRule('cascade'),
+    user: () => referenceTo('User').primary().deleteRule('cascade'),
     timezone: p.text(),
     /** Sorted, without overlaps. */
     slots: p.json<Slot[]>(),
@@ -15,3 +16,7 @@ export const OperatorSchedule = defineEntity({
   },
 })
 export type OperatorSchedule = InferEntity<typeof OperatorSchedule>
+
+declare module '../../core/database/tables.ts' {
+  interface Tables extends TablesOf<typeof OperatorSchedule> {}
+}

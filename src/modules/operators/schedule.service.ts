@@ -1,5 +1,5 @@
 import { sql } from 'kysely'
-import type { Db } from '../../app/database/orm.ts'
+import type { Db } from '../../core/database/tables.ts'
 import { badRequest } from '../../core/errors/errors.ts'
 import type { SaveSchedule, ScheduleView } from './schedule.schema.ts'
 

@@ -1,5 +1,5 @@
 import { sql } from 'kysely'
-import type { Db } from '../../app/database/orm.ts'
+import type { Db } from '../../core/database/tables.ts'
 import { availableForPayout, balance } from '../billing/ledger.ts'
 import { monthOf, startOf } from '../billing/month.ts'
 import { averageRating, ratingCount, sessionsByStatus } from '../sessions/session-counts.ts'

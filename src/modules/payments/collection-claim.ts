@@ -1,5 +1,5 @@
 import { type Selectable, sql } from 'kysely'
-import type { Db, Tables } from '../../app/database/orm.ts'
+import type { Db, Tables } from '../../core/database/tables.ts'
 
 /** After a step that did not work; then later and later, at last hourly. */
 const RETRY_MS = 60_000

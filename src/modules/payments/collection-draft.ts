@@ -1,4 +1,4 @@
-import type { Db } from '../../app/database/orm.ts'
+import type { Db } from '../../core/database/tables.ts'
 import { CURRENCY } from '../billing/money.ts'
 import type { CollectionRow } from './collection-claim.ts'
 import { linesOf, type NewLine } from './collection-lines.ts'

@@ -1,5 +1,5 @@
 import type Stripe from 'stripe'
-import type { Db } from '../../app/database/orm.ts'
+import type { Db } from '../../core/database/tables.ts'
 import { type DayLine, dayLines, type SessionLine, sessionLines } from '../billing/invoice-lines.ts'
 
 /** Lines the provider takes on one invoice. */

@@ -1,5 +1,6 @@
 import { defineEntity, type InferEntity, p } from '@mikro-orm/core'
-import { Invoice } from '../billing/invoice.entity.ts'
+import { referenceTo } from '../../core/database/reference.ts'
+import type { TablesOf } from '../../core/database/tables.ts'
 
 /** An invoice at the payment provider, and how far collecting its money has come. */
 export const InvoiceCollection = defineEntity({
@@ -14,7 +15,7 @@ export const InvoiceCollection = defineEntity({
   ],
   uniques: [{ name: 'invoice_collections_provider_id', properties: ['providerId'] }],
   properties: {
-    invoice: () => p.manyToOne(Invoice).mapToPk().primary().deleteRule('restrict'),
+    invoice: () => referenceTo('Invoice').primary().deleteRule('restrict'),
     /** Part of the idempotency keys of all that is asked for it. */
     requestKey: p.uuid(),
     /** What the provider calls it; null until it is made there. */
@@ -29,3 +30,7 @@ export const InvoiceCollection = defineEntity({
   },
 })
 export type InvoiceCollection = InferEntity<typeof InvoiceCollection>
+
+declare module '../../core/database/tables.ts' {
+  interface Tables extends TablesOf<typeof InvoiceCollection> {}
+}

@@ -1,4 +1,4 @@
-import type { Db } from '../../app/database/orm.ts'
+import type { Db } from '../../core/database/tables.ts'
 import type { Transact } from '../../core/events/transactor.ts'
 import type { Log } from '../../core/log.ts'
 import type { ClientProfiles } from '../clients/client-profile.service.ts'

@@ -1,7 +1,7 @@
 import type { Selectable } from 'kysely'
 import { z } from 'zod'
-import type { Tables } from '../../app/database/orm.ts'
 import { audit } from '../../core/audit/audit.ts'
+import type { Tables } from '../../core/database/tables.ts'
 import type { Tx } from '../../core/events/transactor.ts'
 import { post } from '../billing/ledger.ts'
 import { notify } from '../notifications/notify.ts'

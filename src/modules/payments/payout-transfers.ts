@@ -1,6 +1,6 @@
 import { sql } from 'kysely'
 import type Stripe from 'stripe'
-import type { Db } from '../../app/database/orm.ts'
+import type { Db } from '../../core/database/tables.ts'
 import type { Transact } from '../../core/events/transactor.ts'
 import type { Log } from '../../core/log.ts'
 import { CURRENCY } from '../billing/money.ts'

@@ -1,6 +1,7 @@
 import { defineEntity, type InferEntity, p } from '@mikro-orm/core'
 import { z } from 'zod'
-import { User } from '../identity/user.entity.ts'
+import { referenceTo } from '../../core/database/reference.ts'
+import type { TablesOf } from '../../core/database/tables.ts'
 
 export const PayoutStatus = z.enum(['PENDING', 'PAID', 'FAILED'])
 export type PayoutStatus = z.infer<typeof PayoutStatus>
@@ -29,7 +30,7 @@ export const Payout = defineEntity({
   ],
   properties: {
     id: p.uuid().primary(),
-    operator: () => p.manyToOne(User).mapToPk().deleteRule('restrict'),
+    operator: () => referenceTo('User').deleteRule('restrict'),
     amountCents: p.bigint('number'),
     currency: p.text(),
     /** The connected account it goes to, as it was when the payout was asked for. */
@@ -49,3 +50,7 @@ export const Payout = defineEntity({
   },
 })
 export type Payout = InferEntity<typeof Payout>
+
+declare module '../../core/database/tables.ts' {
+  interface Tables extends TablesOf<typeof Payout> {}
+}

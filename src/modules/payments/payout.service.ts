@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
-import type { Db } from '../../app/database/orm.ts'
 import { audit } from '../../core/audit/audit.ts'
 import { iso } from '../../core/database/iso.ts'
+import type { Db } from '../../core/database/tables.ts'
 import { conflict } from '../../core/errors/errors.ts'
 import type { Transact, Tx } from '../../core/events/transactor.ts'
 import { pendingEarnings } from '../billing/earnings.service.ts'

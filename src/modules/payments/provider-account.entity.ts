@@ -1,6 +1,7 @@
 import { defineEntity, type InferEntity, p } from '@mikro-orm/core'
 import { z } from 'zod'
-import { User } from '../identity/user.entity.ts'
+import { referenceTo } from '../../core/database/reference.ts'
+import type { TablesOf } from '../../core/database/tables.ts'
 
 /** Who somebody is at the payment provider: who pays, or who is paid. */
 export const ProviderAccountKind = z.enum(['customer', 'recipient'])
@@ -15,7 +16,7 @@ export const ProviderAccount = defineEntity({
   tableName: 'provider_accounts',
   uniques: [{ name: 'provider_accounts_provider_id', properties: ['providerId'] }],
   properties: {
-    user: () => p.manyToOne(User).mapToPk().primary().deleteRule('restrict'),
+    user: () => referenceTo('User').primary().deleteRule('restrict'),
     kind: p.enum(ProviderAccountKind.options).primary(),
     requestKey: p.uuid(),
     /** What the provider is asked with, word for word: the same key with other words is refused. */
@@ -26,3 +27,7 @@ export const ProviderAccount = defineEntity({
   },
 })
 export type ProviderAccount = InferEntity<typeof ProviderAccount>
+
+declare module '../../core/database/tables.ts' {
+  interface Tables extends TablesOf<typeof ProviderAccount> {}
+}

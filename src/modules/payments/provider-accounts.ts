@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto'
-import type { Db } from '../../app/database/orm.ts'
+import type { Db } from '../../core/database/tables.ts'
 import { unavailable } from '../../core/errors/errors.ts'
 import { isKeptAnswer, textOf } from './provider.ts'
 import type { ProviderAccountKind } from './provider-account.entity.ts'

@@ -1,4 +1,5 @@
 import { defineEntity, type InferEntity, p } from '@mikro-orm/core'
+import type { TablesOf } from '../../core/database/tables.ts'
 
 /** An event of the payment provider that was carried out. It is told of again and again until we have said so. */
 export const ProviderEvent = defineEntity({
@@ -24,3 +25,7 @@ export const ProviderObject = defineEntity({
   },
 })
 export type ProviderObject = InferEntity<typeof ProviderObject>
+
+declare module '../../core/database/tables.ts' {
+  interface Tables extends TablesOf<typeof ProviderEvent | typeof ProviderObject> {}
+}

@@ -1,5 +1,6 @@
 import { defineEntity, type InferEntity, p } from '@mikro-orm/core'
-import { Robot } from '../robots/robot.entity.ts'
+import { referenceTo } from '../../core/database/reference.ts'
+import type { TablesOf } from '../../core/database/tables.ts'
 
 /** A running gateway process. It renews `seenAt`; the worker takes over the robots of one that stops. */
 export const GatewayNode = defineEntity({
@@ -36,7 +37,7 @@ export const RobotPresence = defineEntity({
     },
   ],
   properties: {
-    robot: () => p.manyToOne(Robot).mapToPk().primary().deleteRule('cascade'),
+    robot: () => referenceTo('Robot').primary().deleteRule('cascade'),
     epoch: p.integer().default(0),
     connected: p.boolean().default(false),
     /** Node of the newest connection. No foreign key: a node's row may be gone before its robots are swept. */
@@ -57,3 +58,7 @@ export const RobotPresence = defineEntity({
   },
 })
 export type RobotPresence = InferEntity<typeof RobotPresence>
+
+declare module '../../core/database/tables.ts' {
+  interface Tables extends TablesOf<typeof GatewayNode | typeof RobotPresence> {}
+}

@@ -1,5 +1,5 @@
 import type { ExpressionBuilder } from 'kysely'
-import type { Tables } from '../../app/database/orm.ts'
+import type { Tables } from '../../core/database/tables.ts'
 
 /**
  * Matches robots whose owner is a client: nobody takes a robot whose owner can neither see nor stop it. Available

@@ -1,5 +1,5 @@
 import { type SelectQueryBuilder, sql } from 'kysely'
-import type { Tables } from '../../app/database/orm.ts'
+import type { Tables } from '../../core/database/tables.ts'
 import { type ListRobots, wordsOf } from './robot.schema.ts'
 
 /** What a search looks at, of one owner's robots: few enough to be read one by one. */

@@ -1,5 +1,6 @@
 import { defineEntity, type InferEntity, p } from '@mikro-orm/core'
 import { RobotLogLevel } from '@wheelhouse/protocol'
+import type { TablesOf } from '../../core/database/tables.ts'
 import { Robot } from './robot.entity.ts'
 
 /**
@@ -57,3 +58,7 @@ export const RobotLogLine = defineEntity({
   },
 })
 export type RobotLogLine = InferEntity<typeof RobotLogLine>
+
+declare module '../../core/database/tables.ts' {
+  interface Tables extends TablesOf<typeof RobotLogStream | typeof RobotLogLine> {}
+}

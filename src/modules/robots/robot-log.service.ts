@@ -1,6 +1,6 @@
 import { RobotLogLevel } from '@wheelhouse/protocol'
-import type { Db } from '../../app/database/orm.ts'
 import { iso } from '../../core/database/iso.ts'
+import type { Db } from '../../core/database/tables.ts'
 import { notFound } from '../../core/errors/errors.ts'
 import type { RobotLogQuery, RobotLogView } from './robot-log.schema.ts'
 

@@ -1,6 +1,6 @@
 import type { RobotLogLevel } from '@wheelhouse/protocol'
 import { sql } from 'kysely'
-import type { Db } from '../../app/database/orm.ts'
+import type { Db } from '../../core/database/tables.ts'
 
 /** A line of a robot's log as a gateway hands it over. */
 export interface ReportedLogLine {

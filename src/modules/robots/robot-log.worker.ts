@@ -1,6 +1,6 @@
 import type { RobotLogLevel } from '@wheelhouse/protocol'
 import { sql } from 'kysely'
-import type { Db } from '../../app/database/orm.ts'
+import type { Db } from '../../core/database/tables.ts'
 import type { Transact } from '../../core/events/transactor.ts'
 
 const DAY_MS = 24 * 3_600_000

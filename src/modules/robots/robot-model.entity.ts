@@ -1,4 +1,5 @@
 import { defineEntity, type InferEntity, p } from '@mikro-orm/core'
+import type { TablesOf } from '../../core/database/tables.ts'
 import { ControlMode, RobotCategory } from './robot-model.schema.ts'
 
 /** A robot model that the platform supports. */
@@ -25,3 +26,7 @@ export const RobotModel = defineEntity({
   },
 })
 export type RobotModel = InferEntity<typeof RobotModel>
+
+declare module '../../core/database/tables.ts' {
+  interface Tables extends TablesOf<typeof RobotModel> {}
+}

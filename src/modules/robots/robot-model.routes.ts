@@ -1,4 +1,4 @@
-import type { Db } from '../../app/database/orm.ts'
+import type { Db } from '../../core/database/tables.ts'
 import { notFound } from '../../core/errors/errors.ts'
 import { type Endpoint, endpoint } from '../../core/http/endpoint.ts'
 import { ModelParams, RobotModelList, RobotModelView } from './robot-model.schema.ts'

@@ -1,6 +1,6 @@
 import type { RobotStatusEvent } from '@wheelhouse/protocol'
-import type { Db } from '../../app/database/orm.ts'
 import { iso } from '../../core/database/iso.ts'
+import type { Db } from '../../core/database/tables.ts'
 import type { Caller } from '../../core/http/endpoint.ts'
 import type { Certifications } from '../operators/certification.service.ts'
 

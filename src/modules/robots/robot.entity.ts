@@ -1,6 +1,7 @@
 import { defineEntity, type InferEntity, p } from '@mikro-orm/core'
 import { RobotStatus, StopClear } from '@wheelhouse/protocol'
-import { User } from '../identity/user.entity.ts'
+import { referenceTo } from '../../core/database/reference.ts'
+import type { TablesOf } from '../../core/database/tables.ts'
 import { LogEventLevel } from './robot-log.schema.ts'
 
 /**
@@ -43,7 +44,7 @@ export const Robot = defineEntity({
   ],
   properties: {
     id: p.uuid().primary(),
-    owner: () => p.manyToOne(User).mapToPk(),
+    owner: () => referenceTo('User'),
     name: p.text(),
     robotType: p.text(),
     hardwareId: p.text(),
@@ -70,3 +71,7 @@ export const Robot = defineEntity({
   },
 })
 export type Robot = InferEntity<typeof Robot>
+
+declare module '../../core/database/tables.ts' {
+  interface Tables extends TablesOf<typeof Robot> {}
+}

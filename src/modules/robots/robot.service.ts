@@ -1,11 +1,12 @@
 import { randomUUID } from 'node:crypto'
-import type { Db } from '../../app/database/orm.ts'
 import { audit } from '../../core/audit/audit.ts'
 import { columnsOf } from '../../core/database/columns.ts'
 import { compiled } from '../../core/database/compiled.ts'
+import type { Db } from '../../core/database/tables.ts'
 import { conflict, forbidden, notFound, uniqueViolation } from '../../core/errors/errors.ts'
 import type { Transact, Tx } from '../../core/events/transactor.ts'
 import { linkChanged } from './link-changed.ts'
+import { Robot } from './robot.entity.ts'
 import type { ListRobots, RegisterRobot, UpdateRobot } from './robot.schema.ts'
 import type { RobotDetailRow, RobotRow } from './robot.view.ts'
 import { newestFirst, passing } from './robot-filters.ts'
@@ -14,7 +15,7 @@ const robotsWithPresence = (db: Db) =>
   db
     .selectFrom('robots')
     .innerJoin('robot_presence', 'robot_presence.robot_id', 'robots.id')
-    .select(columnsOf('robots').map((column) => `robots.${column}` as const))
+    .select(columnsOf(Robot).map((column) => `robots.${column}` as const))
     .select(['robot_presence.last_online', 'robot_presence.last_heartbeat'])
     .where('robots.deleted_at', 'is', null)
 

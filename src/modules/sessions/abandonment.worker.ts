@@ -1,5 +1,5 @@
 import { type RawBuilder, sql } from 'kysely'
-import type { Db } from '../../app/database/orm.ts'
+import type { Db } from '../../core/database/tables.ts'
 import { isDatabaseAway } from '../../core/errors/errors.ts'
 import type { Transact } from '../../core/events/transactor.ts'
 import type { Log } from '../../core/log.ts'

@@ -1,5 +1,5 @@
 import { type ExpressionBuilder, type RawBuilder, sql } from 'kysely'
-import type { Db, Tables } from '../../app/database/orm.ts'
+import type { Db, Tables } from '../../core/database/tables.ts'
 import { type AppError, conflict, exclusionViolation } from '../../core/errors/errors.ts'
 import { PLANNED_WINDOW } from './session.entity.ts'
 

@@ -1,4 +1,4 @@
-import type { Db } from '../../app/database/orm.ts'
+import type { Db } from '../../core/database/tables.ts'
 import { conflict } from '../../core/errors/errors.ts'
 import type { Tx } from '../../core/events/transactor.ts'
 import { type Booking, extendedBooking, extendedMinutes } from './booking.service.ts'

@@ -1,4 +1,5 @@
 import { defineEntity, type InferEntity, p } from '@mikro-orm/core'
+import type { TablesOf } from '../../core/database/tables.ts'
 import { Session } from './session.entity.ts'
 
 /** A client's request for more time. At most one waits per session; a session that ends lets it expire. */
@@ -30,3 +31,7 @@ export const SessionExtension = defineEntity({
   },
 })
 export type SessionExtension = InferEntity<typeof SessionExtension>
+
+declare module '../../core/database/tables.ts' {
+  interface Tables extends TablesOf<typeof SessionExtension> {}
+}

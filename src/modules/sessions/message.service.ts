@@ -1,12 +1,13 @@
 import { randomUUID } from 'node:crypto'
 import type { ChatMessage, Role } from '@wheelhouse/protocol'
 import { sql } from 'kysely'
-import type { Db } from '../../app/database/orm.ts'
 import { columnsOf } from '../../core/database/columns.ts'
 import { compiled } from '../../core/database/compiled.ts'
+import type { Db } from '../../core/database/tables.ts'
 import { AppError, notFound, uniqueViolation } from '../../core/errors/errors.ts'
 import type { Transact } from '../../core/events/transactor.ts'
 import type { Caller } from '../../core/http/endpoint.ts'
+import { Message } from './session.entity.ts'
 import { messageView } from './session.view.ts'
 import { appendToLog } from './session-log.ts'
 import type { SessionParties, SessionQueries } from './session-queries.ts'
@@ -58,7 +59,7 @@ const insertNext = compiled<NewMessage>()((db, place) =>
           sql<Date>`${place('at')}::timestamptz`.as('created_at'),
         ]),
     )
-    .returning(columnsOf('messages')),
+    .returning(columnsOf(Message)),
 )
 
 /** The chat of a session; its messages share the numbering of the session's log. */

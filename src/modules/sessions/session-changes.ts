@@ -1,7 +1,7 @@
 import type { PlatformReason, SessionStatus } from '@wheelhouse/protocol'
 import { type ExpressionBuilder, type Selectable, sql, type UpdateObject } from 'kysely'
-import type { Tables } from '../../app/database/orm.ts'
 import { iso } from '../../core/database/iso.ts'
+import type { Tables } from '../../core/database/tables.ts'
 import type { Tx } from '../../core/events/transactor.ts'
 import { notify } from '../notifications/notify.ts'
 import { linkChanged } from '../robots/link-changed.ts'

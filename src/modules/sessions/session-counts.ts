@@ -1,7 +1,7 @@
 import { SessionStatus } from '@wheelhouse/protocol'
 import { sql } from 'kysely'
-import type { Db } from '../../app/database/orm.ts'
 import { countsOf } from '../../core/database/counts.ts'
+import type { Db } from '../../core/database/tables.ts'
 
 /** Over sessions: null while none is rated. */
 export const averageRating = sql<number | null>`round(avg(rating), 2)::float8`

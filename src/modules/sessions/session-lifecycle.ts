@@ -1,7 +1,7 @@
 import { actionTexts, type EndReason, roleTexts, type SessionAction } from '@wheelhouse/protocol'
 import { sql } from 'kysely'
-import type { Db } from '../../app/database/orm.ts'
 import { audit } from '../../core/audit/audit.ts'
+import type { Db } from '../../core/database/tables.ts'
 import { conflict, forbidden } from '../../core/errors/errors.ts'
 import type { Transact, Tx } from '../../core/events/transactor.ts'
 import type { Caller } from '../../core/http/endpoint.ts'

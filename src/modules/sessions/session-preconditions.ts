@@ -5,6 +5,7 @@ import { type AppError, conflict, forbidden, notFound } from '../../core/errors/
 import type { Tx } from '../../core/events/transactor.ts'
 import { linkChanged } from '../robots/link-changed.ts'
 import { ownedByClient } from '../robots/owned-by-client.ts'
+import { Robot } from '../robots/robot.entity.ts'
 import { lastHeartbeat, lockRobot, type RobotRecord, tellRobotStatus } from './session-changes.ts'
 
 // What a start asks for: an AVAILABLE robot, an operator who is free, a certification where the owner wants one.
@@ -19,7 +20,7 @@ const claim = compiled<{ robotId: string }>()((db, place) =>
     .where('deleted_at', 'is', null)
     .where('on_hold', '=', false)
     .where(ownedByClient)
-    .returning(columnsOf('robots'))
+    .returning(columnsOf(Robot))
     .returning(lastHeartbeat),
 )
 

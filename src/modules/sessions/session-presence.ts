@@ -1,6 +1,6 @@
 import type { PauseReason } from '@wheelhouse/protocol'
-import type { Db } from '../../app/database/orm.ts'
 import { iso } from '../../core/database/iso.ts'
+import type { Db } from '../../core/database/tables.ts'
 import type { Transact, Tx } from '../../core/events/transactor.ts'
 import { announce, isConnected, lockRobot, type RobotRecord, type SessionRecord } from './session-changes.ts'
 import { countActiveTime, outageSoFar } from './session-time.ts'

@@ -1,11 +1,12 @@
 import type { SessionLogEvent, SessionStatus } from '@wheelhouse/protocol'
 import { type RawBuilder, sql } from 'kysely'
-import type { Db } from '../../app/database/orm.ts'
 import { columnsOf } from '../../core/database/columns.ts'
 import { compiled } from '../../core/database/compiled.ts'
 import { gathered } from '../../core/database/gathered.ts'
+import type { Db } from '../../core/database/tables.ts'
 import { notFound } from '../../core/errors/errors.ts'
 import type { Caller } from '../../core/http/endpoint.ts'
+import { Message, Session, SessionEvent } from './session.entity.ts'
 import type { ListSessions } from './session.schema.ts'
 import {
   eventView,
@@ -126,7 +127,7 @@ const partiesOf = compiled<Ids>()((db, place) =>
 
 const detailsOf = compiled<Ids>()((db, place) =>
   withNames(db)
-    .select(columnsOf('sessions').map((column) => `sessions.${column}` as const))
+    .select(columnsOf(Session).map((column) => `sessions.${column}` as const))
     .innerJoin('robot_presence', 'robot_presence.robot_id', 'sessions.robot_id')
     .select(['robot_presence.connected as robot_connected', 'robots.stream_url', 'robots.stop_clear'])
     .leftJoin('session_latency', 'session_latency.session_id', 'sessions.id')
@@ -163,7 +164,7 @@ const entriesOf = compiled<Stretches>()((db, place) =>
     .innerJoin('session_events as found', 'found.session_id', 'stretch.session_id')
     .where(inStretch)
     .select('stretch.place')
-    .select(columnsOf('session_events').map((column) => `found.${column}` as const))
+    .select(columnsOf(SessionEvent).map((column) => `found.${column}` as const))
     .orderBy('found.session_id')
     .orderBy('found.seq'),
 )
@@ -174,7 +175,7 @@ const messagesOf = compiled<Stretches>()((db, place) =>
     .innerJoin('messages as found', 'found.session_id', 'stretch.session_id')
     .where(inStretch)
     .select('stretch.place')
-    .select(columnsOf('messages').map((column) => `found.${column}` as const)),
+    .select(columnsOf(Message).map((column) => `found.${column}` as const)),
 )
 
 /** Whether somebody may see a session: who drives, who owns, and admins. */

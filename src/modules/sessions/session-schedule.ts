@@ -1,5 +1,5 @@
 import { sql } from 'kysely'
-import type { Db } from '../../app/database/orm.ts'
+import type { Db } from '../../core/database/tables.ts'
 import { AppError, isDatabaseAway } from '../../core/errors/errors.ts'
 import type { Log } from '../../core/log.ts'
 import type { SessionRecord } from './session-changes.ts'

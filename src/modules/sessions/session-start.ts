@@ -1,13 +1,14 @@
 import { randomUUID } from 'node:crypto'
 import { sql } from 'kysely'
-import type { Db } from '../../app/database/orm.ts'
 import { audit } from '../../core/audit/audit.ts'
 import { columnsOf } from '../../core/database/columns.ts'
 import { compiled } from '../../core/database/compiled.ts'
+import type { Db } from '../../core/database/tables.ts'
 import { badRequest, conflict, uniqueViolation } from '../../core/errors/errors.ts'
 import type { Transact, Tx } from '../../core/events/transactor.ts'
 import { planOf, planTerms } from '../billing/plan-terms.ts'
 import { bookingOf, DEFAULT_PLANNED_MINUTES, orNameOverlap } from './booking.service.ts'
+import { Session } from './session.entity.ts'
 import { announce, move, type RobotRecord, type SessionRecord, tell } from './session-changes.ts'
 import {
   availableRobot,
@@ -220,7 +221,7 @@ const insertActive = compiled<NewActive>()((db, place) => {
         ])
         .where('id', '=', planOf(uuid('clientId'))),
     )
-    .returning(columnsOf('sessions'))
+    .returning(columnsOf(Session))
 })
 
 async function startedSession(

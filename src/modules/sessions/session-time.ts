@@ -1,6 +1,6 @@
 import type { SessionStatus } from '@wheelhouse/protocol'
 import { type QueryCreator, type RawBuilder, sql } from 'kysely'
-import type { Tables } from '../../app/database/orm.ts'
+import type { Tables } from '../../core/database/tables.ts'
 
 /** Milliseconds between two moments, never negative: a clock that stepped back takes no time away. */
 const elapsedMs = (from: RawBuilder<unknown>, to: RawBuilder<unknown>) =>

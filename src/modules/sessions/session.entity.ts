@@ -1,8 +1,7 @@
 import { defineEntity, type InferEntity, p } from '@mikro-orm/core'
 import { Role, SessionStatus } from '@wheelhouse/protocol'
-import { Invoice } from '../billing/invoice.entity.ts'
-import { User } from '../identity/user.entity.ts'
-import { Robot } from '../robots/robot.entity.ts'
+import { referenceTo } from '../../core/database/reference.ts'
+import type { TablesOf } from '../../core/database/tables.ts'
 
 const windowStart = 'least("scheduled_for", "started_at")'
 /**
@@ -140,10 +139,10 @@ export const Session = defineEntity({
   ],
   properties: {
     id: p.uuid().primary(),
-    robot: () => p.manyToOne(Robot).mapToPk(),
-    operator: () => p.manyToOne(User).mapToPk(),
+    robot: () => referenceTo('Robot'),
+    operator: () => referenceTo('User'),
     /** The robot's owner when the session was made; who may watch, stop and pay. */
-    client: () => p.manyToOne(User).mapToPk(),
+    client: () => referenceTo('User'),
     status: p.enum(SessionStatus.options),
     scheduledFor: p.datetime(3).nullable(),
     /** How long the two sides have agreed on, extensions included; null when no end is planned. */
@@ -185,7 +184,7 @@ export const Session = defineEntity({
     /** The latched stop, in force while `stopAt` is set; its session is PAUSED as long as it is. */
     stopReason: p.text().nullable(),
     stopAt: p.datetime(3).nullable(),
-    stopBy: () => p.manyToOne(User).mapToPk().nullable(),
+    stopBy: () => referenceTo('User').nullable(),
     /** In which part `stopBy` requested it. */
     stopByRole: p.enum(Role.options).nullable(),
     /** Whether any of the stops in force came from the owner or an admin; stays true until all are cleared. */
@@ -204,7 +203,7 @@ export const Session = defineEntity({
     recordedOperatorName: p.text().nullable(),
     recordedClientName: p.text().nullable(),
     /** The invoice it is on; null until its month is closed. */
-    invoice: () => p.manyToOne(Invoice).mapToPk().nullable().deleteRule('restrict'),
+    invoice: () => referenceTo('Invoice').nullable().deleteRule('restrict'),
     episodesCollected: p.integer().default(0),
     dataCollectedBytes: p.bigint('number').default(0),
     rating: p.smallint().nullable(),
@@ -242,7 +241,7 @@ export const Message = defineEntity({
     id: p.uuid().primary(),
     session: () => p.manyToOne(Session).mapToPk(),
     seq: p.integer(),
-    sender: () => p.manyToOne(User).mapToPk(),
+    sender: () => referenceTo('User'),
     senderName: p.text(),
     senderRole: p.enum(Role.options),
     body: p.text(),
@@ -251,3 +250,7 @@ export const Message = defineEntity({
   },
 })
 export type Message = InferEntity<typeof Message>
+
+declare module '../../core/database/tables.ts' {
+  interface Tables extends TablesOf<typeof Session | typeof SessionEvent | typeof Message> {}
+}

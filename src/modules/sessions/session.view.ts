@@ -1,7 +1,7 @@
 import type { ChatMessage, SessionLogEvent, StopClear } from '@wheelhouse/protocol'
 import type { Selectable } from 'kysely'
-import type { Tables } from '../../app/database/orm.ts'
 import { iso } from '../../core/database/iso.ts'
+import type { Tables } from '../../core/database/tables.ts'
 import type { Caller } from '../../core/http/endpoint.ts'
 import { plannedEndOf } from './booking.service.ts'
 import { percentile } from './control/latency-histogram.ts'

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import type { Selectable } from 'kysely'
-import type { Tables } from '../../app/database/orm.ts'
+import type { Tables } from '../../core/database/tables.ts'
 import type { Transact } from '../../core/events/transactor.ts'
 import { type Claimed, createMailQueue, type QueueParts } from '../../core/mail/mail-queue.ts'
 import type { SendContact } from './contact.schema.ts'

@@ -1,4 +1,5 @@
 import { defineEntity, type InferEntity, p } from '@mikro-orm/core'
+import type { TablesOf } from '../../core/database/tables.ts'
 import { deliveryColumns } from '../../core/mail/mail-columns.ts'
 import { ContactCategory } from './contact.schema.ts'
 
@@ -44,3 +45,7 @@ export const ContactMessage = defineEntity({
   },
 })
 export type ContactMessage = InferEntity<typeof ContactMessage>
+
+declare module '../../core/database/tables.ts' {
+  interface Tables extends TablesOf<typeof ContactMessage> {}
+}

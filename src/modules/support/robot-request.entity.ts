@@ -1,4 +1,5 @@
 import { defineEntity, type InferEntity, p } from '@mikro-orm/core'
+import type { TablesOf } from '../../core/database/tables.ts'
 
 /** Somebody's wish for a robot type that is not supported yet. */
 export const RobotRequest = defineEntity({
@@ -20,3 +21,7 @@ export const RobotRequest = defineEntity({
   },
 })
 export type RobotRequest = InferEntity<typeof RobotRequest>
+
+declare module '../../core/database/tables.ts' {
+  interface Tables extends TablesOf<typeof RobotRequest> {}
+}

@@ -1,5 +1,5 @@
 import { sql } from 'kysely'
-import type { Db } from '../../app/database/orm.ts'
+import type { Db } from '../../core/database/tables.ts'
 import type { Transact } from '../../core/events/transactor.ts'
 import type { DeliveryRow, WebhookRow } from './webhook.view.ts'
 

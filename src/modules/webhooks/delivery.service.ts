@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { TEST_EVENT_TYPE } from '@wheelhouse/protocol'
 import { sql } from 'kysely'
-import type { Db } from '../../app/database/orm.ts'
+import type { Db } from '../../core/database/tables.ts'
 import { conflict, notFound } from '../../core/errors/errors.ts'
 import type { Transact, Tx } from '../../core/events/transactor.ts'
 import { takesSql } from './filters.ts'

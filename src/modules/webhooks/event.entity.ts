@@ -1,5 +1,6 @@
 import { defineEntity, type InferEntity, p } from '@mikro-orm/core'
-import { User } from '../identity/user.entity.ts'
+import { referenceTo } from '../../core/database/reference.ts'
+import type { TablesOf } from '../../core/database/tables.ts'
 
 /**
  * A fact that the relay has told the hub, waiting to be dealt out to the streams of users. Only the leading relay
@@ -23,7 +24,7 @@ export const EventStream = defineEntity({
   tableName: 'event_streams',
   checks: [{ name: 'event_streams_range', expression: '"pruned_to" between 0 and "head"' }],
   properties: {
-    user: () => p.manyToOne(User).mapToPk().primary().deleteRule('cascade'),
+    user: () => referenceTo('User').primary().deleteRule('cascade'),
     head: p.bigint('number'),
     prunedTo: p.bigint('number').default(0),
   },
@@ -36,7 +37,7 @@ export const UserEvent = defineEntity({
   tableName: 'user_events',
   indexes: [{ name: 'user_events_by_age', properties: ['storedAt'] }],
   properties: {
-    user: () => p.manyToOne(User).mapToPk().primary().deleteRule('cascade'),
+    user: () => referenceTo('User').primary().deleteRule('cascade'),
     seq: p.bigint('number').primary(),
     id: p.uuid(),
     type: p.text(),
@@ -46,3 +47,7 @@ export const UserEvent = defineEntity({
   },
 })
 export type UserEvent = InferEntity<typeof UserEvent>
+
+declare module '../../core/database/tables.ts' {
+  interface Tables extends TablesOf<typeof OutboundFact | typeof EventStream | typeof UserEvent> {}
+}

@@ -1,5 +1,5 @@
 import { sql } from 'kysely'
-import type { Db } from '../../app/database/orm.ts'
+import type { Db } from '../../core/database/tables.ts'
 import type { Bus } from '../../core/events/bus.ts'
 import type { Transact, Tx } from '../../core/events/transactor.ts'
 import type { Log } from '../../core/log.ts'

@@ -1,6 +1,6 @@
 import { sql } from 'kysely'
-import type { Db } from '../../app/database/orm.ts'
 import { within } from '../../core/concurrency/async.ts'
+import type { Db } from '../../core/database/tables.ts'
 import type { Metrics } from '../../core/metrics/metrics.ts'
 
 const LOOK_LIMIT_MS = 1_000

@@ -1,4 +1,4 @@
-import type { Db } from '../../app/database/orm.ts'
+import type { Db } from '../../core/database/tables.ts'
 import type { Bus } from '../../core/events/bus.ts'
 import type { Transact } from '../../core/events/transactor.ts'
 import type { Log } from '../../core/log.ts'

@@ -1,5 +1,5 @@
 import { sql } from 'kysely'
-import type { Db } from '../../app/database/orm.ts'
+import type { Db } from '../../core/database/tables.ts'
 
 const DAY_MS = 24 * 3_600_000
 /** Events are kept so long, and so many of each user. */

@@ -1,6 +1,6 @@
 import { sql } from 'kysely'
-import type { Db } from '../../app/database/orm.ts'
 import { alone } from '../../core/concurrency/async.ts'
+import type { Db } from '../../core/database/tables.ts'
 import { AppError, unauthorized } from '../../core/errors/errors.ts'
 import type { Bus } from '../../core/events/bus.ts'
 import type { Caller } from '../../core/http/endpoint.ts'

@@ -1,7 +1,7 @@
 import type { PlatformEvent } from '@wheelhouse/protocol'
 import { sql } from 'kysely'
-import type { Db } from '../../app/database/orm.ts'
 import { iso } from '../../core/database/iso.ts'
+import type { Db } from '../../core/database/tables.ts'
 import { AppError } from '../../core/errors/errors.ts'
 import { takesSql } from './filters.ts'
 

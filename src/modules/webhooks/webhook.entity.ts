@@ -1,6 +1,7 @@
 import { defineEntity, type InferEntity, p } from '@mikro-orm/core'
 import { z } from 'zod'
-import { User } from '../identity/user.entity.ts'
+import { referenceTo } from '../../core/database/reference.ts'
+import type { TablesOf } from '../../core/database/tables.ts'
 
 /** Why a webhook is off: its owner did it, nothing arrived for days, or the receiver said that it is gone (410). */
 export const DisabledReason = z.enum(['user', 'failing', 'gone'])
@@ -26,7 +27,7 @@ export const Webhook = defineEntity({
   ],
   properties: {
     id: p.uuid().primary(),
-    user: () => p.manyToOne(User).mapToPk().deleteRule('cascade'),
+    user: () => referenceTo('User').deleteRule('cascade'),
     url: p.text(),
     description: p.text().nullable(),
     /** Filters; see `filterTakes`. */
@@ -110,3 +111,7 @@ export const WebhookDelivery = defineEntity({
   },
 })
 export type WebhookDelivery = InferEntity<typeof WebhookDelivery>
+
+declare module '../../core/database/tables.ts' {
+  interface Tables extends TablesOf<typeof Webhook | typeof WebhookDelivery> {}
+}

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { sql } from 'kysely'
-import type { Db } from '../../app/database/orm.ts'
 import { audit } from '../../core/audit/audit.ts'
+import type { Db } from '../../core/database/tables.ts'
 import { badRequest, conflict, notFound } from '../../core/errors/errors.ts'
 import type { Transact, Tx } from '../../core/events/transactor.ts'
 import type { Secrets } from '../../core/secrets.ts'

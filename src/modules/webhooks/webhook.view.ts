@@ -1,6 +1,6 @@
 import type { Selectable } from 'kysely'
-import type { Tables } from '../../app/database/orm.ts'
 import { iso } from '../../core/database/iso.ts'
+import type { Tables } from '../../core/database/tables.ts'
 import type { DeliveredEvent, DeliveryView, WebhookView } from './webhook.schema.ts'
 
 export type WebhookRow = Selectable<Tables['webhooks']>

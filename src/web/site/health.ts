@@ -1,7 +1,7 @@
 import { sql } from 'kysely'
 import { z } from 'zod'
-import type { Db } from '../../app/database/orm.ts'
 import { within } from '../../core/concurrency/async.ts'
+import type { Db } from '../../core/database/tables.ts'
 import { type Endpoint, endpoint } from '../../core/http/endpoint.ts'
 import { timestamp } from '../../core/http/fields.ts'
 

@@ -1,4 +1,5 @@
 import { defineEntity, type InferEntity, p } from '@mikro-orm/core'
+import type { TablesOf } from '../../core/database/tables.ts'
 
 /**
  * What all sessions come to, kept by triggers. Spread over sixteen rows, so that sessions that end at the same
@@ -16,3 +17,7 @@ export const SessionTotals = defineEntity({
   },
 })
 export type SessionTotals = InferEntity<typeof SessionTotals>
+
+declare module '../../core/database/tables.ts' {
+  interface Tables extends TablesOf<typeof SessionTotals> {}
+}

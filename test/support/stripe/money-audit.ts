@@ -1,6 +1,6 @@
 import { sql } from 'kysely'
 import { expect } from 'vitest'
-import type { Db } from '../../../src/app/database/orm.ts'
+import type { Db } from '../../../src/core/database/tables.ts'
 import type { StripeBooks } from './books.ts'
 
 /** An operator and a client who have to do with each other alone, and the operator's account at the provider. */

@@ -1,4 +1,5 @@
 import { defineEntity, type InferEntity, p } from '@mikro-orm/core'
+import type { TablesOf } from '../../../core/database/tables.ts'
 import { User } from '../user.entity.ts'
 
 /** Most bytes of a stored avatar. */
@@ -22,3 +23,7 @@ export const Avatar = defineEntity({
   },
 })
 export type Avatar = InferEntity<typeof Avatar>
+
+declare module '../../../core/database/tables.ts' {
+  interface Tables extends TablesOf<typeof Avatar> {}
+}

@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto'
-import type { Db } from '../../../app/database/orm.ts'
 import { createKeyedLimit, createTurnstile } from '../../../core/concurrency/async.ts'
+import type { Db } from '../../../core/database/tables.ts'
 import { AppError, notFound, unavailable } from '../../../core/errors/errors.ts'
 import { allowOnlyAvatarFormats, drawAvatar } from './avatar-image.ts'
 

@@ -1,4 +1,5 @@
 import { defineEntity, type InferEntity, p } from '@mikro-orm/core'
+import type { TablesOf } from '../../../core/database/tables.ts'
 import { Session } from '../session.entity.ts'
 import { BUCKET_COUNT } from './latency-histogram.ts'
 
@@ -21,3 +22,7 @@ export const SessionLatency = defineEntity({
   },
 })
 export type SessionLatency = InferEntity<typeof SessionLatency>
+
+declare module '../../../core/database/tables.ts' {
+  interface Tables extends TablesOf<typeof SessionLatency> {}
+}

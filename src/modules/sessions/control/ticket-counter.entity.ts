@@ -1,5 +1,6 @@
 import { defineEntity, type InferEntity, p } from '@mikro-orm/core'
-import { User } from '../../identity/user.entity.ts'
+import { referenceTo } from '../../../core/database/reference.ts'
+import type { TablesOf } from '../../../core/database/tables.ts'
 
 /** How many tickets a user was issued, so that only the newest ones are valid. No row before the first one. */
 export const TicketCounter = defineEntity({
@@ -7,8 +8,12 @@ export const TicketCounter = defineEntity({
   tableName: 'ticket_counters',
   checks: [{ name: 'ticket_counters_issued', expression: '"issued" > 0' }],
   properties: {
-    user: () => p.manyToOne(User).mapToPk().primary().deleteRule('cascade'),
+    user: () => referenceTo('User').primary().deleteRule('cascade'),
     issued: p.bigint('number'),
   },
 })
 export type TicketCounter = InferEntity<typeof TicketCounter>
+
+declare module '../../../core/database/tables.ts' {
+  interface Tables extends TablesOf<typeof TicketCounter> {}
+}

@@ -1,4 +1,4 @@
-import type { Db } from '../../../app/database/orm.ts'
+import type { Db } from '../../../core/database/tables.ts'
 import { conflict, forbidden } from '../../../core/errors/errors.ts'
 import type { Caller } from '../../../core/http/endpoint.ts'
 import { TOKEN_TOLERANCE_MS } from '../../identity/tokens.ts'

@@ -1,6 +1,6 @@
 import { sql } from 'kysely'
-import type { Db } from '../../../app/database/orm.ts'
 import { gathered } from '../../../core/database/gathered.ts'
+import type { Db } from '../../../core/database/tables.ts'
 import type { Admission } from './ticket.ts'
 
 /**
