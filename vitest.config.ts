@@ -1,14 +1,20 @@
 import { configDefaults, defineConfig } from 'vitest/config'
-import { LongestFirst } from './test/support/longest-first.ts'
+import { LongestFirst } from './test/support/runner/longest-first.ts'
+
+const everything = '{src,gateway,hub,packages,tools,test}/**/*.test.ts'
 
 /** Files that replace a module or the clock, and so need a process of their own. */
-const alone = ['identity-tokens', 'payments-model', 'relay', 'relay-model', 'sdk-rest-client'].map(
-  (name) => `test/${name}.test.ts`,
-)
+const isolated = [
+  'test/integration/identity/tokens',
+  'test/integration/payments/payments-model',
+  'test/gateway/control-relay',
+  'test/gateway/control-relay-model',
+  'packages/sdk/rest-client',
+].map((name) => `${name}.test.ts`)
 
 export default defineConfig({
   test: {
-    globalSetup: ['test/support/global-setup.ts'],
+    globalSetup: ['test/support/runner/global-setup.ts'],
     pool: 'forks',
     maxWorkers: 2,
     sequence: { sequencer: LongestFirst },
@@ -18,7 +24,7 @@ export default defineConfig({
     restoreMocks: true,
     // A forgotten .only would let everything else pass unseen.
     allowOnly: !process.env.CI,
-    reporters: ['default', './test/support/plain-reporter.ts'],
+    reporters: ['default', './test/support/runner/plain-reporter.ts'],
     // Every world has a database, a Redis prefix and ports of its own, so that the files can share their processes:
     // loading the platform anew for each of them took a third of the time.
     projects: [
@@ -27,11 +33,11 @@ export default defineConfig({
         test: {
           name: 'shared',
           isolate: false,
-          include: ['test/**/*.test.ts'],
-          exclude: [...configDefaults.exclude, ...alone],
+          include: [everything],
+          exclude: [...configDefaults.exclude, ...isolated],
         },
       },
-      { extends: true, test: { name: 'alone', include: alone } },
+      { extends: true, test: { name: 'isolated', include: isolated } },
     ],
   },
 })

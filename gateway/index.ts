@@ -1,4 +1,4 @@
-import { alone } from '../src/core/concurrency/async.ts'
+import { singleFlight } from '../src/core/concurrency/concurrency.ts'
 import type { Guard } from '../src/core/errors/guard.ts'
 import type { Bus } from '../src/core/events/bus.ts'
 import type { Log } from '../src/core/log.ts'
@@ -9,29 +9,29 @@ import type { Presence } from '../src/modules/presence/presence.service.ts'
 import type { PresenceStore } from '../src/modules/presence/presence.store.ts'
 import type { RobotLogStore } from '../src/modules/robots/robot-log.store.ts'
 import type { RobotTokens } from '../src/modules/robots/robot-token.ts'
-import type { Driving } from '../src/modules/sessions/control/driving.service.ts'
+import type { ControlPersistence } from '../src/modules/sessions/control/control-persistence.service.ts'
 import type { TicketStore } from '../src/modules/sessions/control/ticket.store.ts'
 import type { Tickets } from '../src/modules/sessions/control/ticket.ts'
-import { createAdmission } from './admission.ts'
-import { createBatteryFeed } from './battery-feed.ts'
-import { createConnectLimit } from './connect-limit.ts'
-import { drainLinks } from './drain.ts'
-import { createDriveRoom, MEASURE_TURNS } from './drive-room.ts'
-import { createEpisodes } from './episodes.ts'
-import { createHeartbeats } from './heartbeats.ts'
-import { createReconciler } from './reconciler.ts'
-import { createRobotFrames } from './robot-frames.ts'
-import type { RobotLink } from './robot-link.ts'
-import { createRobotLogs } from './robot-logs.ts'
-import { createRobotSync } from './robot-sync.ts'
-import { createRobotConnections, type RobotSettings } from './robots.ts'
-import { listenForLinks } from './server.ts'
-import { createTimerWheel, type TimerWheel } from './timer-wheel.ts'
+import { createConnectLimit } from './connections/connect-limit.ts'
+import { createConnectionAdmission } from './connections/connection-admission.ts'
+import { drainConnections } from './connections/drain.ts'
+import { createHeartbeats } from './connections/heartbeats.ts'
+import { createReconciler } from './connections/reconciler.ts'
+import type { RobotConnection } from './connections/robot-connection.ts'
+import { createRobotConnections, type RobotSettings } from './connections/robot-connections.ts'
+import { createRobotFrames } from './connections/robot-frames.ts'
+import { createRobotSync } from './connections/robot-sync.ts'
+import { createTimerWheel, type TimerWheel } from './connections/timer-wheel.ts'
+import { createControlSessionService, MEASURE_SLOTS } from './control/control-session-service.ts'
+import { createBatteryFeed } from './persistence/battery-feed.ts'
+import { createEpisodes } from './persistence/episodes.ts'
+import { createRobotLogs } from './persistence/robot-logs.ts'
+import { listenForConnections } from './server.ts'
 
 const WHEEL_TICK_MS = 50
 const STALL_MS = 200
 const HOUSEKEEPING_MS = 1_000
-const LOOK_AFTER_MS = 250
+const MAINTENANCE_MS = 250
 const MEASURE_MS = 1_000
 /** Who only looks on gives no other sign of life than pongs; a late one is no loss. */
 const PINGS_PER_TIMEOUT = 3
@@ -39,14 +39,14 @@ const PINGS_PER_TIMEOUT = 3
 const BLOCKED_LIMIT_MS = 10_000
 const RECONCILE_MS = 10_000
 /** Well within the second that a credential or a right may outlive its end, also without hints. */
-const CHECK_RIGHTS_MS = 500
+const CHECK_PERMISSIONS_MS = 500
 
-export interface GatewayParts {
+export interface GatewayDeps {
   readonly presence: Presence
   readonly store: PresenceStore
   readonly episodeStore: EpisodeStore
   readonly logStore: RobotLogStore
-  readonly driving: Driving
+  readonly driving: ControlPersistence
   readonly ticketStore: Pick<TicketStore, 'verdictOf'>
   readonly accounts: Pick<RevocationSources, 'apiKeys' | 'users'>
   readonly tokens: RobotTokens
@@ -66,124 +66,157 @@ export interface GatewayParts {
   readonly urlFor: (port: number) => string
 }
 
-type DriveCount = 'passed' | 'dropped' | 'deadman' | 'stops' | 'ticketsRefused'
-type Count =
+type ControlCounter = 'passed' | 'dropped' | 'deadman' | 'stops' | 'ticketsRefused'
+type GatewayCounter =
   | 'frames'
   | 'logLines'
   | 'logLinesDropped'
   | 'heartbeats'
   | 'heartbeatsWritten'
   | 'lastFlushMs'
-  | DriveCount
+  | ControlCounter
 
 export interface Gateway {
   readonly port: number
   /** Robots. */
   readonly connections: number
   /** Operators and watchers. */
-  readonly people: number
+  readonly participants: number
   /** Open sessions whose robots are here. */
   readonly sessions: number
-  readonly counts: Readonly<Record<Count, number>>
+  readonly counts: Readonly<Record<GatewayCounter, number>>
   /** Refuses newcomers, tells everybody to reconnect elsewhere and writes what is left. Bounded by the caller. */
   drain(): Promise<void>
   close(): Promise<void>
 }
 
 /** Starts the gateway: robots connect, their presence is kept, operators drive them and watchers look on. */
-export async function startGateway(parts: GatewayParts, host: string, port: number): Promise<Gateway> {
-  const { presence, store, tokens, tickets, bus, log, guard, nodeId, settings } = parts
+export async function startGateway(deps: GatewayDeps, host: string, port: number): Promise<Gateway> {
+  const { presence, store, tokens, tickets, bus, log, guard, nodeId, settings } = deps
   const startedAtMs = Date.now() - 1 // clock readings are above 0, which stands for "never"
   const clockMs = () => Date.now() - startedAtMs
 
   const battery = createBatteryFeed({ startedAtMs })
-  const room = createDriveRoom({
-    ...{ driving: parts.driving, ticketStore: parts.ticketStore, accounts: parts.accounts },
-    ...{ bus, log, guard, nodeId, settings, battery, clockMs },
-    lookUp: (robotIds) => sync.want(robotIds),
-    lookAround: () => sync.poll(),
+  const controlService = createControlSessionService({
+    driving: deps.driving,
+    ticketStore: deps.ticketStore,
+    accounts: deps.accounts,
+    bus,
+    log,
+    guard,
+    nodeId,
+    settings,
+    battery,
+    clockMs,
+    requestLookup: (robotIds) => sync.want(robotIds),
+    pollChanges: () => sync.poll(),
   })
-  const { drives, relay, people } = room
+  const { drives: sessionRegistry, relay: controlRelay, people: participants } = controlService
   const sync = createRobotSync({
-    ...{ store, nodeId, bus, guard, log, drives, clockMs },
-    linkOf: (robotId) => robots.current(robotId),
+    store,
+    nodeId,
+    bus,
+    guard,
+    log,
+    sessionRegistry,
+    clockMs,
+    connectionOf: (robotId) => robots.current(robotId),
   })
   const heartbeats = createHeartbeats({
     store,
     log,
     startedAtMs,
-    onMismatch: (links) => sync.want(links.map((link) => link.robotId)),
+    onMismatch: (connections) => sync.want(connections.map((connection) => connection.robotId)),
   })
-  const wheel = createTimerWheel<RobotLink>({
+  const wheel = createTimerWheel<RobotConnection>({
     timeoutMs: settings.heartbeatTimeoutMs,
     tickMs: WHEEL_TICK_MS,
     onSilent: guard.handler(
       'robot:silent',
-      (link: RobotLink) => robots.silent(link),
-      (link) => link.cut(),
+      (connection: RobotConnection) => robots.onSilence(connection),
+      (connection) => connection.terminate(),
     ),
   })
   const episodes = createEpisodes({
-    store: parts.episodeStore,
+    store: deps.episodeStore,
     log,
-    linkOf: (robotId) => robots.current(robotId),
+    connectionOf: (robotId) => robots.current(robotId),
     clockMs,
   })
   const logs = createRobotLogs({
-    ...{ store: parts.logStore, log, startedAtMs, clockMs },
-    linkOf: (robotId) => robots.current(robotId),
+    store: deps.logStore,
+    log,
+    startedAtMs,
+    clockMs,
+    connectionOf: (robotId) => robots.current(robotId),
   })
   const frames = createRobotFrames({
-    noteBeat: heartbeats.note,
+    enqueueHeartbeat: heartbeats.note,
     takeEpisode: episodes.take,
     takeLogLine: logs.take,
-    relay,
+    controlRelay,
     battery,
     startedAtMs,
   })
   const robots = createRobotConnections({
-    ...{ presence, frames, drives, wheel, settings, log, startedAtMs, clockMs },
+    presence,
+    frames,
+    sessionRegistry,
+    wheel,
+    settings,
+    log,
+    startedAtMs,
+    clockMs,
     isHandingOver: () => handingOver,
   })
 
   let draining = false
   let handingOver = false
   let databaseOk = false
-  let endedTickets = 0
-  const admission = createAdmission({
-    ...{ tokens, tickets, allowedOrigins: parts.allowedOrigins, clockMs },
+  let revokedTickets = 0
+  const connectionAdmission = createConnectionAdmission({
+    tokens,
+    tickets,
+    allowedOrigins: deps.allowedOrigins,
+    clockMs,
     connectLimit: createConnectLimit({ perMinute: settings.robotConnectsPerMinute, clockMs }),
     isDraining: () => draining,
-    revocations: room.revocations,
-    onEnded: () => {
-      endedTickets++
+    revocations: controlService.revocations,
+    onRevokedTicket: () => {
+      revokedTickets++
     },
   })
-  const server = await listenForLinks(
+  const server = await listenForConnections(
     {
-      admission,
-      robots: { ...robots, drained: relay.robotDrained, pong: room.robotAnswered },
-      people: { ...people, drained: room.personDrained, pong: room.personAnswered },
-      ...{ guard, metricsPage: parts.metricsPage },
+      connectionAdmission,
+      robots: { ...robots, drained: controlRelay.robotDrained, pong: controlService.robotAnswered },
+      participants: {
+        ...participants,
+        drained: controlService.participantDrained,
+        pong: controlService.participantAnswered,
+      },
+      guard,
+      metricsPage: deps.metricsPage,
       isReady: () => databaseOk && !draining,
     },
     host,
     port,
   )
-  const url = parts.urlFor(server.port)
-  function* links() {
+  const url = deps.urlFor(server.port)
+  function* connections() {
     yield* robots.all()
-    yield* people.all()
+    yield* participants.all()
   }
 
   const closeBlocked = () => {
     const nowMs = clockMs()
-    for (const link of links()) {
-      if (link.blockedSinceMs !== 0 && nowMs - link.blockedSinceMs > BLOCKED_LIMIT_MS) link.close('tooSlow')
+    for (const connection of connections()) {
+      if (connection.blockedSinceMs !== 0 && nowMs - connection.blockedSinceMs > BLOCKED_LIMIT_MS)
+        connection.close('tooSlow')
     }
   }
   let closed = false
-  const housekeep = alone(async () => {
+  const housekeep = singleFlight(async () => {
     if (closed) return
     try {
       if (!draining) await store.renewNode(nodeId, url)
@@ -199,29 +232,29 @@ export async function startGateway(parts: GatewayParts, host: string, port: numb
     nodeId,
     presence,
     epochOf: (id) => robots.current(id)?.epoch,
-    held: () => robots.all(),
-    lookUp: sync.want,
+    localConnections: () => robots.all(),
+    requestLookup: sync.want,
   })
-  const reconcile = alone(() =>
+  const reconcile = singleFlight(() =>
     reconciler.run().catch((cause) => log.warn({ err: cause }, 'presence not reconciled')),
   )
   await housekeep()
-  const stopListening = [sync.listen(), room.listen()]
+  const stopListening = [sync.listen(), controlService.listen()]
   const measureMs = Math.min(MEASURE_MS, settings.heartbeatTimeoutMs / PINGS_PER_TIMEOUT)
   const timers = [
-    guard.every('timer:wheel', WHEEL_TICK_MS, turnWheel(wheel, clockMs)),
+    guard.every('timer:wheel', WHEEL_TICK_MS, createWheelTicker(wheel, clockMs)),
     guard.every('timer:heartbeats', heartbeats.sliceMs, heartbeats.tick),
     guard.every('timer:logs', logs.tickMs, logs.tick),
     // Each by itself: what fails in one must not keep the others from their work, nor must a slow database.
-    guard.every('timer:repeat-stops', LOOK_AFTER_MS, room.repeatStops),
-    guard.every('timer:admissions', LOOK_AFTER_MS, room.retryAdmissions),
-    guard.every('timer:silence', LOOK_AFTER_MS, room.cutSilent),
-    guard.every('timer:writer', LOOK_AFTER_MS, room.write),
-    guard.every('timer:waiting', LOOK_AFTER_MS, robots.turnAway),
-    guard.every('timer:blocked', LOOK_AFTER_MS, closeBlocked),
-    guard.every('timer:latency', measureMs / MEASURE_TURNS, room.measure),
+    guard.every('timer:repeat-stops', MAINTENANCE_MS, controlService.repeatStops),
+    guard.every('timer:admissions', MAINTENANCE_MS, controlService.retryAdmissions),
+    guard.every('timer:silence', MAINTENANCE_MS, controlService.cutSilent),
+    guard.every('timer:writer', MAINTENANCE_MS, controlService.write),
+    guard.every('timer:waiting', MAINTENANCE_MS, robots.expirePendingAdmissions),
+    guard.every('timer:blocked', MAINTENANCE_MS, closeBlocked),
+    guard.every('timer:latency', measureMs / MEASURE_SLOTS, controlService.measure),
     guard.every('timer:housekeeping', HOUSEKEEPING_MS, housekeep),
-    guard.every('timer:permissions', CHECK_RIGHTS_MS, room.checkRights),
+    guard.every('timer:permissions', CHECK_PERMISSIONS_MS, controlService.checkPermissions),
     // What is handed over is not held here any more.
     guard.every('timer:reconcile', RECONCILE_MS, () => draining || reconcile()),
   ]
@@ -231,23 +264,32 @@ export async function startGateway(parts: GatewayParts, host: string, port: numb
     get connections() {
       return robots.size
     },
-    get people() {
-      return people.size
+    get participants() {
+      return participants.size
     },
     get sessions() {
-      return drives.size
+      return sessionRegistry.size
     },
     get counts() {
       const { written: heartbeatsWritten, lastFlushMs } = heartbeats.counts
-      const ticketsRefused = endedTickets + people.refused
-      const { counts } = room
+      const ticketsRefused = revokedTickets + participants.refused
+      const { counts } = controlService
       return { ...frames.counts, ...counts, ...logs.counts, ticketsRefused, heartbeatsWritten, lastFlushMs }
     },
     async drain() {
       draining = true
       server.stopListening()
-      await drainLinks({
-        ...{ links, heartbeats, episodes, logs, room, presence, store, nodeId, log, clockMs },
+      await drainConnections({
+        connections,
+        heartbeats,
+        episodes,
+        logs,
+        controlService,
+        presence,
+        store,
+        nodeId,
+        log,
+        clockMs,
         onHandOver: () => {
           handingOver = true
         },
@@ -260,7 +302,7 @@ export async function startGateway(parts: GatewayParts, host: string, port: numb
       logs.stop()
       await housekeep() // joins a run in hand, which would bring the row of this node back
       for (const stop of stopListening) stop()
-      room.standStill('gateway_draining') // if the drain took too long
+      controlService.haltAll('gateway_draining') // if the drain took too long
       server.close()
       await store.forgetNode(nodeId).catch(() => {}) // the sweep finds the row otherwise
     },
@@ -271,14 +313,14 @@ export async function startGateway(parts: GatewayParts, host: string, port: numb
  * After a stall of this process the frames that came meanwhile are still unread, and every robot would look
  * silent. Such a turn is left out; the frames are read before the next one.
  */
-function turnWheel(wheel: TimerWheel<RobotLink>, clockMs: () => number): () => void {
-  let turnedMs = clockMs()
-  let leftOut = false
+function createWheelTicker(wheel: TimerWheel<RobotConnection>, clockMs: () => number): () => void {
+  let lastTickMs = clockMs()
+  let tickSkipped = false
   return () => {
     const nowMs = clockMs()
     // Only one turn: a process that is always late must still find the silent ones.
-    leftOut = nowMs - turnedMs > STALL_MS && !leftOut
-    turnedMs = nowMs
-    if (!leftOut) wheel.advance(nowMs)
+    tickSkipped = nowMs - lastTickMs > STALL_MS && !tickSkipped
+    lastTickMs = nowMs
+    if (!tickSkipped) wheel.advance(nowMs)
   }
 }

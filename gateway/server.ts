@@ -10,12 +10,12 @@ import {
   type WebSocketBehavior,
 } from 'uWebSockets.js'
 import type { Guard } from '../src/core/errors/guard.ts'
-import { type Admission, type Decision, refuse } from './admission.ts'
-import { ambiguityRefusal, type ProbeParts, respond, serveProbes } from './http-routes.ts'
-import { type Link, MAX_BUFFERED_BYTES, type SocketData } from './link.ts'
-import type { PersonLink } from './person-link.ts'
-import { upgradeAmbiguity } from './request-framing.ts'
-import type { RobotLink } from './robot-link.ts'
+import { type GatewayConnection, MAX_BUFFERED_BYTES, type SocketData } from './connections/connection.ts'
+import { type ConnectionAdmission, refuse, type UpgradeDecision } from './connections/connection-admission.ts'
+import { ambiguityRefusal, type ProbeDeps, respond, serveProbes } from './connections/http-routes.ts'
+import { upgradeAmbiguity } from './connections/request-framing.ts'
+import type { RobotConnection } from './connections/robot-connection.ts'
+import type { ParticipantConnection } from './control/participant-connection.ts'
 
 /**
  * uWebSockets cuts a connection off without a word at its own limit, so that limit lies higher: a frame just
@@ -27,20 +27,20 @@ const CUT_OFF_BYTES = 256 * 1024
 const EXCLUSIVE_PORT = 1
 
 /** What happens to the links of one kind, robots or people. */
-export interface LinkHandlers<L extends Link> {
-  opened(link: L): void
-  message(link: L, data: ArrayBuffer, isBinary: boolean): void
-  drained(link: L): void
+export interface ConnectionHandlers<L extends GatewayConnection> {
+  opened(connection: L): void
+  message(connection: L, data: ArrayBuffer, isBinary: boolean): void
+  drained(connection: L): void
   /** The peer's library answered a ping. */
-  pong(link: L): void
+  pong(connection: L): void
   /** Called again when it has failed, so every step of it may be repeated. */
-  closed(link: L): void
+  closed(connection: L): void
 }
 
-export interface GatewayServerParts extends ProbeParts {
-  readonly admission: Admission
-  readonly robots: LinkHandlers<RobotLink>
-  readonly people: LinkHandlers<PersonLink>
+export interface GatewayServerDeps extends ProbeDeps {
+  readonly connectionAdmission: ConnectionAdmission
+  readonly robots: ConnectionHandlers<RobotConnection>
+  readonly participants: ConnectionHandlers<ParticipantConnection>
 }
 
 export interface GatewayServer {
@@ -52,25 +52,25 @@ export interface GatewayServer {
 }
 
 /** Listens for robots, operators and watchers. Rejects with a readable error when the port is taken. */
-export function listenForLinks(
-  parts: GatewayServerParts,
+export function listenForConnections(
+  deps: GatewayServerDeps,
   host: string,
   port: number,
 ): Promise<GatewayServer> {
-  const { admission, robots, people, guard } = parts
+  const { connectionAdmission, robots, participants, guard } = deps
   const app = App()
-  app.ws('/robots/:id/control', behavior(guard, 'robot', robots, admission.robot))
+  app.ws('/robots/:id/control', behavior(guard, 'robot', robots, connectionAdmission.robot))
   app.ws(
     '/sessions/:id/control',
-    behavior(guard, 'operator', people, (req) => admission.person(req, 'control')),
+    behavior(guard, 'operator', participants, (req) => connectionAdmission.participant(req, 'control')),
   )
   app.ws(
     '/sessions/:id/watch',
-    behavior(guard, 'observer', people, (req) => admission.person(req, 'watch')),
+    behavior(guard, 'observer', participants, (req) => connectionAdmission.participant(req, 'watch')),
   )
-  serveProbes(app, parts)
+  serveProbes(app, deps)
   return new Promise((resolve, reject) => {
-    listenAlone(app, host, port, (listening) => {
+    listenExclusive(app, host, port, (listening) => {
       if (!listening) {
         const advice = 'it is in use; end the other program or set GATEWAY_PORT'
         return reject(new Error(`Cannot listen on ${host}:${port}: ${advice}`))
@@ -91,7 +91,7 @@ type Listening = (socket: us_listen_socket | false) => void
  * Listens as the only process on the port. By default uWebSockets shares it (SO_REUSEPORT): a second gateway would take
  * half of the connections unnoticed. The types have the option with a port alone; the program takes it with a host too.
  */
-function listenAlone(app: TemplatedApp, host: string, port: number, listening: Listening): void {
+function listenExclusive(app: TemplatedApp, host: string, port: number, listening: Listening): void {
   const exclusive = app as unknown as {
     listen(host: string, port: number, options: number, listening: Listening): void
   }
@@ -99,13 +99,13 @@ function listenAlone(app: TemplatedApp, host: string, port: number, listening: L
 }
 
 /** The handlers of one kind of sockets. Nothing but `on.…`, which is guarded, may stand in them: it ends the process. */
-function behavior<L extends Link>(
+function behavior<L extends GatewayConnection>(
   guard: Guard,
   kind: 'robot' | 'operator' | 'observer',
-  handlers: LinkHandlers<L>,
-  admit: (req: HttpRequest) => Decision,
+  handlers: ConnectionHandlers<L>,
+  authorizeUpgrade: (req: HttpRequest) => UpgradeDecision,
 ): WebSocketBehavior<SocketData> {
-  const linkOf = (data: SocketData) => data.link as L // `admit` made it
+  const connectionOf = (data: SocketData) => data.connection as L // `admit` made it
   const on = guardedHandlers(guard, kind, handlers)
   const refuseAmbiguous = ambiguityRefusal(guard)
   const upgrade = guard.handler(
@@ -113,11 +113,11 @@ function behavior<L extends Link>(
     (res: HttpResponse, req: HttpRequest, context: us_socket_context_t) => {
       const problem = upgradeAmbiguity(req)
       if (problem !== undefined) return refuseAmbiguous(res, problem)
-      const decision = admit(req)
+      const decision = authorizeUpgrade(req)
       if ('status' in decision) return refuse(res, decision)
       const key = req.getHeader('sec-websocket-key')
       const extensions = req.getHeader('sec-websocket-extensions')
-      res.upgrade({ link: decision.link }, key, decision.subprotocol, extensions, context)
+      res.upgrade({ connection: decision.connection }, key, decision.subprotocol, extensions, context)
     },
     (res) => respond(res, '500 Internal Server Error', 'Internal error, try again shortly'),
   )
@@ -128,32 +128,36 @@ function behavior<L extends Link>(
     sendPingsAutomatically: false,
     upgrade,
     open(socket) {
-      const link = linkOf(socket.getUserData())
-      link.attach(socket)
-      on.open(link)
+      const connection = connectionOf(socket.getUserData())
+      connection.attach(socket)
+      on.open(connection)
     },
-    message: (socket, data, isBinary) => on.message(linkOf(socket.getUserData()), data, isBinary),
-    drain: (socket) => on.drain(linkOf(socket.getUserData())),
-    pong: (socket) => on.pong(linkOf(socket.getUserData())),
+    message: (socket, data, isBinary) => on.message(connectionOf(socket.getUserData()), data, isBinary),
+    drain: (socket) => on.drain(connectionOf(socket.getUserData())),
+    pong: (socket) => on.pong(connectionOf(socket.getUserData())),
     close(socket) {
-      const link = linkOf(socket.getUserData())
-      link.detach() // first of all: whoever touches a socket that is gone fails
-      on.close(link)
+      const connection = connectionOf(socket.getUserData())
+      connection.detach() // first of all: whoever touches a socket that is gone fails
+      on.close(connection)
     },
   }
 }
 
 /** What fails closes its connection; the peer may come back. */
-function guardedHandlers<L extends Link>(guard: Guard, kind: string, handlers: LinkHandlers<L>) {
-  const end = (link: L) => link.close('internalError')
+function guardedHandlers<L extends GatewayConnection>(
+  guard: Guard,
+  kind: string,
+  handlers: ConnectionHandlers<L>,
+) {
+  const end = (connection: L) => connection.close('internalError')
   return {
     open: guard.handler(`${kind}:open`, handlers.opened, end),
     message: guard.handler(`${kind}:message`, handlers.message, end),
     drain: guard.handler(
       `${kind}:drain`,
-      (link: L) => {
-        link.drained()
-        handlers.drained(link)
+      (connection: L) => {
+        connection.drained()
+        handlers.drained(connection)
       },
       end,
     ),

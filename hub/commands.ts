@@ -15,7 +15,7 @@ import { AppError, badRequest, toAppError } from '../src/core/errors/errors.ts'
 import type { Guard } from '../src/core/errors/guard.ts'
 import type { Bus } from '../src/core/events/bus.ts'
 import type { Caller } from '../src/core/http/endpoint.ts'
-import { plainly } from '../src/core/http/plain-issues.ts'
+import { parseOptions } from '../src/core/http/validation-messages.ts'
 import type { Log } from '../src/core/log.ts'
 import type { Notifications } from '../src/modules/notifications/notification.service.ts'
 import type { RobotWatch } from '../src/modules/robots/robot-watch.ts'
@@ -23,14 +23,14 @@ import type { Messages } from '../src/modules/sessions/message.service.ts'
 import { sessionDetail } from '../src/modules/sessions/session.view.ts'
 import type { SessionLifecycle } from '../src/modules/sessions/session-lifecycle.ts'
 import type { SessionQueries } from '../src/modules/sessions/session-queries.ts'
-import { createAllowance } from './allowance.ts'
 import { createDirectStop, watchedRobots } from './direct-stop.ts'
+import { createTokenBucket } from './token-bucket.ts'
 import { createUrgentStops, tooManyCommands, type UrgentStops } from './urgent-stops.ts'
 
 /** Log entries one answer holds; a client asks again until it has reached `head`. */
 const EVENTS_PER_PAGE = 200
 
-export interface CommandParts {
+export interface CommandDeps {
   readonly queries: SessionQueries
   readonly lifecycle: SessionLifecycle
   readonly messages: Messages
@@ -53,13 +53,15 @@ type Handlers = {
 }
 
 /** What each command does. Every one of them checks anew that the caller may. */
-function createHandlers(parts: CommandParts): Handlers {
-  const { queries, lifecycle, messages, notifications, robotWatch, now } = parts
+function createHandlers(deps: CommandDeps): Handlers {
+  const { queries, lifecycle, messages, notifications, robotWatch, now } = deps
   return {
     async 'session:watch'(caller, { session_id, after }, socket) {
       const { robot_id } = await queries.parties(caller, session_id)
       const room = rooms.session(session_id)
-      const others = [...socket.rooms].filter((one) => one !== room && one.startsWith(rooms.session('')))
+      const others = [...socket.rooms].filter(
+        (joinedRoom) => joinedRoom !== room && joinedRoom.startsWith(rooms.session('')),
+      )
       if (others.length >= MAX_WATCHED_SESSIONS) {
         throw new AppError(
           429,
@@ -91,7 +93,7 @@ function createHandlers(parts: CommandParts): Handlers {
       return {}
     },
     async 'session:action'(caller, { session_id, action, reason }) {
-      const row = await lifecycle.act(caller, session_id, action, reason)
+      const row = await lifecycle.performAction(caller, session_id, action, reason)
       return { session: sessionDetail(row, caller, now()) }
     },
     'notifications:since': (caller, { after }) => notifications.since(caller.userId, Number(after ?? 0)),
@@ -108,55 +110,55 @@ function createHandlers(parts: CommandParts): Handlers {
 }
 
 /** Lets a socket send commands, each answered through its acknowledgement. */
-export function registerCommands(parts: CommandParts) {
-  const handlers = createHandlers(parts)
-  const directStop = createDirectStop(parts.bus)
+export function registerCommands(deps: CommandDeps) {
+  const handlers = createHandlers(deps)
+  const directStop = createDirectStop(deps.bus)
   return (socket: Socket, caller: Caller): void => {
-    const ordinary = createAllowance()
-    const acts = createAllowance() // of its own, so that a busy program can still stop a robot
+    const commandBucket = createTokenBucket()
+    const actionBucket = createTokenBucket() // of its own, so that a busy program can still stop a robot
     const urgentStops = createUrgentStops<HubAck<HubCommandName>>()
     for (const name of Object.keys(hubCommands) as HubCommandName[]) {
-      const command = async (...sent: unknown[]) => {
-        const reply = sent.at(-1)
+      const command = async (...args: unknown[]) => {
+        const reply = args.at(-1)
         const answer = typeof reply === 'function' ? (reply as (ack: HubAck<typeof name>) => void) : () => {}
-        const limits = { allowance: name === 'session:action' ? acts : ordinary, urgentStops }
-        const raw = sent[0] === answer ? undefined : sent[0] // without a payload the acknowledgement comes first
-        const ack = await perform(name, raw, socket, caller, limits).catch((cause) =>
-          refusal(cause, parts.log),
+        const limits = { tokenBucket: name === 'session:action' ? actionBucket : commandBucket, urgentStops }
+        const raw = args[0] === answer ? undefined : args[0] // without a payload the acknowledgement comes first
+        const ack = await handleCommand(name, raw, socket, caller, limits).catch((cause) =>
+          refusal(cause, deps.log),
         )
         answer(ack)
       }
-      parts.guard.on(socket, name, `command:${name}`, command, () => socket.conn.close())
+      deps.guard.on(socket, name, `command:${name}`, command, () => socket.conn.close())
     }
   }
 
-  async function perform(
+  async function handleCommand(
     name: HubCommandName,
     raw: unknown,
     socket: Socket,
     caller: Caller,
     limits: SocketLimits,
   ): Promise<HubAck<HubCommandName>> {
-    const isWithin = limits.allowance.take()
-    if (!isWithin && name !== 'session:action') throw tooManyCommands()
+    const isWithinLimit = limits.tokenBucket.take()
+    if (!isWithinLimit && name !== 'session:action') throw tooManyCommands()
     if (isValueNestedTooDeep(raw)) throw badRequest(`Nested deeper than ${MAX_FRAME_DEPTH} levels`)
-    const input = hubCommands[name].parse(raw ?? {}, plainly)
-    const carryOut = () => carryOutCommand(name, input, socket, caller)
-    if (isWithin) return await carryOut()
+    const input = hubCommands[name].parse(raw ?? {}, parseOptions)
+    const execute = () => executeCommand(name, input, socket, caller)
+    if (isWithinLimit) return await execute()
     if (!isStop(input)) throw tooManyCommands()
     return await limits.urgentStops(input.session_id, async () => {
       if (!(await mayStop(socket, caller, input.session_id))) throw tooManyCommands()
-      return await carryOut()
+      return await execute()
     })
   }
 
   /** Whether a stop is never too many: by a participant. Whoever watches the session has proven it. */
   async function mayStop(socket: Socket, caller: Caller, sessionId: string): Promise<boolean> {
     if (watchedRobots(socket).has(sessionId)) return true
-    return await parts.queries.takesPart(await parts.currentCaller(caller), sessionId)
+    return await deps.queries.isParticipant(await deps.currentCaller(caller), sessionId)
   }
 
-  async function carryOutCommand(
+  async function executeCommand(
     name: HubCommandName,
     input: object,
     socket: Socket,
@@ -167,20 +169,20 @@ export function registerCommands(parts: CommandParts) {
       input: unknown,
       socket: Socket,
     ) => Promise<HubAnswers[HubCommandName]>
-    const work = parts.currentCaller(caller).then((now) => handler(now, input, socket))
+    const work = deps.currentCaller(caller).then((now) => handler(now, input, socket))
     const answer = await (isStop(input) ? directStop(socket, caller, input, work) : work)
     return { ok: true, ...answer } as HubAck<HubCommandName>
   }
 }
 
 interface SocketLimits {
-  readonly allowance: ReturnType<typeof createAllowance>
+  readonly tokenBucket: ReturnType<typeof createTokenBucket>
   readonly urgentStops: UrgentStops<HubAck<HubCommandName>>
 }
 
-type Stop = HubCommand<'session:action'>
+type StopCommand = HubCommand<'session:action'>
 
-const isStop = (input: object): input is Stop => 'action' in input && input.action === 'emergency_stop'
+const isStop = (input: object): input is StopCommand => 'action' in input && input.action === 'emergency_stop'
 
 function refusal(cause: unknown, log: Log): { ok: false; error: string; status: number } {
   const error = toAppError(cause)

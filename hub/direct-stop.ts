@@ -1,13 +1,13 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import { type HubCommand, rooms } from '@wheelhouse/protocol'
 import type { Socket } from 'socket.io'
-import { isDatabaseAway, unavailable } from '../src/core/errors/errors.ts'
+import { isDatabaseUnreachable, unavailable } from '../src/core/errors/errors.ts'
 import type { Bus } from '../src/core/events/bus.ts'
 import type { Caller } from '../src/core/http/endpoint.ts'
-import { reasonOfStop } from '../src/modules/sessions/session-stop.ts'
+import { stopReasonOf } from '../src/modules/sessions/session-stop.ts'
 
 /** How long a stop waits for the database before it goes to the robot without it. */
-const PATIENCE_MS = 500
+const DATABASE_TIMEOUT_MS = 500
 
 /** The robots of the sessions that a socket watches, by session: as many as it may watch. */
 export function watchedRobots({ data }: Socket): Map<string, string> {
@@ -33,17 +33,17 @@ export function createDirectStop(bus: Bus) {
   ): Promise<T> => {
     const robotId = watchedRobots(socket).get(sessionId)
     if (robotId === undefined || !socket.rooms.has(rooms.session(sessionId))) return await work
-    const away = Symbol('away')
+    const databaseAway = Symbol('away')
     const answer = work.catch((cause) => {
-      if (isDatabaseAway(cause)) return away
+      if (isDatabaseUnreachable(cause)) return databaseAway
       throw cause
     })
-    const outcome = await Promise.race([answer, delay(PATIENCE_MS, away, { ref: false })])
-    if (outcome !== away) return outcome as T
+    const outcome = await Promise.race([answer, delay(DATABASE_TIMEOUT_MS, databaseAway, { ref: false })])
+    if (outcome !== databaseAway) return outcome as T
     bus.publish('robot.stop', {
       robotId,
       sessionId,
-      reason: reasonOfStop(reason),
+      reason: stopReasonOf(reason),
       eventSeq: null,
       userId: caller.userId,
       byRole: null, // the gateway knows both sides of the session

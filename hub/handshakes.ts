@@ -21,7 +21,7 @@ export type AuthFailure = 'missing' | 'invalid_api_key' | 'invalid_session' | 'r
  */
 export function limitHandshakes(
   io: Server,
-  parts: {
+  deps: {
     /** For each network; 0 is no limit. */
     perMinute: number
     trustedProxies: number
@@ -29,16 +29,18 @@ export function limitHandshakes(
     failed: (reason: AuthFailure) => void
   },
 ) {
-  const { perMinute, trustedProxies, guard, failed } = parts
+  const { perMinute, trustedProxies, guard, failed } = deps
   const counts = createNetworkCounts()
   /** Connections whose first credential is still to come: the handshake was counted for it. */
-  const paid = new WeakSet<object>()
+  const alreadyCounted = new WeakSet<object>()
   const authenticated = new WeakSet<object>()
   const networkOf = (request: IncomingMessage) => requestNetwork(request, trustedProxies)
   const isTooMany = (network: string) => perMinute > 0 && counts.add(network, perMinute) > perMinute
   const pending = () => Math.max(0, io.engine.clientsCount - io.of('/').sockets.size)
-  guard.on(io.engine, 'connection', 'engine:connection', (connection: object) => paid.add(connection))
-  const closeIn = guard.timer('timer:refused-handshake', (conn: Socket['conn']) => {
+  guard.on(io.engine, 'connection', 'engine:connection', (connection: object) =>
+    alreadyCounted.add(connection),
+  )
+  const scheduleClose = guard.timer('timer:refused-handshake', (conn: Socket['conn']) => {
     if (!authenticated.has(conn)) conn.close()
   })
 
@@ -58,7 +60,7 @@ export function limitHandshakes(
 
     /** Counts a further credential on a connection. @throws 429 */
     beforeCredential({ conn, request }: Socket): void {
-      if (paid.delete(conn) || !isTooMany(networkOf(request))) return
+      if (alreadyCounted.delete(conn) || !isTooMany(networkOf(request))) return
       failed('rate_limited')
       throw new AppError(429, 'Too many invalid credentials from your network: try again in a minute')
     },
@@ -74,7 +76,7 @@ export function limitHandshakes(
       const status = cause instanceof AppError ? cause.status : 500
       if (status === 401) failed(reason)
       else if (status !== 429) counts.remove(networkOf(request)) // the platform failed, not the credential
-      closeIn(CLOSE_AFTER_MS, conn).unref()
+      scheduleClose(CLOSE_AFTER_MS, conn).unref()
     },
   }
 }

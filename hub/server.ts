@@ -1,11 +1,11 @@
 import type { Server as HttpServer, IncomingMessage } from 'node:http'
 import { rooms } from '@wheelhouse/protocol'
 import { Server, type Socket } from 'socket.io'
-import { spread } from '../src/core/concurrency/async.ts'
+import { stagger } from '../src/core/concurrency/concurrency.ts'
 import { toAppError, unauthorized } from '../src/core/errors/errors.ts'
 import type { Guard } from '../src/core/errors/guard.ts'
 import type { Bus } from '../src/core/events/bus.ts'
-import { type Relay, startRelay } from '../src/core/events/relay.ts'
+import { type OutboxRelay, startOutboxRelay } from '../src/core/events/outbox-relay.ts'
 import type { Caller } from '../src/core/http/endpoint.ts'
 import type { Log } from '../src/core/log.ts'
 import type { HubRedis } from '../src/core/redis.ts'
@@ -13,14 +13,14 @@ import type { ApiKeys } from '../src/modules/identity/api-key.service.ts'
 import { API_KEY_PREFIX } from '../src/modules/identity/api-key-format.ts'
 import type { Auth } from '../src/modules/identity/auth.ts'
 import type { Users } from '../src/modules/identity/user.service.ts'
-import type { UserPresence } from '../src/modules/identity/user-presence.ts'
-import { joinHubs } from './adapter.ts'
-import { keepAttendance } from './attendance.ts'
-import { type CommandParts, registerCommands } from './commands.ts'
-import { publishFact } from './feed.ts'
+import type { UserPresenceRecorder } from '../src/modules/identity/user-presence.ts'
+import { joinCluster } from './adapter.ts'
+import { type CommandDeps, registerCommands } from './commands.ts'
+import { publishEvent } from './event-broadcast.ts'
 import { type AuthFailure, limitHandshakes } from './handshakes.ts'
-import { watchRights } from './rights.ts'
+import { watchPermissionChanges } from './permission-changes.ts'
 import { guardSlowClients } from './slow-clients.ts'
+import { trackUserPresence } from './user-presence-tracker.ts'
 
 const MAX_MESSAGE_BYTES = 64 * 1024
 /** Timers hold at most about 24 days; longer-lived tokens are looked at again at reconnect. */
@@ -28,11 +28,11 @@ const MAX_TIMER_MS = 2 ** 31 - 1
 /** How long a connection may take to show a valid credential: as long as a slow database may take to check it. */
 const AUTHENTICATION_LIMIT_MS = 20_000
 
-export interface HubParts extends CommandParts {
+export interface HubDeps extends CommandDeps {
   readonly auth: Auth
   readonly apiKeys: ApiKeys
   readonly users: Users
-  readonly userPresence: UserPresence
+  readonly userPresence: UserPresenceRecorder
   readonly bus: Bus
   readonly databaseUrl: string
   readonly redis: HubRedis | undefined
@@ -52,14 +52,14 @@ export interface Hub {
   /** Connections that have not shown a valid credential yet. */
   readonly pendingHandshakes: number
   /** What this node's relay has told. */
-  readonly relay: Pick<Relay, 'published' | 'batches'>
+  readonly outboxRelay: Pick<OutboxRelay, 'published' | 'batches'>
   /** Stops relaying and tells every client to reconnect. */
   close(): Promise<void>
 }
 
 /** Attaches the hub to an HTTP server. */
-export async function startHub(parts: HubParts, http: HttpServer): Promise<Hub> {
-  const { auth, bus, databaseUrl, redis, allowedOrigins, log, guard } = parts
+export async function startHub(deps: HubDeps, http: HttpServer): Promise<Hub> {
+  const { auth, bus, databaseUrl, redis, allowedOrigins, log, guard } = deps
   let draining = false
   const io = new Server(http, {
     path: '/socket.io/',
@@ -68,10 +68,10 @@ export async function startHub(parts: HubParts, http: HttpServer): Promise<Hub> 
     connectTimeout: AUTHENTICATION_LIMIT_MS,
     allowRequest: guard.handler(
       'socket:request',
-      (request: IncomingMessage, decide: (problem: string | undefined, isGood: boolean) => void) => {
+      (request: IncomingMessage, decide: (problem: string | undefined, isAllowed: boolean) => void) => {
         const problem = draining
           ? 'This hub is ending: connect again'
-          : (problemOf(request, { allowedOrigins, oneOfSeveral: redis !== undefined }) ??
+          : (problemOf(request, { allowedOrigins, isClustered: redis !== undefined }) ??
             handshakes.problemOf(request))
         decide(problem, problem === undefined)
       },
@@ -80,22 +80,22 @@ export async function startHub(parts: HubParts, http: HttpServer): Promise<Hub> 
     cors: { origin: [...allowedOrigins], credentials: true },
   })
   const handshakes = limitHandshakes(io, {
-    perMinute: parts.handshakesPerMinute,
-    trustedProxies: parts.trustedProxies,
+    perMinute: deps.handshakesPerMinute,
+    trustedProxies: deps.trustedProxies,
     guard,
-    failed: parts.authFailed,
+    failed: deps.authFailed,
   })
-  const others = redis && joinHubs(io, redis, guard)
+  const cluster = redis && joinCluster(io, redis, guard)
 
-  const commands = registerCommands(parts)
-  const expireIn = guard.timer('timer:expiry', (socket: Socket) => socket.disconnect(true), cutOff)
+  const commands = registerCommands(deps)
+  const scheduleExpiry = guard.timer('timer:expiry', (socket: Socket) => socket.disconnect(true), cutOff)
   const disconnectAt = (socket: Socket, expiresAt: Date): void => {
     const leftMs = Math.min(Math.max(0, expiresAt.getTime() - Date.now()), MAX_TIMER_MS)
-    const timer = expireIn(leftMs, socket)
+    const timer = scheduleExpiry(leftMs, socket)
     timer.unref()
     guard.on(socket, 'disconnect', 'socket:disconnect', () => clearTimeout(timer))
   }
-  const attendance = keepAttendance(io, parts)
+  const presenceTracker = trackUserPresence(io, deps)
   io.use(
     guard.handler(
       'socket:handshake',
@@ -122,7 +122,7 @@ export async function startHub(parts: HubParts, http: HttpServer): Promise<Hub> 
       // A connection that has left the namespace would stay open without a credential.
       guard.on(socket, 'disconnect', 'socket:left', () => socket.conn.close())
       socket.join(rooms.user(caller.userId))
-      attendance.arrived(caller.userId)
+      presenceTracker.markPresent(caller.userId)
       if (caller.credential.kind === 'api_key') socket.join(rooms.apiKey(caller.credential.id))
       if (caller.credential.expiresAt) disconnectAt(socket, caller.credential.expiresAt)
       commands(socket, caller)
@@ -130,12 +130,14 @@ export async function startHub(parts: HubParts, http: HttpServer): Promise<Hub> 
     cutOff,
   )
 
-  const rights = watchRights(io, parts)
-  const slowClients = guardSlowClients(io, parts)
-  const relay: Relay = startRelay({
-    ...{ databaseUrl, bus, log },
-    publish: (fact) => publishFact(io, fact),
-    ...(others && { isBehind: others.isBehind, onDeposed: others.onDisorder }),
+  const permissionChanges = watchPermissionChanges(io, deps)
+  const slowClients = guardSlowClients(io, deps)
+  const outboxRelay: OutboxRelay = startOutboxRelay({
+    databaseUrl,
+    bus,
+    log,
+    publish: (event) => publishEvent(io, event),
+    ...(cluster && { hasBacklog: cluster.isBehind, onLeadershipLost: cluster.onDisorder }),
   })
 
   return {
@@ -145,16 +147,16 @@ export async function startHub(parts: HubParts, http: HttpServer): Promise<Hub> 
     get pendingHandshakes() {
       return handshakes.pending
     },
-    relay,
+    outboxRelay,
     async close() {
       draining = true
-      rights.close()
+      permissionChanges.close()
       clearInterval(slowClients)
       // Closing the transport, not the session: clients reconnect to another hub by themselves. Nobody waits for the
       // database for that.
       const sockets = [...io.sockets.sockets.values()]
-      const sendAway = spread(sockets, (socket) => socket.conn.close())
-      await Promise.all([sendAway, attendance.close(), relay.close()])
+      const disconnectAll = stagger(sockets, (socket) => socket.conn.close())
+      await Promise.all([disconnectAll, presenceTracker.close(), outboxRelay.close()])
       await io.close()
     },
   }
@@ -163,22 +165,22 @@ export async function startHub(parts: HubParts, http: HttpServer): Promise<Hub> 
 /** Why a connection is not even begun; undefined for a good one. */
 function problemOf(
   { headers: { origin }, url = '' }: IncomingMessage,
-  hub: { allowedOrigins: readonly string[]; oneOfSeveral: boolean },
+  hub: { allowedOrigins: readonly string[]; isClustered: boolean },
 ): string | undefined {
   // CORS does not stop WebSockets from foreign pages; this does.
   if (origin !== undefined && !hub.allowedOrigins.includes(origin))
     return 'Pages of this origin are not allowed'
   // Each request of a long-polling client may reach another hub, which would not know it.
-  const polls = new URLSearchParams(url.split('?')[1]).get('transport') === 'polling'
-  if (polls && hub.oneOfSeveral)
+  const usesPolling = new URLSearchParams(url.split('?')[1]).get('transport') === 'polling'
+  if (usesPolling && hub.isClustered)
     return "Several hubs share this address: connect with transports: ['websocket']"
   return undefined
 }
 
 /** The credential of a handshake: `auth.token`, the Authorization header, or the dashboard's cookie. */
 function credentialOf(auth: Auth, { handshake }: Socket): string | undefined {
-  const { auth: given, headers } = handshake
-  if (typeof given.token === 'string') return given.token
+  const { auth: authPayload, headers } = handshake
+  if (typeof authPayload.token === 'string') return authPayload.token
   const bearer = /^Bearer (\S+)$/i.exec(headers.authorization ?? '')?.[1]
   return bearer ?? auth.readSessionCookie(headers.cookie)
 }

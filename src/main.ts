@@ -2,8 +2,8 @@ import { inspect } from 'node:util'
 import { createCameraPages } from '../tools/demo/camera/camera-pages.ts'
 import { startDemo } from '../tools/demo/start.ts'
 import { loadConfig } from './app/config.ts'
-import { type Running, startRoles } from './app/roles.ts'
-import { watchProcess } from './core/errors/process-errors.ts'
+import { type RunningPlatform, startRoles } from './app/roles.ts'
+import { watchProcessErrors } from './core/errors/process-errors.ts'
 import { createLog } from './core/log.ts'
 
 const PARENT_CHECK_MS = 500
@@ -13,11 +13,11 @@ async function main(): Promise<void> {
   const startedAt = performance.now()
   const config = loadConfig()
   const log = createLog({ level: config.logLevel, pretty: process.stdout.isTTY === true })
-  const processErrors = watchProcess(log)
+  const processErrors = watchProcessErrors(log)
   const cameras = config.demo ? createCameraPages() : undefined
   const running = await startRoles(config, log, undefined, cameras ? [cameras.middleware] : [])
   processErrors.measure(running.platform.metrics)
-  processErrors.endWith(running.stop)
+  processErrors.setShutdown(running.stop)
   const demo = cameras ? await startDemo(running, cameras).catch(endAndRethrow(running)) : undefined
 
   let stopping = false
@@ -43,11 +43,11 @@ async function main(): Promise<void> {
     { roles: config.roles, baseUrl, hubUrl, gatewayUrl, ms: Math.round(performance.now() - startedAt) },
     'Wheelhouse is serving',
   )
-  demo?.introduce()
+  demo?.printWelcome()
 }
 
 /** What has been started must not outlive a start that fails later. */
-function endAndRethrow(running: Running): (cause: unknown) => Promise<never> {
+function endAndRethrow(running: RunningPlatform): (cause: unknown) => Promise<never> {
   return async (cause) => {
     await running.stop()
     throw cause

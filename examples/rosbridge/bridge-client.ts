@@ -37,7 +37,7 @@ export interface Session {
   drive(client: BridgeClient, data: DriveData): void
   letGo(client: BridgeClient): void
   /** The client's connection has ended. */
-  gone(client: BridgeClient): void
+  disconnected(client: BridgeClient): void
   stop(reason: string): void
   /** The last message of a topic whose last message counts; undefined when there is none. */
   latched(topic: OutTopic): string | undefined
@@ -82,7 +82,7 @@ export class BridgeClient {
     if (!this.#admit()) return
     try {
       if (isBinary) throw new OpRefused('binary frames (BSON, CBOR) are not supported: send JSON text')
-      this.#act(readClientOp(text))
+      this.#handleOperation(readClientOp(text))
     } catch (cause) {
       if (!(cause instanceof OpRefused)) throw cause
       this.#status('error', cause.message, cause.id)
@@ -102,7 +102,7 @@ export class BridgeClient {
     return false
   }
 
-  #act(op: ClientOp): void {
+  #handleOperation(op: ClientOp): void {
     if (op.op === 'subscribe') this.#subscribe(op)
     else if (op.op === 'unsubscribe') this.#unsubscribe(op)
     else if (op.op === 'advertise') inTopic(op.topic, op.id, op.type)
@@ -170,7 +170,7 @@ export class BridgeClient {
   #end(): void {
     for (const feed of this.#feeds.values()) feed.close()
     this.#feeds.clear()
-    this.#session.gone(this)
+    this.#session.disconnected(this)
   }
 }
 

@@ -12,11 +12,11 @@ export interface PoseData {
   readonly velocity?: DriveData
 }
 
-export const standStill: DriveData = { linear_mps: 0, angular_radps: 0 }
+export const zeroVelocity: DriveData = { linear_mps: 0, angular_radps: 0 }
 
 /** Whether two names mean one message type: ROS 2 writes `nav_msgs/msg/Odometry`, ROS 1 `nav_msgs/Odometry`. */
-export function isSameType(one: string, other: string): boolean {
-  return one.replace('/msg/', '/') === other.replace('/msg/', '/')
+export function isSameType(item: string, other: string): boolean {
+  return item.replace('/msg/', '/') === other.replace('/msg/', '/')
 }
 
 /**
@@ -53,7 +53,7 @@ export function readPoseData(data: unknown): PoseData | null {
 }
 
 /** A nav_msgs/Odometry of what a robot told at `atMs` (Unix milliseconds), in the frames `odom` and `base_link`. */
-export function odometryOf({ pose, velocity = standStill }: PoseData, atMs: number) {
+export function odometryOf({ pose, velocity = zeroVelocity }: PoseData, atMs: number) {
   const sec = Math.floor(atMs / 1000)
   const half = pose.heading_rad / 2
   return {

@@ -4,7 +4,7 @@ import { type DriveState, MAX_FRAME_BYTES } from '@wheelhouse/protocol'
 import { WebSocketServer } from 'ws'
 import { BridgeClient, type OutTopic, outTopics, type Session } from './bridge-client.ts'
 import { LiveSockets } from './live-sockets.ts'
-import { type DriveData, odometryOf, readPoseData, standStill } from './messages.ts'
+import { type DriveData, odometryOf, readPoseData, zeroVelocity } from './messages.ts'
 import { OpRefused } from './ops.ts'
 
 const MAX_CLIENTS = 16
@@ -43,7 +43,7 @@ export async function startOperatorBridge(driver: Driver, options: OperatorBridg
     if (driving !== client) return
     driving = null
     // The gateway's deadman would stop the robot too, a moment later.
-    driver.control(standStill)
+    driver.control(zeroVelocity)
   }
   const session: Session = {
     drive(client, data: DriveData) {
@@ -53,7 +53,7 @@ export async function startOperatorBridge(driver: Driver, options: OperatorBridg
         client.warn('/cmd_vel: not sent, there is no connection to the robot')
     },
     letGo,
-    gone(client) {
+    disconnected(client) {
       clients.delete(client)
       letGo(client)
     },

@@ -1,6 +1,6 @@
 import type { Control } from '@wheelhouse/protocol'
 import { type BackoffOptions, RobotLink, type RobotLinkEnd, type StopInForce } from '@wheelhouse/sdk'
-import { poseOfOdometry, readDriveData, standStill, twistOfDrive } from './messages.ts'
+import { poseOfOdometry, readDriveData, twistOfDrive, zeroVelocity } from './messages.ts'
 import { RosConnection } from './ros-connection.ts'
 
 const BRAKE_EVERY_MS = 100
@@ -9,8 +9,8 @@ const BRAKES = 10
 /** Reasons of the stops that the link gives by itself. */
 const LINK_STOPS: ReadonlySet<string> = new Set(['watchdog', 'link_lost'])
 /** Slower than this is standing. */
-const STANDING_MPS = 0.01
-const STANDING_RADPS = 0.02
+const HALTED_MPS = 0.01
+const HALTED_RADPS = 0.02
 
 export interface RobotBridgeOptions {
   /** `control_url` of the robot. */
@@ -56,7 +56,7 @@ export class RobotBridge {
       ...(options.reconnect && { reconnect: options.reconnect }),
       onOpen: () => this.#rosUp(),
       onClose: () => this.#rosDown(),
-      onMessage: (topic, msg) => this.#heard(topic, msg),
+      onMessage: (topic, msg) => this.#onFrame(topic, msg),
       onError: (cause) => log(cause.message),
     })
   }
@@ -74,8 +74,11 @@ export class RobotBridge {
     const sampleMs = 1000 / (this.#options.telemetryHz ?? 10)
     this.#ros.send({ op: 'advertise', topic: this.#cmdVel, type: 'geometry_msgs/Twist' })
     this.#ros.send({
-      ...{ op: 'subscribe', topic: this.#odometry, type: 'nav_msgs/Odometry' },
-      ...{ throttle_rate: Math.round(sampleMs), queue_length: 1 },
+      op: 'subscribe',
+      topic: this.#odometry,
+      type: 'nav_msgs/Odometry',
+      throttle_rate: Math.round(sampleMs),
+      queue_length: 1,
     })
     this.#halt()
     this.#link = this.#connect()
@@ -138,20 +141,20 @@ export class RobotBridge {
   /** Stands still: now, and said again, as long as a latched stop lasts or for a second. */
   #halt(): void {
     clearInterval(this.#braking)
-    this.#publish(standStill)
+    this.#publish(zeroVelocity)
     let left = BRAKES
     this.#braking = setInterval(() => {
-      this.#publish(standStill)
+      this.#publish(zeroVelocity)
       if (--left <= 0 && !this.#link?.stop?.latched) clearInterval(this.#braking)
     }, BRAKE_EVERY_MS)
   }
 
-  #heard(topic: string, msg: unknown): void {
+  #onFrame(topic: string, msg: unknown): void {
     if (topic !== this.#odometry) return
     const sample = poseOfOdometry(msg)
     if (!sample) return
     const { linear_mps, angular_radps } = sample.velocity
-    const standing = Math.abs(linear_mps) < STANDING_MPS && Math.abs(angular_radps) < STANDING_RADPS
+    const standing = Math.abs(linear_mps) < HALTED_MPS && Math.abs(angular_radps) < HALTED_RADPS
     this.#link?.telemetry({ ...sample, standing })
     // Only the wheels know whether the robot stands. Until they say so, the gateway repeats a latched stop.
     if (!standing || this.#unanswered === null) return

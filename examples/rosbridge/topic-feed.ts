@@ -3,7 +3,7 @@ import type { OpId, SubscribeOp } from './ops.ts'
 /** Messages that may wait for a throttled subscriber; with more, the oldest goes. */
 const MAX_QUEUE_LENGTH = 10
 
-interface Wish {
+interface Subscription {
   readonly throttleMs: number
   readonly queueLength: number
 }
@@ -14,7 +14,7 @@ interface Wish {
  */
 export class TopicFeed {
   readonly #send: (text: string) => void
-  readonly #wishes = new Map<OpId, Wish>()
+  readonly #subscriptions = new Map<OpId, Subscription>()
   readonly #queue: string[] = []
   #throttleMs = 0
   #queueLength = 0
@@ -27,29 +27,29 @@ export class TopicFeed {
 
   /** Subscriptions, each under its id. */
   get size(): number {
-    return this.#wishes.size
+    return this.#subscriptions.size
   }
 
   has(id: OpId): boolean {
-    return this.#wishes.has(id)
+    return this.#subscriptions.has(id)
   }
 
   subscribe({ id, throttle_rate = 0, queue_length = 0 }: SubscribeOp): void {
-    this.#wishes.set(id, { throttleMs: throttle_rate, queueLength: queue_length })
+    this.#subscriptions.set(id, { throttleMs: throttle_rate, queueLength: queue_length })
     this.#settle()
   }
 
   /** Ends the subscription with this id; without an id, all of them. Returns whether there was one. */
   unsubscribe(id: OpId): boolean {
-    const known = id === undefined ? this.#wishes.size > 0 : this.#wishes.delete(id)
-    if (id === undefined) this.#wishes.clear()
+    const known = id === undefined ? this.#subscriptions.size > 0 : this.#subscriptions.delete(id)
+    if (id === undefined) this.#subscriptions.clear()
     this.#settle()
     return known
   }
 
   /** Hands on a message now, later, or, when it comes too early and there is no queue, never. */
   offer(text: string): void {
-    if (this.#wishes.size === 0) return
+    if (this.#subscriptions.size === 0) return
     if (this.#queue.length === 0 && this.#waitMs() <= 0) return this.#deliver(text)
     if (this.#queueLength === 0) return
     if (this.#queue.length >= this.#queueLength) this.#queue.shift()
@@ -58,18 +58,18 @@ export class TopicFeed {
   }
 
   close(): void {
-    this.#wishes.clear()
+    this.#subscriptions.clear()
     this.#settle()
   }
 
   #settle(): void {
-    const wishes = [...this.#wishes.values()]
-    this.#throttleMs = Math.min(...wishes.map(({ throttleMs }) => throttleMs))
+    const subscriptions = [...this.#subscriptions.values()]
+    this.#throttleMs = Math.min(...subscriptions.map(({ throttleMs }) => throttleMs))
     this.#queueLength = Math.min(
       MAX_QUEUE_LENGTH,
-      Math.max(0, ...wishes.map(({ queueLength }) => queueLength)),
+      Math.max(0, ...subscriptions.map(({ queueLength }) => queueLength)),
     )
-    this.#queue.splice(0, this.#queue.length - (wishes.length === 0 ? 0 : this.#queueLength))
+    this.#queue.splice(0, this.#queue.length - (subscriptions.length === 0 ? 0 : this.#queueLength))
     clearTimeout(this.#timer)
     this.#timer = undefined
     this.#arm()

@@ -1,11 +1,11 @@
 import { createRestClient, type HubClient, type HubClientOptions, type RestClient } from '@wheelhouse/sdk'
-import { chosenIdentity, type Identity } from './credentials/identity.ts'
-import { configFolder, type Env } from './credentials/places.ts'
+import { configDirectory, type Env } from './credentials/config-directory.ts'
+import { type Identity, resolveIdentity } from './credentials/identity.ts'
 import { type CredentialStore, createCredentialStore } from './credentials/store.ts'
 import type { GlobalOptions } from './global-options.ts'
 import { createHubClient } from './hub.ts'
 import { createOutput, type Output } from './output.ts'
-import { createQuestions, type Questions } from './questions.ts'
+import { createTerminalPrompts, type TerminalPrompts } from './prompts.ts'
 import { createRequests } from './requests.ts'
 import type { Terminal } from './terminal.ts'
 
@@ -14,7 +14,7 @@ export interface Context {
   /** Origin of the platform, such as `https://hub.example`. */
   readonly server: string
   /** The profile that `--profile` names. */
-  readonly chosenProfile: string | undefined
+  readonly selectedProfile: string | undefined
   /** Who one is there; from the environment or from the stored credentials. */
   readonly identity: Identity
   readonly store: CredentialStore
@@ -27,7 +27,7 @@ export interface Context {
   /** A client of the hub, signed in, not connected yet. Close it before the command ends. */
   hub(options?: Partial<HubClientOptions>): HubClient
   readonly out: Output
-  readonly ask: Questions
+  readonly prompts: TerminalPrompts
   readonly env: Env
   /** Aborted by Ctrl-C. Every request ends with it; whatever else waits must heed it. */
   readonly signal: AbortSignal
@@ -39,10 +39,14 @@ export async function createContext(terminal: Terminal, options: GlobalOptions):
   const { env, stdout, stderr, signal } = terminal
   const coloured = options.color === false || env.NO_COLOR ? false : env.FORCE_COLOR ? true : undefined
   const out = createOutput({
-    ...{ stdout, stderr, json: options.json === true, quiet: options.quiet === true, coloured },
+    stdout,
+    stderr,
+    json: options.json === true,
+    quiet: options.quiet === true,
+    coloured,
   })
-  const store = createCredentialStore(configFolder(env))
-  const identity = await chosenIdentity({ store, env, options, signal })
+  const store = createCredentialStore(configDirectory(env))
+  const identity = await resolveIdentity({ store, env, options, signal })
   const { server } = identity
   const requests = createRequests({ server, signal })
   const anonymous = createRestClient({ baseUrl: server, fetch: (request) => requests.send(request) })
@@ -51,9 +55,15 @@ export async function createContext(terminal: Terminal, options: GlobalOptions):
     fetch: (request) => requests.sendAs(identity, request),
   })
   return {
-    chosenProfile: options.profile ?? (env.WHEELHOUSE_PROFILE || undefined),
-    ...{ server, identity, store, out, env, signal, terminal },
-    ask: createQuestions(terminal, out, options.yes === true),
+    selectedProfile: options.profile ?? (env.WHEELHOUSE_PROFILE || undefined),
+    server,
+    identity,
+    store,
+    out,
+    env,
+    signal,
+    terminal,
+    prompts: createTerminalPrompts(terminal, out, options.yes === true),
     publicRest: anonymous,
     get rest() {
       identity.required()

@@ -28,10 +28,10 @@ export const EXIT = {
   terminated: 143,
 } as const
 
-export type Outcome = keyof typeof EXIT
+export type ExitOutcome = keyof typeof EXIT
 
 /** Which of them an answer of the platform means. 0 stands for no answer. */
-export function outcomeOf(status: number): Outcome {
+export function outcomeOf(status: number): ExitOutcome {
   if (status === 401) return 'not_signed_in'
   if (status === 403) return 'not_allowed'
   if (status === 404 || status === 410) return 'not_found'

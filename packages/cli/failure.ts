@@ -1,11 +1,11 @@
-import type { Outcome } from './exit-codes.ts'
+import type { ExitOutcome } from './exit-codes.ts'
 
 /** Something went wrong that the program understands; the message says what to do next. */
 export class Failure extends Error {
   override readonly name = 'Failure'
-  readonly outcome: Outcome
+  readonly outcome: ExitOutcome
 
-  constructor(outcome: Outcome, message: string, options?: ErrorOptions) {
+  constructor(outcome: ExitOutcome, message: string, options?: ErrorOptions) {
     super(message, options)
     this.outcome = outcome
   }

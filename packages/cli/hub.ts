@@ -11,19 +11,19 @@ export function createHubClient(
   url: string,
   options: Partial<HubClientOptions>,
 ): HubClient {
-  let shown = ''
+  let lastToken = ''
   let isRefused = false
-  let hopeless: Failure | undefined
+  let fatalFailure: Failure | undefined
 
   async function token(): Promise<string> {
     try {
-      const another = isRefused ? await identity.renewed(shown) : undefined
+      const renewedToken = isRefused ? await identity.renewed(lastToken) : undefined
       isRefused = false
-      shown = another ?? (await identity.token())
-      return shown
+      lastToken = renewedToken ?? (await identity.token())
+      return lastToken
     } catch (cause) {
       if (!(cause instanceof Failure && cause.outcome === 'not_signed_in')) throw cause
-      hopeless = cause
+      fatalFailure = cause
       client.close()
       throw cause
     }
@@ -37,7 +37,9 @@ export function createHubClient(
       isRefused = true
     },
     onClosed: (reason) =>
-      options.onClosed?.(hopeless ? new HubClosedError(hopeless.message, { cause: hopeless }) : reason),
+      options.onClosed?.(
+        fatalFailure ? new HubClosedError(fatalFailure.message, { cause: fatalFailure }) : reason,
+      ),
   })
   return client
 }

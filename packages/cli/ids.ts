@@ -3,61 +3,66 @@ import type { Context } from './context.ts'
 import { Failure } from './failure.ts'
 import { ownRobots } from './robots/own-robots.ts'
 
-const WHOLE = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i
+const FULL_ID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i
 /** Fewer signs of an id are too easily another one's. */
 const SHORTEST_PREFIX = 4
 /** As many sessions as one answer holds. Where there are more, the beginning of an id may be another session's too. */
-const SESSIONS_LOOKED_AT = 100
+const SESSION_LOOKUP_LIMIT = 100
 
-interface Named {
+interface NamedResource {
   readonly id: string
   readonly name?: string
 }
 
 /** Whether it is an id as a whole, which nothing needs to be looked up for. */
-export const isWhole = (given: string) => WHOLE.test(given)
+export const isFullId = (idOrName: string) => FULL_ID.test(idOrName)
 
 /**
  * The one thing that the beginning of an id, or a name, can mean.
  * @param list the command that shows all there are
  * @throws Failure for none and for several
  */
-export function theOne<T extends Named>(things: readonly T[], given: string, what: string, list: string): T {
-  const lower = given.toLowerCase()
-  const byName = things.filter(({ name }) => name !== undefined && name.toLowerCase() === lower)
-  const byId = given.length < SHORTEST_PREFIX ? [] : things.filter(({ id }) => id.startsWith(lower))
+export function findUnique<T extends NamedResource>(
+  candidates: readonly T[],
+  idOrName: string,
+  kind: string,
+  list: string,
+): T {
+  const lower = idOrName.toLowerCase()
+  const byName = candidates.filter(({ name }) => name !== undefined && name.toLowerCase() === lower)
+  const byId = idOrName.length < SHORTEST_PREFIX ? [] : candidates.filter(({ id }) => id.startsWith(lower))
   const found = byName.length > 0 ? byName : byId
   if (found.length === 1) return found[0] as T
   if (found.length === 0) {
-    throw new Failure('not_found', `There is no ${what} "${given}" among yours. See: wheelhouse ${list}`)
+    throw new Failure('not_found', `There is no ${kind} "${idOrName}" among yours. See: wheelhouse ${list}`)
   }
   const ids = found.map(({ id }) => id).join(', ')
-  throw new Failure('usage', `"${given}" may be any of several ${what}s: ${ids}. Give more of the id.`)
+  throw new Failure('usage', `"${idOrName}" may be any of several ${kind}s: ${ids}. Give more of the id.`)
 }
 
 /** The id of one of the caller's robots, given by its id, the beginning of that, or its name. */
-export async function robotId(cli: Context, given: string): Promise<string> {
-  if (isWhole(given)) return given.toLowerCase()
-  return theOne(await ownRobots(cli), given, 'robot', 'robots list').id
+export async function robotId(cli: Context, idOrName: string): Promise<string> {
+  if (isFullId(idOrName)) return idOrName.toLowerCase()
+  return findUnique(await ownRobots(cli), idOrName, 'robot', 'robots list').id
 }
 
 /** The same for a robot that an operator may take. */
-export async function availableRobotId(cli: Context, given: string): Promise<string> {
-  if (isWhole(given)) return given.toLowerCase()
+export async function availableRobotId(cli: Context, idOrName: string): Promise<string> {
+  if (isFullId(idOrName)) return idOrName.toLowerCase()
   const { robots } = await answerOf(cli.rest.GET('/api/operator/available-robots'))
-  return theOne(robots, given, 'available robot', 'robots available').id
+  return findUnique(robots, idOrName, 'available robot', 'robots available').id
 }
 
 /** The id of one of the caller's sessions, given by its id or the beginning of that. */
-export async function sessionId(cli: Context, given: string): Promise<string> {
-  if (isWhole(given)) return given.toLowerCase()
-  const query = { limit: SESSIONS_LOOKED_AT }
+export async function sessionId(cli: Context, idOrName: string): Promise<string> {
+  if (isFullId(idOrName)) return idOrName.toLowerCase()
+  const query = { limit: SESSION_LOOKUP_LIMIT }
   const { sessions } = await answerOf(cli.rest.GET('/api/sessions', { params: { query } }))
-  const found = theOne(sessions, given, 'session', 'sessions list')
-  if (sessions.length < SESSIONS_LOOKED_AT) return found.id
+  const found = findUnique(sessions, idOrName, 'session', 'sessions list')
+  if (sessions.length < SESSION_LOOKUP_LIMIT) return found.id
   throw new Failure(
     'usage',
-    `You have more than ${SESSIONS_LOOKED_AT} sessions: give the whole id, such as ${found.id}`,
+    `You have more than ${SESSION_LOOKUP_LIMIT} sessions: give the whole id, such as ${found.id}`,
   )
 }
 
@@ -65,7 +70,7 @@ export async function sessionId(cli: Context, given: string): Promise<string> {
 export async function openSessions(cli: Context): Promise<Schemas['Session'][]> {
   const pages = await Promise.all(
     (['ACTIVE', 'PAUSED'] as const).map((status) =>
-      answerOf(cli.rest.GET('/api/sessions', { params: { query: { status, limit: SESSIONS_LOOKED_AT } } })),
+      answerOf(cli.rest.GET('/api/sessions', { params: { query: { status, limit: SESSION_LOOKUP_LIMIT } } })),
     ),
   )
   return pages.flatMap(({ sessions }) => sessions)

@@ -1,6 +1,6 @@
 import type { WriteStream } from 'node:tty'
 import { type Column, table } from './table.ts'
-import { type Piece, painted, rendered, widthOf } from './text.ts'
+import { type Piece, renderPieces, styled, widthOf } from './text.ts'
 
 /** Where the program writes: a terminal, a pipe or a file. */
 export type Stream = NodeJS.WritableStream & Partial<Pick<WriteStream, 'isTTY' | 'columns'>>
@@ -26,7 +26,7 @@ export function createOutput({ stdout, stderr, json, coloured, ...options }: Out
   const outColoured = coloured ?? stdout.isTTY === true
   const errColoured = coloured ?? stderr.isTTY === true
   const screen = () => ({ columns: stdout.isTTY ? stdout.columns : undefined, coloured: outColoured })
-  const line = (...pieces: Piece[]) => void stdout.write(`${rendered(pieces, outColoured)}\n`)
+  const line = (...pieces: Piece[]) => void stdout.write(`${renderPieces(pieces, outColoured)}\n`)
 
   return {
     json,
@@ -41,11 +41,11 @@ export function createOutput({ stdout, stderr, json, coloured, ...options }: Out
     line,
     /** A line about what happens, on standard error; not with `--quiet` or `--json`. */
     note(...pieces: Piece[]): void {
-      if (!quiet) stderr.write(`${rendered(pieces, errColoured)}\n`)
+      if (!quiet) stderr.write(`${renderPieces(pieces, errColoured)}\n`)
     },
     /** A line on standard error that nothing hides: a question, an address to open. */
-    tell(...pieces: Piece[]): void {
-      stderr.write(`${rendered(pieces, errColoured)}\n`)
+    notice(...pieces: Piece[]): void {
+      stderr.write(`${renderPieces(pieces, errColoured)}\n`)
     },
     /** Written as it is, for screens that draw themselves. Whatever comes from others must be `escaped` before. */
     raw: (text: string): boolean => stdout.write(text),
@@ -56,9 +56,9 @@ export function createOutput({ stdout, stderr, json, coloured, ...options }: Out
     entry: (value: unknown): void => void stdout.write(`${JSON.stringify(value)}\n`),
 
     /** A result: as JSON with `--json`, else as `people` shows it. */
-    result(value: unknown, people: () => void): void {
+    result(value: unknown, printText: () => void): void {
       if (json) this.document(value)
-      else people()
+      else printText()
     },
     /** A list: JSON array with `--json`, else a table; `none` is said where there is nothing. */
     list<T>(rows: readonly T[], columns: readonly Column<T>[], none: string): void {
@@ -73,7 +73,7 @@ export function createOutput({ stdout, stderr, json, coloured, ...options }: Out
     record(pairs: readonly (readonly [name: string, value: Piece | null | undefined])[]): void {
       const shown = pairs.filter(([, value]) => value !== undefined)
       const width = Math.max(...shown.map(([name]) => widthOf(name)))
-      for (const [name, value] of shown) line(painted('dim', name.padEnd(width + 2)), value ?? '-')
+      for (const [name, value] of shown) line(styled('dim', name.padEnd(width + 2)), value ?? '-')
     },
   }
 }

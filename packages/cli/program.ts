@@ -1,11 +1,11 @@
 import { Command } from 'commander'
 import { addAdmin } from './admin/command.ts'
 import { addChat } from './chat/command.ts'
-import { createRunning } from './commands.ts'
 import { addDrive } from './drive/command.ts'
 import { addEvents } from './events/command.ts'
 import { addExport } from './export/command.ts'
 import { addKeys } from './keys/command.ts'
+import { createLazyAction } from './lazy-action.ts'
 import { addLogin } from './login/command.ts'
 import { addMcp } from './mcp/command.ts'
 import { addPlatform } from './platform/command.ts'
@@ -40,20 +40,20 @@ export function createProgram(terminal: Terminal): Command {
     .option('-y, --yes', 'answer yes to every question')
     .option('--no-color', 'no colours')
     .addHelpText('after', MORE)
-  const running = createRunning(terminal)
-  addLogin(program, running)
-  addRobots(program, running)
-  addSessions(program, running)
-  addWatch(program, running)
-  addChat(program, running)
-  addDrive(program, running)
-  addSimulate(program, running)
-  addExport(program, running)
-  addEvents(program, running)
-  addWebhooks(program, running)
-  addKeys(program, running)
-  addPlatform(program, running)
-  addMcp(program, running)
-  addAdmin(program, running)
+  const lazyAction = createLazyAction(terminal)
+  addLogin(program, lazyAction)
+  addRobots(program, lazyAction)
+  addSessions(program, lazyAction)
+  addWatch(program, lazyAction)
+  addChat(program, lazyAction)
+  addDrive(program, lazyAction)
+  addSimulate(program, lazyAction)
+  addExport(program, lazyAction)
+  addEvents(program, lazyAction)
+  addWebhooks(program, lazyAction)
+  addKeys(program, lazyAction)
+  addPlatform(program, lazyAction)
+  addMcp(program, lazyAction)
+  addAdmin(program, lazyAction)
   return program
 }

@@ -6,7 +6,7 @@ import { version } from './version.ts'
 
 /** Nothing that the platform does takes longer, but for downloads, whose headers come at once. */
 const ANSWER_LIMIT_MS = 30_000
-const AGAIN_AFTER_MS = 500
+const RETRY_DELAY_MS = 500
 
 export type Requests = ReturnType<typeof createRequests>
 
@@ -22,9 +22,11 @@ export function createRequests({ server, signal }: { server: string; signal: Abo
       ANSWER_LIMIT_MS,
     )
     try {
-      const ends = AbortSignal.any([signal, request.signal, limit.signal])
+      const combinedSignal = AbortSignal.any([signal, request.signal, limit.signal])
       // Followed blindly, a redirection would turn a POST into a GET and lose the credential.
-      const response = await fetch(new Request(request, { headers, redirect: 'manual', signal: ends }))
+      const response = await fetch(
+        new Request(request, { headers, redirect: 'manual', signal: combinedSignal }),
+      )
       checkPlatform(response, server)
       return response
     } finally {
@@ -36,16 +38,16 @@ export function createRequests({ server, signal }: { server: string; signal: Abo
    * Once more when the connection breaks in the middle, as it does where a platform is restarted. A POST carries a key
    * by which the platform knows it again, and does its work once.
    */
-  async function sendSurely(request: Request, token: string): Promise<Response> {
+  async function sendWithRetry(request: Request, token: string): Promise<Response> {
     const repeatable = request.method === 'GET' || request.method === 'POST'
     if (request.method === 'POST') request.headers.set('Idempotency-Key', randomUUID())
-    const again = repeatable ? request.clone() : undefined
+    const retryRequest = repeatable ? request.clone() : undefined
     try {
       return await send(request, token)
     } catch (cause) {
-      if (again === undefined || !brokeOff(cause) || signal.aborted) throw cause
-      await delay(AGAIN_AFTER_MS, undefined, { signal })
-      return await send(again, token)
+      if (retryRequest === undefined || !isConnectionLost(cause) || signal.aborted) throw cause
+      await delay(RETRY_DELAY_MS, undefined, { signal })
+      return await send(retryRequest, token)
     }
   }
 
@@ -54,21 +56,21 @@ export function createRequests({ server, signal }: { server: string; signal: Abo
     /** As somebody. A session token that is refused is renewed once: this machine's clock may be wrong. */
     async sendAs(identity: Identity, request: Request): Promise<Response> {
       const token = await identity.token()
-      const again = request.clone()
-      const response = await sendSurely(request, token)
+      const retryRequest = request.clone()
+      const response = await sendWithRetry(request, token)
       if (response.status !== 401) return response
-      const renewed = await identity.renewed(token)
-      if (renewed === undefined) return response
+      const renewedToken = await identity.renewed(token)
+      if (renewedToken === undefined) return response
       await response.body?.cancel()
-      return await sendSurely(again, renewed)
+      return await sendWithRetry(retryRequest, renewedToken)
     },
   }
 }
 
 /** The request may have arrived, and its answer was lost. */
-function brokeOff(cause: unknown): boolean {
-  for (let at = cause; at instanceof Error; at = at.cause) {
-    if ('code' in at && /^(ECONNRESET|EPIPE|UND_ERR_SOCKET)$/.test(String(at.code))) return true
+function isConnectionLost(cause: unknown): boolean {
+  for (let error = cause; error instanceof Error; error = error.cause) {
+    if ('code' in error && /^(ECONNRESET|EPIPE|UND_ERR_SOCKET)$/.test(String(error.code))) return true
   }
   return false
 }

@@ -1,28 +1,29 @@
 import { inspect } from 'node:util'
 import { CommanderError } from 'commander'
-import { announceCompletion } from './completion/command.ts'
-import type { Env } from './credentials/places.ts'
-import { Ended } from './ended.ts'
-import { EXIT, type Outcome } from './exit-codes.ts'
+import { CommandAborted } from './command-aborted.ts'
+import { declareCompletion } from './completion/command.ts'
+import type { Env } from './credentials/config-directory.ts'
+import { EXIT, type ExitOutcome } from './exit-codes.ts'
 import { Failure } from './failure.ts'
 import { createProgram } from './program.ts'
 import type { Terminal } from './terminal.ts'
-import { escaped } from './text.ts'
+import { escapeText } from './text.ts'
 
 /** Runs one command line to its end. @returns the exit code */
-export async function runProgram(parts: { argv: readonly string[]; env: Env; process: NodeJS.Process }) {
-  const { argv, env, process } = parts
+export async function runProgram(invocation: { argv: readonly string[]; env: Env; process: NodeJS.Process }) {
+  const { argv, env, process } = invocation
   const { stdin, stdout, stderr } = process
-  const end = endings(process)
-  const terminal: Terminal = { env, stdin, stdout, stderr, signal: end.signal }
+  const shutdown = createShutdownController(process)
+  const terminal: Terminal = { env, stdin, stdout, stderr, signal: shutdown.signal }
   const program = createProgram(terminal)
   try {
     if (argv[2] === 'complete') (await import('./completion/completion.ts')).addCompletion(program)
-    else announceCompletion(program)
+    else declareCompletion(program)
     await program.parseAsync([...argv])
-    await flushed(stdout)
-    const unwritten = end.signal.reason instanceof Ended && end.signal.reason.outcome === 'refused'
-    if (unwritten) throw end.signal.reason
+    await flush(stdout)
+    const unwritten =
+      shutdown.signal.reason instanceof CommandAborted && shutdown.signal.reason.outcome === 'refused'
+    if (unwritten) throw shutdown.signal.reason
     return typeof process.exitCode === 'number' ? process.exitCode : EXIT.done
   } catch (cause) {
     if (cause instanceof CommanderError) {
@@ -32,12 +33,12 @@ export async function runProgram(parts: { argv: readonly string[]; env: Env; pro
         report('usage', cause.message.replace(/^error: /, '').replaceAll('\n', ' '))
       return EXIT.usage
     }
-    if (end.signal.aborted) {
-      const { outcome, message } = end.signal.reason as Ended
+    if (shutdown.signal.aborted) {
+      const { outcome, message } = shutdown.signal.reason as CommandAborted
       // What a command says itself of its interruption counts more.
-      const own = cause instanceof Failure ? cause : undefined
-      if (outcome !== 'done') report(outcome, own?.message ?? message)
-      else if (own) return EXIT[own.outcome]
+      const ownFailure = cause instanceof Failure ? cause : undefined
+      if (outcome !== 'done') report(outcome, ownFailure?.message ?? message)
+      else if (ownFailure) return EXIT[ownFailure.outcome]
       return EXIT[outcome]
     }
     const failure = cause instanceof Failure ? cause : new Failure('internal', String(cause), { cause })
@@ -46,37 +47,37 @@ export async function runProgram(parts: { argv: readonly string[]; env: Env; pro
     return EXIT[failure.outcome]
   }
 
-  function report(outcome: Outcome, message: string): void {
+  function report(outcome: ExitOutcome, message: string): void {
     const text = argv.includes('--json')
       ? JSON.stringify({ error: message, code: outcome })
-      : `wheelhouse: ${escaped(message)}`
+      : `wheelhouse: ${escapeText(message)}`
     stderr.write(`${text}\n`)
   }
 }
 
 /** Settles when what was written has gone its way, or cannot. */
-const flushed = (stream: NodeJS.WritableStream) => new Promise<void>((done) => stream.write('', () => done()))
+const flush = (stream: NodeJS.WritableStream) => new Promise<void>((done) => stream.write('', () => done()))
 
 /** What ends a command early: Ctrl-C, SIGTERM (a second one at once), and results that cannot be written. */
-function endings(process: NodeJS.Process): AbortController {
-  const end = new AbortController()
+function createShutdownController(process: NodeJS.Process): AbortController {
+  const shutdown = new AbortController()
   for (const [name, outcome] of [
     ['SIGINT', 'interrupted'],
     ['SIGTERM', 'terminated'],
     ['SIGHUP', 'terminated'],
   ] as const) {
     process.on(name, () => {
-      if (end.signal.aborted) process.exit(EXIT[outcome])
-      end.abort(new Ended(outcome, 'Interrupted.'))
+      if (shutdown.signal.aborted) process.exit(EXIT[outcome])
+      shutdown.abort(new CommandAborted(outcome, 'Interrupted.'))
     })
   }
   process.stdout.on('error', ({ code }: NodeJS.ErrnoException) => {
     // As `| head` does it: whoever reads has seen enough. A full disk is another matter.
-    const gone = code === 'EPIPE' || code === 'ERR_STREAM_DESTROYED'
-    const why = gone ? 'Nobody reads on.' : `Standard output cannot be written (${code}).`
-    end.abort(new Ended(gone ? 'done' : 'refused', why))
+    const isReaderClosed = code === 'EPIPE' || code === 'ERR_STREAM_DESTROYED'
+    const why = isReaderClosed ? 'Nobody reads on.' : `Standard output cannot be written (${code}).`
+    shutdown.abort(new CommandAborted(isReaderClosed ? 'done' : 'refused', why))
   })
   // What happens is done all the same when nobody reads about it: an emergency stop above all.
   process.stderr.on('error', () => {})
-  return end
+  return shutdown
 }

@@ -1,15 +1,15 @@
-import { fitted, type Painted, type Piece, painted, rendered, widthOf } from './text.ts'
+import { type Piece, renderPieces, type StyledText, styled, truncate, widthOf } from './text.ts'
 
 export interface Column<T> {
   readonly title: string
   readonly value: (row: T) => Piece | null | undefined
   /** What stands in it is worth nothing cut: ids, tokens, addresses. */
-  readonly whole?: boolean
+  readonly noTruncate?: boolean
   readonly right?: boolean
 }
 
 const GAP = 2
-const NARROWEST = 6
+const MIN_COLUMN_WIDTH = 6
 
 /** Rows under titles, as wide as the terminal at most. `columns` undefined: nothing is cut. */
 export function table<T>(
@@ -17,32 +17,37 @@ export function table<T>(
   rows: readonly T[],
   screen: { readonly columns: number | undefined; readonly coloured: boolean },
 ): string[] {
-  const titles: Painted[] = shape.map(({ title }) => painted('dim', title))
+  const titles: StyledText[] = shape.map(({ title }) => styled('dim', title))
   const cells = rows.map((row) => shape.map(({ value }): Piece => value(row) ?? '-'))
   const all: Piece[][] = [titles, ...cells]
-  const natural = shape.map((_, index) => Math.max(...all.map((line) => widthOf(line[index] as Piece))))
-  const widths = screen.columns === undefined ? natural : shrunk(shape, natural, screen.columns)
+  const naturalWidths = shape.map((_, index) => Math.max(...all.map((line) => widthOf(line[index] as Piece))))
+  const widths =
+    screen.columns === undefined ? naturalWidths : shrinkColumns(shape, naturalWidths, screen.columns)
   return all.map((line) => {
     const pieces = line.flatMap((cell, index): Piece[] => {
       const width = widths[index] as number
-      const piece = fitted(cell, width)
+      const piece = truncate(cell, width)
       const space = ' '.repeat(Math.max(0, width - widthOf(piece)))
       const gap = index === 0 ? '' : ' '.repeat(GAP)
       if (shape[index]?.right) return [gap, space, piece]
       return index === line.length - 1 ? [gap, piece] : [gap, piece, space]
     })
-    return rendered(pieces, screen.coloured).trimEnd()
+    return renderPieces(pieces, screen.coloured).trimEnd()
   })
 }
 
 /** Takes what is too much from the widest column that may be cut, again and again. */
-function shrunk(shape: readonly Column<never>[], natural: readonly number[], columns: number): number[] {
-  const widths = [...natural]
+function shrinkColumns(
+  shape: readonly Column<never>[],
+  naturalWidths: readonly number[],
+  columns: number,
+): number[] {
+  const widths = [...naturalWidths]
   const total = () => widths.reduce((sum, width) => sum + width, GAP * (widths.length - 1))
   while (total() > columns) {
     const widest = widths.reduce(
       (best, width, index) =>
-        !shape[index]?.whole && width > NARROWEST && width > (widths[best] ?? 0) ? index : best,
+        !shape[index]?.noTruncate && width > MIN_COLUMN_WIDTH && width > (widths[best] ?? 0) ? index : best,
       -1,
     )
     if (widest < 0) break

@@ -1,4 +1,4 @@
-import type { Env } from './credentials/places.ts'
+import type { Env } from './credentials/config-directory.ts'
 import type { Stream } from './output.ts'
 
 /** What the program finds around itself. */

@@ -1,5 +1,5 @@
 import { eventTitle, reasonText } from '@wheelhouse/protocol'
-import { type Piece, painted, type Style } from './text.ts'
+import { type Piece, type Style, styled } from './text.ts'
 
 const STYLES: Readonly<Record<string, Style>> = {
   AVAILABLE: 'green',
@@ -15,12 +15,12 @@ const STYLES: Readonly<Record<string, Style>> = {
 }
 
 /** A status in its colour. */
-export const statusPiece = (status: string): Piece => painted(STYLES[status] ?? 'reset', status)
+export const statusPiece = (status: string): Piece => styled(STYLES[status] ?? 'reset', status)
 
 const twoDigits = (value: number) => String(value).padStart(2, '0')
 
 /** A time in this machine's zone, to the minute. */
-export function when(time: string | null | undefined): string | undefined {
+export function formatTime(time: string | null | undefined): string | undefined {
   if (!time) return undefined
   const date = new Date(time)
   const day = [date.getFullYear(), twoDigits(date.getMonth() + 1), twoDigits(date.getDate())].join('-')
@@ -28,7 +28,7 @@ export function when(time: string | null | undefined): string | undefined {
 }
 
 /** An amount of money. */
-export const money = (cents: number | null | undefined, currency = 'EUR') =>
+export const formatMoney = (cents: number | null | undefined, currency = 'EUR') =>
   cents === null || cents === undefined ? undefined : `${(cents / 100).toFixed(2)} ${currency}`
 
 /** An entry of a session's log, or an event, in one line. */
@@ -37,5 +37,9 @@ export function logLine(entry: { seq: number; at: string; type: string; data: ob
   const more = Object.keys(data).length > 0 ? ` ${JSON.stringify(data)}` : ''
   const why = 'reason' in data ? reasonText(data.reason) : ''
   const title = why ? `${eventTitle(type)}: ${why}` : eventTitle(type)
-  return [painted('dim', `${seq}`.padStart(5)), `  ${when(at)}  ${title} `, painted('dim', `${type}${more}`)]
+  return [
+    styled('dim', `${seq}`.padStart(5)),
+    `  ${formatTime(at)}  ${title} `,
+    styled('dim', `${type}${more}`),
+  ]
 }

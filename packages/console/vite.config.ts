@@ -12,7 +12,7 @@ export default defineConfig({
     manifest: 'manifest.json',
     // Nothing as data: the content policy and caches see every file.
     assetsInlineLimit: 0,
-    // test/console-size.test.ts looks at what counts: the first view.
+    // test/integration/web/console-bundle-size.test.ts looks at what counts: the first view.
     chunkSizeWarningLimit: 1_000,
   },
   server: {

@@ -41,21 +41,21 @@ export const DriveControl = z.looseObject({
 export type DriveControl = z.infer<typeof DriveControl>
 
 /** Stop the robot and keep it stopped until somebody clears the stop. */
-export const PressStop = z.looseObject({
+export const RequestStop = z.looseObject({
   type: z.literal('stop'),
   reason: z.string().max(MAX_STOP_REASON).optional(),
 })
 export const Ping = z.looseObject({ type: z.literal('ping'), t: clockMs })
 
 /** Frames an operator sends. Unknown types are ignored. */
-export const OperatorFrame = z.discriminatedUnion('type', [DriveControl, PressStop, Ping])
+export const OperatorFrame = z.discriminatedUnion('type', [DriveControl, RequestStop, Ping])
 export type OperatorFrame = z.infer<typeof OperatorFrame>
 export const operatorFrameTypes: ReadonlySet<string> = new Set(['control', 'stop', 'ping'])
 
 /** Frames a watcher sends. */
-export const WatcherFrame = z.discriminatedUnion('type', [PressStop, Ping])
-export type WatcherFrame = z.infer<typeof WatcherFrame>
-export const watcherFrameTypes: ReadonlySet<string> = new Set(['stop', 'ping'])
+export const ObserverFrame = z.discriminatedUnion('type', [RequestStop, Ping])
+export type ObserverFrame = z.infer<typeof ObserverFrame>
+export const observerFrameTypes: ReadonlySet<string> = new Set(['stop', 'ping'])
 
 /** The stop that the robot stands under. */
 export const DriveStop = z.object({

@@ -1,7 +1,7 @@
 import type { ChatMessage, HubCommand } from '@wheelhouse/protocol'
 import { NotConnectedError, UnacknowledgedError } from './errors.ts'
 import type { HubConnection } from './hub-connection.ts'
-import { Turns } from './turns.ts'
+import { KeyedMutex } from './keyed-mutex.ts'
 
 /** After this long without an answer on a living connection, the message is sent again. */
 const ACK_TIMEOUT_MS = 5_000
@@ -10,7 +10,7 @@ const MAX_PENDING = 200
 /** Sends chat messages until they are acknowledged; the hub recognises repetitions by `client_message_id`. */
 export class ChatOutbox {
   readonly #connection: HubConnection
-  readonly #turns = new Turns()
+  readonly #mutex = new KeyedMutex()
   #pending = 0
 
   constructor(connection: HubConnection) {
@@ -27,7 +27,7 @@ export class ChatOutbox {
     const deadlineMs = performance.now() + timeoutMs
     this.#pending += 1
     try {
-      return await this.#turns.run(message.session_id, () => this.#deliver(message, deadlineMs))
+      return await this.#mutex.run(message.session_id, () => this.#deliver(message, deadlineMs))
     } finally {
       this.#pending -= 1
     }

@@ -60,7 +60,7 @@ export function velocity(state: DriveState, limits: DriveLimits): DriveCommand {
 }
 
 /** Whether both wheels stand still. */
-export function isStanding(state: DriveState): boolean {
+export function isHalted(state: DriveState): boolean {
   return state.leftMps === 0 && state.rightMps === 0
 }
 
@@ -76,15 +76,15 @@ export function advance(
   limits: DriveLimits,
 ): DriveState {
   let leftS = Number.isFinite(elapsedS) ? Math.min(Math.max(elapsedS, 0), MAX_ELAPSED_S) : 0
-  let moved: DriveState = state
+  let current: DriveState = state
   let bumped = false
   while (leftS > 0) {
     const stepS = Math.min(leftS, MAX_STEP_S)
-    moved = step(moved, command, stepS, world, limits)
-    bumped ||= moved.bumped
+    current = step(current, command, stepS, world, limits)
+    bumped ||= current.bumped
     leftS -= stepS
   }
-  return bumped === moved.bumped ? moved : { ...moved, bumped }
+  return bumped === current.bumped ? current : { ...current, bumped }
 }
 
 function clamp(value: number, limit: number): number {
@@ -119,8 +119,8 @@ function step(
   const middleRad = state.headingRad + (angularRadps * stepS) / 2
   const xM = state.xM + linearMps * Math.cos(middleRad) * stepS
   const yM = state.yM + linearMps * Math.sin(middleRad) * stepS
-  const standing = wheels.leftMps === 0 && wheels.rightMps === 0
-  const battery = state.battery + (standing ? CHARGE_PER_S : -DRAIN_PER_S) * stepS
+  const halted = wheels.leftMps === 0 && wheels.rightMps === 0
+  const battery = state.battery + (halted ? CHARGE_PER_S : -DRAIN_PER_S) * stepS
   const next = {
     ...wheels,
     headingRad: normalAngle(state.headingRad + angularRadps * stepS),

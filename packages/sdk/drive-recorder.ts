@@ -3,7 +3,7 @@ import type { EpisodeReport } from './episode-outbox.ts'
 /** A recording is cut after this long, so that nobody waits for hours for the first one. */
 const MAX_LENGTH_MS = 60_000
 /** Who does not drive for this long has let go. */
-const LET_GO_MS = 5_000
+const RELEASE_MS = 5_000
 
 /** Cuts what a driven robot senses into episodes: from the first command until the driver lets go. */
 export class DriveRecorder {
@@ -30,7 +30,7 @@ export class DriveRecorder {
   /** The episode that is over by `atMs`, if any. */
   due(atMs: number): EpisodeReport | null {
     if (this.#startedAtMs === null) return null
-    const over = atMs - this.#startedAtMs >= MAX_LENGTH_MS || atMs - this.#drivenAtMs >= LET_GO_MS
+    const over = atMs - this.#startedAtMs >= MAX_LENGTH_MS || atMs - this.#drivenAtMs >= RELEASE_MS
     return over ? this.end(atMs) : null
   }
 

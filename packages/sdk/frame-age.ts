@@ -1,12 +1,12 @@
 /** Crystals differ: between two clocks, the offset may creep up this much without any frame being late. */
-const CREEP_PER_MS = 0.2 / 1_000
+const CLOCK_DRIFT_PER_MS = 0.2 / 1_000
 /** After so long of frames that are all late by the same, it is the clock or the path that has changed. */
-const RELEARN_MS = 2_000
+const RECALIBRATE_MS = 2_000
 /** Frames further apart than this are not one stretch. */
-const STRETCH_GAP_MS = 500
+const RUN_GAP_MS = 500
 
 /** Late frames that follow closely on each other, and their offsets. */
-interface LateStretch {
+interface LateFrameRun {
   readonly sinceMs: number
   readonly lastMs: number
   readonly smallestMs: number
@@ -25,7 +25,7 @@ interface LateStretch {
 export class FrameAge {
   #smallestMs: number | null = null
   #atMs = 0
-  #late: LateStretch | null = null
+  #late: LateFrameRun | null = null
 
   /** Forgets what it has seen: frames come from another clock now. */
   forget(): void {
@@ -40,16 +40,16 @@ export class FrameAge {
    */
   lateMs(t: number, limitMs: number, nowMs: number): number | null {
     const offsetMs = nowMs - t
-    const crept = (this.#smallestMs ?? offsetMs) + (nowMs - this.#atMs) * CREEP_PER_MS
-    this.#smallestMs = this.#smallestMs === null ? offsetMs : Math.min(crept, offsetMs)
+    const drifted = (this.#smallestMs ?? offsetMs) + (nowMs - this.#atMs) * CLOCK_DRIFT_PER_MS
+    this.#smallestMs = this.#smallestMs === null ? offsetMs : Math.min(drifted, offsetMs)
     this.#atMs = nowMs
     const ageMs = offsetMs - this.#smallestMs
     if (ageMs <= limitMs) {
       this.#late = null
       return null
     }
-    const late = stretched(this.#late, offsetMs, limitMs, nowMs)
-    if (nowMs - late.sinceMs < RELEARN_MS) {
+    const late = extendRun(this.#late, offsetMs, limitMs, nowMs)
+    if (nowMs - late.sinceMs < RECALIBRATE_MS) {
       this.#late = late
       return ageMs
     }
@@ -60,8 +60,13 @@ export class FrameAge {
 }
 
 /** The stretch with one more late frame; a new one if that came after a pause or was not late by the same. */
-function stretched(late: LateStretch | null, offsetMs: number, spreadMs: number, nowMs: number): LateStretch {
-  if (late !== null && nowMs - late.lastMs <= STRETCH_GAP_MS) {
+function extendRun(
+  late: LateFrameRun | null,
+  offsetMs: number,
+  spreadMs: number,
+  nowMs: number,
+): LateFrameRun {
+  if (late !== null && nowMs - late.lastMs <= RUN_GAP_MS) {
     const smallestMs = Math.min(late.smallestMs, offsetMs)
     const largestMs = Math.max(late.largestMs, offsetMs)
     if (largestMs - smallestMs <= spreadMs) return { ...late, lastMs: nowMs, smallestMs, largestMs }

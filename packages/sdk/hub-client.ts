@@ -8,9 +8,9 @@ import { ChatOutbox } from './chat-outbox.ts'
 import { HubClosedError } from './errors.ts'
 import { HubConnection, type HubConnectionOptions } from './hub-connection.ts'
 import { OrderedFeed } from './ordered-feed.ts'
-import { RobotBoard, type RobotsUpdate } from './robot-board.ts'
+import { RobotStatusFeed, type RobotsUpdate } from './robot-status-feed.ts'
+import { safeCallback } from './safe-callback.ts'
 import { SessionWatches, type WatchHandlers } from './session-watches.ts'
-import { shielded } from './shielded.ts'
 import { UnreadCount, type UnreadUpdate } from './unread-count.ts'
 
 /** Where the hub is, who asks, and what to tell of the connection. */
@@ -27,7 +27,7 @@ export class HubClient {
   readonly #connection: HubConnection
   readonly #watches: SessionWatches
   readonly #chat: ChatOutbox
-  #robots: RobotBoard | undefined
+  #robots: RobotStatusFeed | undefined
   #notifications: OrderedFeed<NotificationEvent> | undefined
   #unread: UnreadCount | undefined
 
@@ -120,7 +120,7 @@ export class HubClient {
     if (this.#connection.closed) throw new HubClosedError('the hub client is closed')
     if (this.#robots) throw new Error('robots are watched already')
     const { onError, reconnect } = this.#options
-    this.#robots = new RobotBoard({
+    this.#robots = new RobotStatusFeed({
       connection: this.#connection,
       handler,
       ...(onError ? { onError } : {}),
@@ -182,7 +182,7 @@ export class HubClient {
   /** Pushed events; a malformed one goes to `onError` and is made up for by the next catching-up. */
   #listen(): void {
     const listen = (name: Parameters<HubConnection['on']>[0], take: (payload: unknown) => void) =>
-      this.#connection.on(name, (payload) => shielded(this.#options.onError, () => take(payload)))
+      this.#connection.on(name, (payload) => safeCallback(this.#options.onError, () => take(payload)))
     listen('session:event', (payload) => this.#watches.pushEvent(payload))
     listen('chat:typing', (payload) => this.#watches.pushTyping(payload))
     listen('robot:status', (payload) => this.#robots?.push(payload))

@@ -3,7 +3,7 @@ import { io, type Socket } from 'socket.io-client'
 import { Backoff, type BackoffOptions } from './backoff.ts'
 import { HubClosedError, HubError, NotConnectedError, UnacknowledgedError } from './errors.ts'
 import { readAnswer } from './hub-answers.ts'
-import { shielded } from './shielded.ts'
+import { safeCallback } from './safe-callback.ts'
 
 export interface HubConnectionOptions {
   /** Origin of the hub, such as `https://hub.example`. */
@@ -104,7 +104,7 @@ export class HubConnection {
     for (const waiter of this.#waiters) waiter.reject(reason)
     this.#waiters.clear()
     this.#socket.disconnect()
-    shielded(this.#options.onError, () => this.#options.onClosed?.(reason))
+    safeCallback(this.#options.onError, () => this.#options.onClosed?.(reason))
   }
 
   /** Listens to a pushed event. The payload is whatever arrived: check it. */
@@ -189,13 +189,13 @@ export class HubConnection {
     this.#firstConnect.resolve()
     for (const waiter of this.#waiters) waiter.resolve()
     this.#waiters.clear()
-    shielded(this.#options.onError, () => this.#options.onConnected?.())
+    safeCallback(this.#options.onError, () => this.#options.onConnected?.())
   }
 
   #onDisconnect(reason: string): void {
     // Socket.IO would send what stands here after reconnecting, long after its sender was told "unacknowledged".
     this.#socket.sendBuffer.length = 0
-    shielded(this.#options.onError, () => this.#options.onDisconnected?.(reason))
+    safeCallback(this.#options.onError, () => this.#options.onDisconnected?.(reason))
     if (this.#phase !== 'running') return
     // A hub that accepts and then drops us at once must not see a hot loop.
     if (performance.now() - this.#connectedAtMs >= STABLE_MS) this.#backoff.reset()
@@ -212,7 +212,7 @@ export class HubConnection {
     }
     this.#refusals += 1
     const refusal = new HubError(status, error.message)
-    shielded(this.#options.onError, () => this.#options.onAuthError?.(refusal))
+    safeCallback(this.#options.onError, () => this.#options.onAuthError?.(refusal))
     const another = status === 401 && typeof this.#options.token === 'function'
     if (another && this.#refusals < MAX_REFUSALS) this.#scheduleAttempt()
     else
@@ -221,7 +221,7 @@ export class HubConnection {
 
   #retry(cause: unknown): void {
     clearTimeout(this.#attemptTimer)
-    shielded(undefined, () => this.#options.onError?.(cause))
+    safeCallback(undefined, () => this.#options.onError?.(cause))
     this.#scheduleAttempt()
   }
 

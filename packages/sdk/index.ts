@@ -22,30 +22,30 @@ export type {
   Welcome,
 } from '@wheelhouse/protocol'
 export * from './backoff.ts'
+export type { ConnectionState, LinkEnd, LinkPhase } from './connection-lifecycle.ts'
 export * from './differential-drive.ts'
 export * from './drive-pilot.ts'
 export type { EpisodeReport } from './episode-outbox.ts'
 export * from './errors.ts'
 export * from './hub-client.ts'
 export type { LinkLatency } from './link-latency.ts'
-export type { ConnectionState, LinkEnd, LinkPhase } from './link-life.ts'
 export type {
   StandardWebSocketConstructor,
   WebSocketConstructor,
   WebSocketLike,
   WebSocketSettings,
 } from './link-socket.ts'
+export * from './observer-link.ts'
 export * from './operator-link.ts'
 export * from './rest-client.ts'
 export * from './rest-pages.ts'
 export type { RetryOptions } from './rest-retry.ts'
-export type { RobotsUpdate } from './robot-board.ts'
 export * from './robot-link.ts'
 export * from './robot-link-options.ts'
+export type { RobotsUpdate } from './robot-status-feed.ts'
 export type * from './session-link-options.ts'
 export type { WatchHandlers } from './session-watches.ts'
 export * from './simulated-robot.ts'
 export * from './tickets.ts'
 export type { UnreadUpdate } from './unread-count.ts'
-export * from './watcher-link.ts'
 export * from './world.ts'

@@ -86,7 +86,7 @@ const CLOSE_HANDSHAKE_MS = 1_000
 /** No refusal keeps a link away for longer. */
 const LONGEST_RETRY_AFTER_MS = 300_000
 const OPEN = 1
-const BROKEN = 1006
+const ABNORMAL_CLOSURE = 1006
 
 /**
  * Dials once.
@@ -99,10 +99,10 @@ export function openLinkSocket<Frame>(options: LinkSocketOptions<Frame>): LinkSo
   } catch (cause) {
     // An address or a credential that no connection can be made with. Told later, as every other end is.
     const reason = cause instanceof Error ? cause.message : 'could not dial'
-    queueMicrotask(() => options.onEnd({ closeCode: BROKEN, reason }))
+    queueMicrotask(() => options.onEnd({ closeCode: ABNORMAL_CLOSURE, reason }))
     return deadSocket
   }
-  return attend(socket, options)
+  return superviseSocket(socket, options)
 }
 
 const deadSocket: LinkSocket = {
@@ -113,7 +113,7 @@ const deadSocket: LinkSocket = {
   close() {},
 }
 
-function attend<Frame>(socket: WebSocketLike, options: LinkSocketOptions<Frame>): LinkSocket {
+function superviseSocket<Frame>(socket: WebSocketLike, options: LinkSocketOptions<Frame>): LinkSocket {
   const deadline = createDeadline()
   let httpStatus: number | undefined
   let retryAfterMs: number | undefined
@@ -129,12 +129,12 @@ function attend<Frame>(socket: WebSocketLike, options: LinkSocketOptions<Frame>)
     const wait = retryAfterMs === undefined ? {} : { retryAfterMs }
     options.onEnd({ closeCode, ...status, ...wait, reason: reason || fallback || 'connection lost' })
   }
-  const breakOff = (why: string) => {
+  const abort = (why: string) => {
     failure ??= why
     if (socket.terminate) return socket.terminate()
     // Browsers wait long for a dead peer's farewell; nothing more of this socket is listened to.
     socket.close()
-    end(BROKEN, '')
+    end(ABNORMAL_CLOSURE, '')
   }
 
   socket.binaryType = 'arraybuffer'
@@ -142,18 +142,18 @@ function attend<Frame>(socket: WebSocketLike, options: LinkSocketOptions<Frame>)
     httpStatus = response.statusCode
     retryAfterMs = retryAfter(response)
     // With this listener in place, ending the attempt is up to us.
-    breakOff('upgrade refused')
+    abort('upgrade refused')
   })
   socket.addEventListener('error', ({ message }) => {
     failure ??= message || undefined
   })
   socket.addEventListener('message', ({ data }) => {
     if (ended) return
-    deadline.heard()
+    deadline.touch()
     receive(data, options)
   })
   socket.addEventListener('close', ({ code, reason }) => end(code, reason))
-  deadline.set(options.connectTimeoutMs, () => breakOff('no welcome in time'))
+  deadline.set(options.connectTimeoutMs, () => abort('no welcome in time'))
 
   return {
     get bufferedBytes() {
@@ -163,9 +163,9 @@ function attend<Frame>(socket: WebSocketLike, options: LinkSocketOptions<Frame>)
       return !ended && socket.readyState === OPEN
     },
     send: (frame) => socket.send(frame),
-    keepAlive: (timeoutMs) => deadline.setSilence(timeoutMs, () => breakOff(`no frame for ${timeoutMs} ms`)),
+    keepAlive: (timeoutMs) => deadline.setSilence(timeoutMs, () => abort(`no frame for ${timeoutMs} ms`)),
     close() {
-      deadline.set(CLOSE_HANDSHAKE_MS, () => breakOff('no answer to the closing handshake'))
+      deadline.set(CLOSE_HANDSHAKE_MS, () => abort('no answer to the closing handshake'))
       socket.close(1000)
     },
   }
@@ -195,7 +195,7 @@ function receive<Frame>(data: unknown, options: LinkSocketOptions<Frame>): void 
 /** One timer: either a plain deadline, or one that every frame puts off. No timer is touched per frame. */
 function createDeadline() {
   let timer: ReturnType<typeof setTimeout> | undefined
-  let heardMs = 0
+  let lastReceivedMs = 0
   return {
     /** Runs `late` after `delayMs`, whatever is heard. */
     set(delayMs: number, late: () => void): void {
@@ -205,16 +205,16 @@ function createDeadline() {
     /** Runs `late` once nothing has been heard for `silenceMs`. */
     setSilence(silenceMs: number, late: () => void): void {
       const check = () => {
-        const leftMs = heardMs + silenceMs - performance.now()
+        const leftMs = lastReceivedMs + silenceMs - performance.now()
         if (leftMs > 0) timer = setTimeout(check, leftMs)
         else late()
       }
       clearTimeout(timer)
-      heardMs = performance.now()
+      lastReceivedMs = performance.now()
       timer = setTimeout(check, silenceMs)
     },
-    heard(): void {
-      heardMs = performance.now()
+    touch(): void {
+      lastReceivedMs = performance.now()
     },
     cancel(): void {
       clearTimeout(timer)

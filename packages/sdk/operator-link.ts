@@ -55,11 +55,11 @@ export class OperatorLink extends SessionLink {
   /** @internal */
   protected override handle(frame: ToDriverFrame): void {
     if (frame.type === 'ack') {
-      const roundTripMs = this.#roundTrips.heard(frame.seq, performance.now())
-      this.life.tell(() => this.#options.onAck?.(frame.seq, roundTripMs))
+      const roundTripMs = this.#roundTrips.complete(frame.seq, performance.now())
+      this.lifecycle.runCallback(() => this.#options.onAck?.(frame.seq, roundTripMs))
     } else if (frame.type === 'dropped') {
-      this.#roundTrips.heard(frame.seq, performance.now())
-      this.life.tell(() => this.#options.onDropped?.(frame.seq, frame.why))
+      this.#roundTrips.complete(frame.seq, performance.now())
+      this.lifecycle.runCallback(() => this.#options.onDropped?.(frame.seq, frame.why))
     } else super.handle(frame)
   }
 
@@ -67,7 +67,7 @@ export class OperatorLink extends SessionLink {
     // Who has pressed the stop does not drive on, even where the stop has not arrived yet.
     if (this.stopPending) return null
     const seq = this.#seq + 1
-    if (!this.life.transmit('droppable', () => encode(seq))) return null
+    if (!this.lifecycle.transmit('droppable', () => encode(seq))) return null
     this.#seq = seq
     this.#roundTrips.sent(seq, performance.now())
     return seq

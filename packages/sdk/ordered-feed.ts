@@ -1,6 +1,6 @@
 import { Backoff, type BackoffOptions } from './backoff.ts'
 import { isFinalRefusal } from './errors.ts'
-import { shielded } from './shielded.ts'
+import { safeCallback } from './safe-callback.ts'
 
 /** One page of a log: entries after the asked number, oldest first, and the number of the newest entry. */
 export interface FeedPage<T> {
@@ -42,7 +42,7 @@ export class OrderedFeed<T> {
   #asking = false
   #closed = false
   /** Questions in a row that brought nothing although something is missing. */
-  #fruitless = 0
+  #emptyAnswers = 0
   #retryTimer: NodeJS.Timeout | undefined
 
   constructor(options: OrderedFeedOptions<T>) {
@@ -128,14 +128,14 @@ export class OrderedFeed<T> {
     if (this.#closed) return
     const missing = head > this.#last || this.#buffer.size > 0
     if (!missing) {
-      this.#fruitless = 0
+      this.#emptyAnswers = 0
       this.#backoff.reset()
       this.#caughtUp.resolve()
       return
     }
-    this.#fruitless = this.#last > after ? 0 : this.#fruitless + 1
+    this.#emptyAnswers = this.#last > after ? 0 : this.#emptyAnswers + 1
     // Once is a live entry that overtook the answer; twice is a server that withholds part of its log.
-    if (this.#fruitless > 1) throw new Error(`the hub does not give the entries after ${this.#last}`)
+    if (this.#emptyAnswers > 1) throw new Error(`the hub does not give the entries after ${this.#last}`)
     this.#wanted = true
   }
 
@@ -143,7 +143,7 @@ export class OrderedFeed<T> {
     this.#last = 0
     this.#buffer.clear()
     this.#wanted = true
-    shielded(this.#options.onError, () => this.#options.onReset?.())
+    safeCallback(this.#options.onError, () => this.#options.onReset?.())
   }
 
   /** Delivers what the buffer has next in line. */
@@ -160,7 +160,7 @@ export class OrderedFeed<T> {
   #deliver(item: T, number: number): void {
     // Counted before the call: a handler that throws has still been given the entry.
     this.#last = number
-    shielded(this.#options.onError, () => this.#options.deliver(item))
+    safeCallback(this.#options.onError, () => this.#options.deliver(item))
   }
 
   #onFailure(cause: unknown): void {
@@ -178,6 +178,6 @@ export class OrderedFeed<T> {
   }
 
   #report(cause: unknown): void {
-    shielded(undefined, () => this.#options.onError?.(cause))
+    safeCallback(undefined, () => this.#options.onError?.(cause))
   }
 }

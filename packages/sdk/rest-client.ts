@@ -57,13 +57,13 @@ async function freshToken(token: () => Promise<string | undefined>): Promise<str
   }
 }
 
-interface Outcome {
+interface FetchResult {
   readonly data?: unknown
   readonly error?: unknown
   readonly response: Response
 }
 /** The body of a successful answer; undefined where there is none. */
-type Answer<R extends Outcome> = [Exclude<R['data'], undefined>] extends [never]
+type ResponseBody<R extends FetchResult> = [Exclude<R['data'], undefined>] extends [never]
   ? undefined
   : Exclude<R['data'], undefined>
 
@@ -71,12 +71,12 @@ type Answer<R extends Outcome> = [Exclude<R['data'], undefined>] extends [never]
  * The body of a successful answer: `await answerOf(rest.GET('/api/auth/profile'))`.
  * @throws ApiError for a refusal, and with status 0 when no answer came
  */
-export async function answerOf<R extends Outcome>(pending: Promise<R>): Promise<Answer<R>> {
+export async function answerOf<R extends FetchResult>(pending: Promise<R>): Promise<ResponseBody<R>> {
   const { data, error, response } = await pending.catch((cause: unknown): never => {
     if (cause instanceof ApiError || (cause instanceof Error && cause.name === 'AbortError')) throw cause
     throw new ApiError(0, 'The platform cannot be reached', { cause })
   })
-  if (response.ok) return data as Answer<R>
+  if (response.ok) return data as ResponseBody<R>
   const seconds = Number(response.headers.get('Retry-After') ?? Number.NaN)
   throw new ApiError(response.status, messageOf(error) ?? `The platform answered ${response.status}`, {
     ...(Number.isFinite(seconds) && { retryAfterS: seconds }),
@@ -84,6 +84,6 @@ export async function answerOf<R extends Outcome>(pending: Promise<R>): Promise<
 }
 
 function messageOf(body: unknown): string | undefined {
-  const told = typeof body === 'object' && body !== null && 'error' in body ? body.error : undefined
-  return typeof told === 'string' ? told : undefined
+  const message = typeof body === 'object' && body !== null && 'error' in body ? body.error : undefined
+  return typeof message === 'string' ? message : undefined
 }

@@ -15,7 +15,7 @@ const DEFAULT_ATTEMPTS = 4
 const DEFAULT_MAX_WAIT_MS = 30_000
 /** Whoever answers so may or may not have passed the request on. */
 const UNCERTAIN_STATUSES: ReadonlySet<number> = new Set([502, 503, 504])
-const KEY = 'Idempotency-Key'
+const IDEMPOTENCY_KEY = 'Idempotency-Key'
 
 /**
  * Sends again what failed for the time being, where that cannot have an effect twice: reading, and every POST, which
@@ -25,18 +25,19 @@ const KEY = 'Idempotency-Key'
 export function retrying(send: Send, options: RetryOptions = {}): Send {
   const { attempts = DEFAULT_ATTEMPTS, maxWaitMs = DEFAULT_MAX_WAIT_MS } = options
   return async (request) => {
-    if (request.method === 'POST' && !request.headers.has(KEY)) request.headers.set(KEY, crypto.randomUUID())
+    if (request.method === 'POST' && !request.headers.has(IDEMPOTENCY_KEY))
+      request.headers.set(IDEMPOTENCY_KEY, crypto.randomUUID())
     const backoff = new Backoff(options)
     for (let attempt = 1; ; attempt++) {
       const outcome = await attemptOf(send, request.clone())
-      const askedMs = outcome instanceof Response ? retryAfterMs(outcome) : 0
-      const again = attempt < attempts && askedMs <= maxWaitMs && mayRepeat(request, outcome)
-      if (!again) {
+      const requestedDelayMs = outcome instanceof Response ? retryAfterMs(outcome) : 0
+      const shouldRetry = attempt < attempts && requestedDelayMs <= maxWaitMs && mayRepeat(request, outcome)
+      if (!shouldRetry) {
         if (outcome instanceof Response) return outcome
         throw outcome.cause
       }
       if (outcome instanceof Response) await outcome.body?.cancel()
-      await waitFor(askedMs + backoff.nextDelayMs(), request.signal)
+      await waitFor(requestedDelayMs + backoff.nextDelayMs(), request.signal)
     }
   }
 }
@@ -51,14 +52,15 @@ async function attemptOf(send: Send, request: Request): Promise<Response | { rea
 }
 
 function mayRepeat(request: Request, outcome: Response | { readonly cause: unknown }): boolean {
-  const harmless = ['GET', 'HEAD'].includes(request.method) || request.headers.has(KEY)
+  const idempotent = ['GET', 'HEAD'].includes(request.method) || request.headers.has(IDEMPOTENCY_KEY)
   // `fetch` rejects with a TypeError when the network fails; anything else is the caller's own doing.
   if (!(outcome instanceof Response))
-    return harmless && outcome.cause instanceof TypeError && !request.signal.aborted
+    return idempotent && outcome.cause instanceof TypeError && !request.signal.aborted
   if (outcome.status === 429) return true
   // The same key is just being worked on.
-  if (outcome.status === 409) return request.headers.has(KEY) && outcome.headers.has('Retry-After')
-  return harmless && UNCERTAIN_STATUSES.has(outcome.status)
+  if (outcome.status === 409)
+    return request.headers.has(IDEMPOTENCY_KEY) && outcome.headers.has('Retry-After')
+  return idempotent && UNCERTAIN_STATUSES.has(outcome.status)
 }
 
 /** How long the platform asks to wait; 0 where it does not say. */

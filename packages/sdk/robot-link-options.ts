@@ -1,6 +1,6 @@
 import type { BinaryHeader, Control, RobotSession, Stop, Welcome } from '@wheelhouse/protocol'
 import type { BackoffOptions } from './backoff.ts'
-import type { ConnectionState, LinkEnd, LinkPhase } from './link-life.ts'
+import type { ConnectionState, LinkEnd, LinkPhase } from './connection-lifecycle.ts'
 import type { WebSocketConstructor } from './link-socket.ts'
 
 /** What `onConnection` reports. */

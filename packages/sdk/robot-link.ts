@@ -12,13 +12,13 @@ import {
 } from '@wheelhouse/protocol'
 import { robotWebSocket } from '#websocket'
 import { Backoff } from './backoff.ts'
+import { CommandReceiver } from './command-receiver.ts'
+import { ConnectionLifecycle, type LinkEnd, type LinkFailure } from './connection-lifecycle.ts'
 import { EpisodeOutbox, type EpisodeReport } from './episode-outbox.ts'
 import { checkBinarySize, frameText } from './frames.ts'
 import { linkClockMs } from './link-clock.ts'
-import { type LinkEnd, type LinkFailure, LinkLife } from './link-life.ts'
 import type { WebSocketConstructor } from './link-socket.ts'
 import type { RobotLinkOptions, RobotLinkState, StopInForce } from './robot-link-options.ts'
-import { RobotOrders } from './robot-orders.ts'
 import { dialRobotSocket, readFrame } from './robot-socket.ts'
 
 /** Answers to the upgrade that another attempt would not change. */
@@ -32,9 +32,9 @@ const STOP_REASON_MAX = 200
 export class RobotLink {
   readonly #options: RobotLinkOptions
   readonly #backoff: Backoff
-  readonly #orders: RobotOrders
+  readonly #commands: CommandReceiver
   readonly #episodes: EpisodeOutbox
-  readonly #life: LinkLife<Welcome, ToRobotFrame>
+  readonly #lifecycle: ConnectionLifecycle<Welcome, ToRobotFrame>
   #heartbeatTimer: NodeJS.Timeout | undefined
   #heartbeatSeq = 0
   #telemetrySeq = 0
@@ -51,18 +51,18 @@ export class RobotLink {
     if (!Socket) throw new TypeError('a robot needs a WebSocket that can set headers')
     this.#options = options
     this.#backoff = new Backoff(options.reconnect)
-    this.#orders = new RobotOrders(options)
+    this.#commands = new CommandReceiver(options)
     this.#episodes = new EpisodeOutbox({
       transmit: (frame) => this.#send(frame, 'droppable'),
-      report: (cause) => this.#life.report(cause),
+      report: (cause) => this.#lifecycle.report(cause),
       nowMs: () => performance.now(),
     })
-    this.#life = this.#createLife(Socket)
+    this.#lifecycle = this.#createLifecycle(Socket)
   }
 
   /** Where the link is in its life. */
   get state(): RobotLinkState {
-    return this.#life.phase
+    return this.#lifecycle.phase
   }
 
   /** Number of the newest connection, given by the platform; null before the first welcome. */
@@ -77,12 +77,12 @@ export class RobotLink {
 
   /** The open session as last heard; null if there is none. */
   get session(): RobotSession | null {
-    return this.#orders.session
+    return this.#commands.session
   }
 
   /** The stop in force, as last heard or by the robot itself. */
   get stop(): StopInForce | null {
-    return this.#orders.stop
+    return this.#commands.stop
   }
 
   /**
@@ -90,12 +90,12 @@ export class RobotLink {
    * @returns the first welcome; rejects if the link is closed or gives up before it
    */
   connect(): Promise<Welcome> {
-    return this.#life.connect()
+    return this.#lifecycle.connect()
   }
 
   /** Closes the link for good; resolves once the socket is gone. */
   close(): Promise<void> {
-    return this.#life.close()
+    return this.#lifecycle.close()
   }
 
   /**
@@ -110,7 +110,7 @@ export class RobotLink {
   telemetryBinary(payload: Uint8Array): boolean {
     const seq = this.#telemetrySeq
     this.#telemetrySeq = seq === MAX_BINARY_SEQ ? 0 : seq + 1
-    return this.#life.transmit('droppable', () => {
+    return this.#lifecycle.transmit('droppable', () => {
       const header = { kind: BINARY_TELEMETRY, flags: 0, ttlMs: 0, seq, t: linkClockMs() }
       return checkBinarySize(encodeBinaryFrame(header, payload))
     })
@@ -145,20 +145,20 @@ export class RobotLink {
     return this.#episodes.send(episode)
   }
 
-  #createLife(Socket: WebSocketConstructor): LinkLife<Welcome, ToRobotFrame> {
+  #createLifecycle(Socket: WebSocketConstructor): ConnectionLifecycle<Welcome, ToRobotFrame> {
     const { url, token, connectTimeoutMs = 10_000, maxBufferedBytes = 256 * 1024 } = this.#options
     const dial = { url, token, connectTimeoutMs, WebSocket: Socket }
-    return new LinkLife({
+    return new ConnectionLifecycle({
       callbacks: this.#options,
       prepare: async () => () => dialRobotSocket(dial),
       connectTimeoutMs,
       maxBufferedBytes,
       read: readFrame,
       onFrame: (frame) => this.#onFrame(frame),
-      onBinary: (frame) => this.#orders.binary(frame),
+      onBinary: (frame) => this.#commands.binary(frame),
       onOffline: () => {
         clearInterval(this.#heartbeatTimer)
-        this.#orders.linkLost()
+        this.#commands.linkLost()
       },
       onFinished: (error) => this.#episodes.close(error),
       verdict: (failure) => this.#verdict(failure),
@@ -174,38 +174,38 @@ export class RobotLink {
   }
 
   #send(frame: RobotFrame, kind: 'droppable' | 'vital'): boolean {
-    return this.#life.transmit(kind, () => frameText(frame))
+    return this.#lifecycle.transmit(kind, () => frameText(frame))
   }
 
   #onFrame(frame: ToRobotFrame): void {
     if (frame.type === 'welcome') this.#onWelcome(frame)
     // Before the welcome, and after close(), nothing else counts.
-    else if (!this.#life.isOnline) return
+    else if (!this.#lifecycle.isOnline) return
     else if (frame.type === 'episode_ack') this.#episodes.acknowledged(frame.episode_id)
     else if (frame.type === 'error') {
-      this.#life.report(new Error(`gateway: ${frame.message}`))
+      this.#lifecycle.report(new Error(`gateway: ${frame.message}`))
       this.#episodes.refused(frame)
-    } else this.#orders.frame(frame)
+    } else this.#commands.frame(frame)
   }
 
   #onWelcome(welcome: Welcome): void {
-    if (this.#life.phase !== 'connecting') return
+    if (this.#lifecycle.phase !== 'connecting') return
     this.#welcome = welcome
     this.#backoff.reset()
     this.#heartbeatTimer = setInterval(() => {
       this.#beat()
       this.#episodes.tick()
     }, welcome.heartbeat_interval_ms)
-    this.#life.online(welcome, welcome.heartbeat_timeout_ms)
+    this.#lifecycle.online(welcome, welcome.heartbeat_timeout_ms)
     this.#beat()
     this.#episodes.online()
-    this.#life.tell(() => this.#options.onWelcome?.(welcome))
-    if (this.#life.isOnline) this.#orders.welcome(welcome)
+    this.#lifecycle.runCallback(() => this.#options.onWelcome?.(welcome))
+    if (this.#lifecycle.isOnline) this.#commands.welcome(welcome)
   }
 
   #beat(): void {
     let fields: Record<string, unknown> = {}
-    this.#life.tell(() => {
+    this.#lifecycle.runCallback(() => {
       fields = this.#options.heartbeat?.() ?? {}
     })
     this.#heartbeatSeq += 1

@@ -15,7 +15,7 @@ export class RoundTrips {
   }
 
   /** Something was heard of a frame. @returns milliseconds since it was sent; null if nobody waits for it */
-  heard(seq: number, nowMs: number): number | null {
+  complete(seq: number, nowMs: number): number | null {
     const sentMs = this.#sentMs.get(seq)
     this.#sentMs.delete(seq)
     return sentMs === undefined ? null : nowMs - sentMs

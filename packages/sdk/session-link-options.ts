@@ -7,12 +7,12 @@ import type {
   DropReason,
 } from '@wheelhouse/protocol'
 import type { BackoffOptions } from './backoff.ts'
-import type { LinkLifeCallbacks } from './link-life.ts'
+import type { ConnectionLifecycleCallbacks } from './connection-lifecycle.ts'
 import type { StandardWebSocketConstructor } from './link-socket.ts'
 import type { GetTicket } from './tickets.ts'
 
 /** What the links of operators and of watchers have in common. */
-export interface SessionLinkOptions extends LinkLifeCallbacks {
+export interface SessionLinkOptions extends ConnectionLifecycleCallbacks {
   /** Gets a fresh ticket before every connection; `ticketsOf` asks the REST API. */
   readonly getTicket: GetTicket
   /** How long to wait between attempts. Default: up to 250 ms at first, up to 10 s later. */
@@ -43,7 +43,7 @@ export interface SessionLinkOptions extends LinkLifeCallbacks {
 }
 
 /** What a `WatcherLink` needs and tells. */
-export type WatcherLinkOptions = SessionLinkOptions
+export type ObserverLinkOptions = SessionLinkOptions
 
 /** What an `OperatorLink` needs and tells. */
 export interface OperatorLinkOptions extends SessionLinkOptions {

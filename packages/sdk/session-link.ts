@@ -8,15 +8,15 @@ import {
   type ToDriverFrame,
 } from '@wheelhouse/protocol'
 import { defaultWebSocket } from '#websocket'
-import { dialDriverSocket, readDriverFrame } from './driver-socket.ts'
+import { ConnectionLifecycle, type LinkPhase } from './connection-lifecycle.ts'
 import { frameText } from './frames.ts'
 import { LatencyMeter, type LinkLatency } from './link-latency.ts'
-import { LinkLife, type LinkPhase } from './link-life.ts'
 import type { WebSocketLike } from './link-socket.ts'
-import { ReturnPolicy } from './return-policy.ts'
+import { ReconnectPolicy } from './reconnect-policy.ts'
 import type { SessionLinkOptions } from './session-link-options.ts'
-import { StopWish } from './stop-wish.ts'
-import { TicketDesk } from './ticket-desk.ts'
+import { dialSessionSocket, readSessionFrame } from './session-socket.ts'
+import { StopRequest } from './stop-request.ts'
+import { TicketProvider } from './ticket-provider.ts'
 
 const PING_MS = 1_000
 
@@ -27,12 +27,12 @@ const PING_MS = 1_000
  */
 export class SessionLink {
   readonly #options: SessionLinkOptions
-  readonly #desk: TicketDesk
-  readonly #policy: ReturnPolicy
+  readonly #tickets: TicketProvider
+  readonly #policy: ReconnectPolicy
   readonly #meter = new LatencyMeter()
-  readonly #wish = new StopWish((reason) => this.#sendStop(reason))
+  readonly #stopRequest = new StopRequest((reason) => this.#sendStop(reason))
   /** @internal For the links that are made of this one. */
-  protected readonly life: LinkLife<DriveState, ToDriverFrame>
+  protected readonly lifecycle: ConnectionLifecycle<DriveState, ToDriverFrame>
   #state: DriveState | null = null
   #battery: DriveBattery | null = null
   #pingTimer: ReturnType<typeof setInterval> | undefined
@@ -40,28 +40,28 @@ export class SessionLink {
   constructor(options: SessionLinkOptions) {
     const { connectTimeoutMs = 10_000, offlinePatienceMs = 300_000, maxBufferedBytes = 16_000 } = options
     this.#options = options
-    this.#desk = new TicketDesk(options.getTicket, {
+    this.#tickets = new TicketProvider(options.getTicket, {
       timeoutMs: connectTimeoutMs,
       patienceMs: offlinePatienceMs,
     })
-    this.#policy = new ReturnPolicy(this.#desk, options.reconnect)
-    this.life = new LinkLife({
+    this.#policy = new ReconnectPolicy(this.#tickets, options.reconnect)
+    this.lifecycle = new ConnectionLifecycle({
       callbacks: options,
       prepare: () => this.#prepare(connectTimeoutMs),
       connectTimeoutMs,
       maxBufferedBytes,
-      read: readDriverFrame,
+      read: readSessionFrame,
       onFrame: (frame) => this.#onFrame(frame),
       onBinary: (frame) => this.#onBinary(frame),
       onOffline: () => this.#onOffline(),
-      onFinished: (error) => this.#wish.end(error),
+      onFinished: (error) => this.#stopRequest.end(error),
       verdict: (failure) => this.#policy.verdict(failure),
     })
   }
 
   /** Where the link is in its life. */
   get connection(): LinkPhase {
-    return this.life.phase
+    return this.lifecycle.phase
   }
 
   /** Session, robot and stop as last heard, which counts while the link is online; null before the first. */
@@ -81,7 +81,7 @@ export class SessionLink {
 
   /** Whether a stop has been pressed that is not known to be recorded yet. */
   get stopPending(): boolean {
-    return this.#wish.pending
+    return this.#stopRequest.pending
   }
 
   /**
@@ -89,12 +89,12 @@ export class SessionLink {
    * @returns the first state; rejects if the link is closed or gives up before it
    */
   connect(): Promise<DriveState> {
-    return this.life.connect()
+    return this.lifecycle.connect()
   }
 
   /** Closes the link for good; resolves once the socket is gone. A stop that is still pending is given up. */
   close(): Promise<void> {
-    return this.life.close()
+    return this.lifecycle.close()
   }
 
   /**
@@ -105,92 +105,94 @@ export class SessionLink {
    * @returns resolves once the stop is recorded; rejects only when the link ends for good
    */
   stop(reason?: string): Promise<void> {
-    if (this.life.phase === 'closed') {
+    if (this.lifecycle.phase === 'closed') {
       const refusal = Promise.reject(new Error('this link is closed'))
       refusal.catch(() => {})
       return refusal
     }
-    return this.#wish.press(reason?.slice(0, MAX_STOP_REASON))
+    return this.#stopRequest.request(reason?.slice(0, MAX_STOP_REASON))
   }
 
   /** @internal Handles any frame after the first state. */
   protected handle(frame: ToDriverFrame): void {
-    if (frame.type === 'telemetry') this.life.tell(() => this.#options.onTelemetry?.(frame.data))
+    if (frame.type === 'telemetry') this.lifecycle.runCallback(() => this.#options.onTelemetry?.(frame.data))
     else if (frame.type === 'state') this.#onState(frame)
-    else if (frame.type === 'latency') this.life.tell(() => this.#options.onLatency?.(frame))
-    else if (frame.type === 'log') this.life.tell(() => this.#options.onLog?.(frame))
+    else if (frame.type === 'latency') this.lifecycle.runCallback(() => this.#options.onLatency?.(frame))
+    else if (frame.type === 'log') this.lifecycle.runCallback(() => this.#options.onLog?.(frame))
     else if (frame.type === 'battery') {
       this.#battery = frame
-      this.life.tell(() => this.#options.onBattery?.(frame))
+      this.lifecycle.runCallback(() => this.#options.onBattery?.(frame))
     } else if (frame.type === 'pong') {
       this.#meter.pong(frame.t, frame.server_t)
-      this.#wish.pong(frame.t)
-    } else if (frame.type === 'error') this.life.report(new Error(`gateway: ${frame.message}`))
+      this.#stopRequest.pong(frame.t)
+    } else if (frame.type === 'error') this.lifecycle.report(new Error(`gateway: ${frame.message}`))
   }
 
   async #prepare(connectTimeoutMs: number): Promise<() => WebSocketLike> {
     try {
-      const ticket = await this.#desk.next()
+      const ticket = await this.#tickets.next()
       return () => {
-        this.#wish.dialling()
-        return dialDriverSocket(ticket, connectTimeoutMs, this.#options.WebSocket ?? defaultWebSocket)
+        this.#stopRequest.dialling()
+        return dialSessionSocket(ticket, connectTimeoutMs, this.#options.WebSocket ?? defaultWebSocket)
       }
     } catch (cause) {
-      this.life.report(cause)
+      this.lifecycle.report(cause)
       throw cause
     }
   }
 
   #onFrame(frame: ToDriverFrame): void {
-    if (this.life.isOnline) this.handle(frame)
+    if (this.lifecycle.isOnline) this.handle(frame)
     // The first frame is a state; nothing else counts before it, nor anything after close().
-    else if (this.life.phase === 'connecting' && frame.type === 'state') this.#onFirstState(frame)
+    else if (this.lifecycle.phase === 'connecting' && frame.type === 'state') this.#onFirstState(frame)
   }
 
   #onFirstState(state: DriveState): void {
     this.#policy.online()
     this.#pingTimer = setInterval(() => this.#tick(), PING_MS)
     this.#state = state
-    this.life.online(state, this.#options.silenceMs ?? 5_000)
+    this.lifecycle.online(state, this.#options.silenceMs ?? 5_000)
     // A callback may have closed the link.
-    if (!this.life.isOnline) return
+    if (!this.lifecycle.isOnline) return
     // Before the user hears of the state and sends something: the stop goes first.
-    this.#wish.state(state)
+    this.#stopRequest.state(state)
     this.#ping('droppable')
-    this.life.tell(() => this.#options.onState?.(state))
+    this.lifecycle.runCallback(() => this.#options.onState?.(state))
   }
 
   #onState(state: DriveState): void {
     this.#state = state
-    this.#wish.state(state)
-    this.life.tell(() => this.#options.onState?.(state))
+    this.#stopRequest.state(state)
+    this.lifecycle.runCallback(() => this.#options.onState?.(state))
   }
 
   #onBinary(frame: Uint8Array): void {
     const header = decodeBinaryHeader(frame)
     if (header === undefined) throw new Error('malformed binary frame')
     if (header.kind !== BINARY_TELEMETRY) return
-    this.life.tell(() => this.#options.onBinaryTelemetry?.(frame.subarray(BINARY_HEADER_BYTES), header))
+    this.lifecycle.runCallback(() =>
+      this.#options.onBinaryTelemetry?.(frame.subarray(BINARY_HEADER_BYTES), header),
+    )
   }
 
   #onOffline(): void {
     clearInterval(this.#pingTimer)
     this.#meter.forget()
-    this.#wish.offline()
+    this.#stopRequest.offline()
   }
 
   #tick(): void {
-    this.#wish.tick()
+    this.#stopRequest.tick()
     this.#ping('droppable')
   }
 
   #ping(kind: 'droppable' | 'vital'): number | null {
     const t = this.#meter.ping()
-    return this.life.transmit(kind, () => frameText({ type: 'ping', t })) ? t : null
+    return this.lifecycle.transmit(kind, () => frameText({ type: 'ping', t })) ? t : null
   }
 
   #sendStop(reason: string | undefined): number | null {
     const stop = { type: 'stop', ...(reason === undefined ? {} : { reason }) }
-    return this.life.transmit('vital', () => frameText(stop)) ? this.#ping('vital') : null
+    return this.lifecycle.transmit('vital', () => frameText(stop)) ? this.#ping('vital') : null
   }
 }

@@ -2,9 +2,9 @@ import { MAX_WATCHED_SESSIONS, SessionLogEvent, TypingEvent, type WatchedSession
 import type { BackoffOptions } from './backoff.ts'
 import { HubClosedError, isFinalRefusal, NotConnectedError, UnacknowledgedError } from './errors.ts'
 import type { HubConnection } from './hub-connection.ts'
+import { KeyedMutex } from './keyed-mutex.ts'
 import { OrderedFeed } from './ordered-feed.ts'
-import { shielded } from './shielded.ts'
-import { Turns } from './turns.ts'
+import { safeCallback } from './safe-callback.ts'
 
 export interface WatchHandlers {
   /** Every entry of the session's log after `after`, exactly once, in order of `seq`. */
@@ -31,7 +31,7 @@ export class SessionWatches {
   readonly #onError: ((cause: unknown) => void) | undefined
   readonly #watches = new Map<string, Watch>()
   /** Keeps `session:watch` and `session:unwatch` of one session from overtaking each other. */
-  readonly #turns = new Turns()
+  readonly #mutex = new KeyedMutex()
 
   constructor(connection: HubConnection, retry: BackoffOptions, onError?: (cause: unknown) => void) {
     this.#connection = connection
@@ -51,11 +51,11 @@ export class SessionWatches {
       numberOf: (event) => event.seq,
       ask: async (last) => {
         const question = { session_id: sessionId, after: last }
-        const answer = await this.#turns.run(sessionId, () =>
+        const answer = await this.#mutex.run(sessionId, () =>
           this.#connection.call('session:watch', question),
         )
         if (this.#watches.get(sessionId)?.feed === feed)
-          shielded(onError, () => handlers.onSession?.(answer.session))
+          safeCallback(onError, () => handlers.onSession?.(answer.session))
         return { items: answer.events, head: answer.head }
       },
       deliver: handlers.onEvent,
@@ -77,13 +77,13 @@ export class SessionWatches {
     this.#watches.delete(sessionId)
     watch.feed.close()
     try {
-      await this.#turns.run(sessionId, () =>
+      await this.#mutex.run(sessionId, () =>
         this.#connection.call('session:unwatch', { session_id: sessionId }),
       )
     } catch (cause) {
       // A connection that is gone has left the room with it.
-      const gone = cause instanceof NotConnectedError || cause instanceof UnacknowledgedError
-      if (!gone && !isFinalRefusal(cause)) throw cause
+      const disconnected = cause instanceof NotConnectedError || cause instanceof UnacknowledgedError
+      if (!disconnected && !isFinalRefusal(cause)) throw cause
     }
   }
 
@@ -102,7 +102,7 @@ export class SessionWatches {
   pushTyping(payload: unknown): void {
     const typing = TypingEvent.parse(payload)
     const handlers = this.#watches.get(typing.session_id)?.handlers
-    shielded(handlers?.onError ?? this.#onError, () => handlers?.onTyping?.(typing))
+    safeCallback(handlers?.onError ?? this.#onError, () => handlers?.onTyping?.(typing))
   }
 
   /** Stops all of them for good. */

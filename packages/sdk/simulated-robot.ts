@@ -5,7 +5,7 @@ import {
   type DriveLimits,
   type DriveState,
   demoLimits,
-  isStanding,
+  isHalted,
   velocity,
 } from './differential-drive.ts'
 import { DrivePilot, readBinaryDriveCommand, readDriveCommand } from './drive-pilot.ts'
@@ -15,13 +15,13 @@ import { RobotLink } from './robot-link.ts'
 import type { RobotLinkOptions } from './robot-link-options.ts'
 import { demoWorld, isFree, nearestSurface, type World } from './world.ts'
 
-type PassedOn = Pick<
+type ForwardedOptions = Pick<
   RobotLinkOptions,
   'url' | 'token' | 'reconnect' | 'WebSocket' | 'onConnection' | 'onError' | 'onClosed'
 >
 
 /** Where it connects and with what, and the room it lives in. */
-export interface SimulatedRobotOptions extends PassedOn {
+export interface SimulatedRobotOptions extends ForwardedOptions {
   /** Default: `demoWorld`, 8 by 6 metres. */
   readonly world?: World
   /** Default: `demoLimits`. */
@@ -36,7 +36,7 @@ export interface SimulatedRobotOptions extends PassedOn {
   readonly now?: () => number
 }
 
-const COMPLAINT_MS = 1_000
+const LOG_THROTTLE_MS = 1_000
 const LOW_BATTERY = 0.2
 
 /**
@@ -59,8 +59,8 @@ export class SimulatedRobot {
   #timer: NodeJS.Timeout | undefined
   #lastStepMs = 0
   #nextTelemetryMs = 0
-  #lastComplaintMs = Number.NEGATIVE_INFINITY
-  #lastNote = ''
+  #lastThrottledLogMs = Number.NEGATIVE_INFINITY
+  #lastLoggedMessage = ''
 
   /** @throws RangeError if the start is not free or a rate is out of range; TypeError for a bad url or token */
   constructor(options: SimulatedRobotOptions) {
@@ -100,7 +100,7 @@ export class SimulatedRobot {
     await this.link.close()
   }
 
-  #createLink(options: PassedOn): RobotLink {
+  #createLink(options: ForwardedOptions): RobotLink {
     const { url, token, reconnect, WebSocket, onError, onClosed } = options
     return new RobotLink({
       url,
@@ -126,13 +126,13 @@ export class SimulatedRobot {
       onControl: ({ seq, data, session_id }) => this.#onControl(seq, readDriveCommand(data), session_id),
       onBinaryControl: (payload, { seq }) => this.#onControl(seq, readBinaryDriveCommand(payload)),
       onLateControl: (seq, ageMs) =>
-        this.#complain(`control frame ${seq} is ${Math.round(ageMs)} ms late and was not obeyed`),
+        this.#logThrottled(`control frame ${seq} is ${Math.round(ageMs)} ms late and was not obeyed`),
       onStop: (stop) => {
         this.#pilot.stop(stop)
-        if (stop.latched) this.#note('warn', `stopped: ${reasonText(stop.reason)}`)
+        if (stop.latched) this.#logOnce('warn', `stopped: ${reasonText(stop.reason)}`)
       },
       onStopCleared: () => {
-        this.#lastNote = ''
+        this.#lastLoggedMessage = ''
         this.#pilot.stopCleared()
       },
       onConnection: (state, closeCode) => {
@@ -143,30 +143,31 @@ export class SimulatedRobot {
   }
 
   #onControl(seq: number, command: DriveCommand | null, sessionId?: string): void {
-    if (!this.#pilot.control(command, sessionId)) return this.#complain(`control frame ${seq} was not obeyed`)
+    if (!this.#pilot.control(command, sessionId))
+      return this.#logThrottled(`control frame ${seq} was not obeyed`)
     this.#recorder.driven(Date.now())
     this.link.ack(seq)
   }
 
   /** Logs at most once a second what may happen with every frame. */
-  #complain(message: string): void {
+  #logThrottled(message: string): void {
     const now = this.#now()
-    if (now - this.#lastComplaintMs < COMPLAINT_MS) return
-    this.#lastComplaintMs = now
+    if (now - this.#lastThrottledLogMs < LOG_THROTTLE_MS) return
+    this.#lastThrottledLogMs = now
     this.link.log('warn', message)
   }
 
   /** Logs a message unless it is the one logged last: a stop is repeated. */
-  #note(level: RobotLogLevel, message: string): void {
-    if (message === this.#lastNote) return
-    this.#lastNote = message
+  #logOnce(level: RobotLogLevel, message: string): void {
+    if (message === this.#lastLoggedMessage) return
+    this.#lastLoggedMessage = message
     this.link.log(level, message)
   }
 
   /** Logs the beginning of a contact with an obstacle, and a battery that has become low. */
   #watchState(before: DriveState): void {
     const { bumped, battery } = this.#state
-    if (bumped && !before.bumped) this.#complain('touched an obstacle')
+    if (bumped && !before.bumped) this.#logThrottled('touched an obstacle')
     if (battery < LOW_BATTERY && before.battery >= LOW_BATTERY) {
       this.link.log('error', `battery low: ${Math.round(battery * 100)} %`)
     }
@@ -179,7 +180,7 @@ export class SimulatedRobot {
     const before = this.#state
     this.#state = advance(before, this.#pilot.command, elapsedS, this.#world, this.#limits)
     this.#watchState(before)
-    if (isStanding(this.#state)) {
+    if (isHalted(this.#state)) {
       const reason = this.#pilot.takeAnswer()
       if (reason !== null) this.link.stopped(reason)
     }
@@ -207,7 +208,7 @@ export class SimulatedRobot {
       velocity: { linear_mps: round(linearMps), angular_radps: round(angularRadps) },
       battery: round(battery),
       nearest_obstacle: { distance_m: round(nearest.distanceM), bearing_rad: round(nearest.bearingRad) },
-      standing: isStanding(this.#state),
+      standing: isHalted(this.#state),
       bumped,
     }
   }

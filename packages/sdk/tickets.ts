@@ -44,7 +44,7 @@ export interface TicketsOfOptions {
 const REQUEST_TIMEOUT_MS = 10_000
 const MAX_RETRY_AFTER_MS = 60_000
 /** Refusals of the platform that pass: the robot is away, the request was too slow, too early, one too many. */
-const PASSING_STATUSES: ReadonlySet<number> = new Set([408, 409, 425, 429])
+const TRANSIENT_STATUSES: ReadonlySet<number> = new Set([408, 409, 425, 429])
 const OPEN_STATUSES: ReadonlySet<unknown> = new Set(['ACTIVE', 'PAUSED'])
 
 /** Gets tickets for one part of one session from the REST API. */
@@ -74,9 +74,10 @@ export function ticketsOf({ baseUrl, token, sessionId, part }: TicketsOfOptions)
     const { url, ticket, error } = await fieldsOf(answer)
     const { status } = answer
     if (!answer.ok) {
-      const passing = status >= 500 || (PASSING_STATUSES.has(status) && (status !== 409 || (await isOpen())))
+      const transient =
+        status >= 500 || (TRANSIENT_STATUSES.has(status) && (status !== 409 || (await isOpen())))
       const message = typeof error === 'string' ? error : `the ticket was refused with ${status}`
-      throw new TicketRefusedError(status, message, { final: !passing, retryAfterMs: retryAfterMs(answer) })
+      throw new TicketRefusedError(status, message, { final: !transient, retryAfterMs: retryAfterMs(answer) })
     }
     if (typeof url !== 'string' || typeof ticket !== 'string') throw new Error('malformed ticket')
     return { url, ticket }

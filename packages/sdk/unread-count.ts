@@ -2,7 +2,7 @@ import { type NotificationEvent, NotificationReadEvent } from '@wheelhouse/proto
 import { Backoff, type BackoffOptions } from './backoff.ts'
 import { isFinalRefusal } from './errors.ts'
 import type { HubConnection } from './hub-connection.ts'
-import { shielded } from './shielded.ts'
+import { safeCallback } from './safe-callback.ts'
 
 /** How many notifications are unread; `read` says what has just been read, where that is known. */
 export interface UnreadUpdate {
@@ -17,23 +17,23 @@ export interface UnreadCountOptions {
   readonly retry?: BackoffOptions
 }
 
-interface Count {
+interface UnreadSnapshot {
   readonly head: number
   readonly unread: number
 }
 
 /** Asks for nothing but the counts: no notification is newer than this. */
-const BEYOND_ALL = '999999999'
+const MAX_NOTIFICATION_ID = '999999999'
 
 /** Follows how many notifications are unread: the number after every connect, then changes. */
 export class UnreadCount {
   readonly #options: UnreadCountOptions
   readonly #backoff: Backoff
   readonly #known = Promise.withResolvers<void>()
-  #count: Count | undefined
+  #count: UnreadSnapshot | undefined
   #asking = false
   /** Something arrived that the answer under way may not have seen. */
-  #again = false
+  #stale = false
   #closed = false
   #retryTimer: NodeJS.Timeout | undefined
 
@@ -67,13 +67,15 @@ export class UnreadCount {
   /** Asks for the number; call it on every connection. */
   async resync(): Promise<void> {
     clearTimeout(this.#retryTimer)
-    this.#again = true
+    this.#stale = true
     if (this.#asking || this.#closed) return
     this.#asking = true
     try {
-      while (this.#again && !this.#closed) {
-        this.#again = false
-        const answer = await this.#options.connection.call('notifications:since', { after: BEYOND_ALL })
+      while (this.#stale && !this.#closed) {
+        this.#stale = false
+        const answer = await this.#options.connection.call('notifications:since', {
+          after: MAX_NOTIFICATION_ID,
+        })
         if (answer.unread === undefined) throw new Error('this hub does not count unread notifications')
         this.#backoff.reset()
         this.#take({ head: Number(answer.head), unread: answer.unread })
@@ -94,21 +96,21 @@ export class UnreadCount {
   }
 
   /** Answers and events may overtake each other: reading only lowers a count, and only a higher head raises it. */
-  #take(next: Count, read?: NotificationReadEvent): void {
+  #take(next: UnreadSnapshot, read?: NotificationReadEvent): void {
     const old = this.#count
     if (this.#closed) return
     if (old && (next.head < old.head || (next.head === old.head && next.unread > old.unread))) return
     this.#count = next
-    const told = old?.head === next.head && old.unread === next.unread && !read
-    if (told) return
+    const unchanged = old?.head === next.head && old.unread === next.unread && !read
+    if (unchanged) return
     const update = { unread: next.unread, ...(read && { read }) }
-    shielded(this.#options.onError, () => this.#options.handler(update))
+    safeCallback(this.#options.onError, () => this.#options.handler(update))
   }
 
   #onFailure(cause: unknown): void {
     if (isFinalRefusal(cause)) this.close(cause)
     else if (!this.#options.connection.connected) return
     else this.#retryTimer = setTimeout(() => void this.resync(), this.#backoff.nextDelayMs())
-    shielded(undefined, () => this.#options.onError?.(cause))
+    safeCallback(undefined, () => this.#options.onError?.(cause))
   }
 }

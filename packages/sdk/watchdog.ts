@@ -32,7 +32,7 @@ export class Watchdog {
   }
 
   /** The robot has been told to stop: there is nothing to watch. */
-  rest(): void {
+  disarm(): void {
     this.#moving = false
     clearTimeout(this.#timer)
     this.#timer = undefined
@@ -44,7 +44,7 @@ export class Watchdog {
       this.#timer = setTimeout(() => this.#check(), leftMs)
       return
     }
-    this.rest()
+    this.disarm()
     this.#onSilence()
   }
 }

@@ -1,8 +1,8 @@
 import type { RequestListener } from 'node:http'
 import type { Middleware } from 'koa'
-import { createAdmission, limitLogins } from '../core/http/admission.ts'
 import { createApp } from '../core/http/app.ts'
 import type { Endpoint } from '../core/http/endpoint.ts'
+import { createRequestAuthorization, limitLogins } from '../core/http/request-authorization.ts'
 import { metricsRoute } from '../core/metrics/metrics-http.ts'
 import { auditEndpoints } from '../modules/admin/audit.routes.ts'
 import { inboxEndpoints } from '../modules/admin/inbox.routes.ts'
@@ -34,7 +34,7 @@ import { ratingEndpoints } from '../modules/sessions/rating.routes.ts'
 import { sessionEndpoints } from '../modules/sessions/session.routes.ts'
 import { contactEndpoints } from '../modules/support/contact.routes.ts'
 import { robotRequestEndpoints } from '../modules/support/robot-request.routes.ts'
-import { streamEndpoints } from '../modules/webhooks/stream.routes.ts'
+import { streamEndpoints } from '../modules/webhooks/event-stream.routes.ts'
 import { webhookEndpoints } from '../modules/webhooks/webhook.routes.ts'
 import { mcpEndpoint } from '../web/mcp/index.ts'
 import { docsPage } from '../web/openapi/docs-page.ts'
@@ -95,34 +95,34 @@ export function apiEndpoints(platform: Platform, gatewayUrl: () => string): Endp
 /** The api role as a request handler. */
 export function createApi(
   platform: Platform,
-  parts: { gatewayUrl: () => string; readiness: Readiness; pages: readonly Middleware[] },
+  options: { gatewayUrl: () => string; readiness: Readiness; pages: readonly Middleware[] },
 ): RequestListener {
   const { config, log, baseUrl, auth } = platform
-  const endpoints = apiEndpoints(platform, parts.gatewayUrl)
+  const endpoints = apiEndpoints(platform, options.gatewayUrl)
   const app = createApp({
     log,
     corsOrigins: config.corsOrigins,
     trustedProxies: config.trustedProxies,
     https: baseUrl.startsWith('https:'),
     endpoints,
-    authenticate: createAdmission({
+    authenticate: createRequestAuthorization({
       ...auth,
       limits: platform.rateLimits,
       requestLimits: platform.requestLimits,
     }),
-    around: platform.idempotency.around,
+    interceptor: platform.idempotency.around,
     observe: platform.metrics.request,
     diskIsFull: () => platform.diskWatch.full,
-    checkAnswers: config.checkAnswers,
+    validateResponses: config.validateOutput,
     before: [
-      probes(parts.readiness),
+      probes(options.readiness),
       metricsRoute(platform.metricsPage),
       homePage(),
       consolePage(),
       downloadsPage({ baseUrl }),
       unsubscribePage(platform),
       docsPage(),
-      ...parts.pages,
+      ...options.pages,
       ...mcpEndpoint(platform, endpoints),
       limitLogins(platform.rateLimits, platform.report),
       ...(platform.payments ? [onboardingPage({ auth, payments: platform.payments })] : []),

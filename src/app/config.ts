@@ -1,12 +1,12 @@
 import { existsSync } from 'node:fs'
 import { resolve } from 'node:path'
 import { z } from 'zod'
-import { plainly } from '../core/http/plain-issues.ts'
+import { parseOptions } from '../core/http/validation-messages.ts'
 import { parseNetwork } from '../modules/webhooks/target-address.ts'
 import { webhookNetworks, webhookProblems } from '../modules/webhooks/webhook-networks.ts'
 
-export const Roles = z.enum(['api', 'hub', 'gateway', 'worker'])
-export type RoleName = z.infer<typeof Roles>
+export const ProcessRoles = z.enum(['api', 'hub', 'gateway', 'worker'])
+export type ProcessRole = z.infer<typeof ProcessRoles>
 
 const list = z.string().transform((text) =>
   text
@@ -68,7 +68,7 @@ const Env = z.object({
   NODE_ENV: z.string().optional(),
   /** Set by npm when it runs a script of package.json. */
   npm_lifecycle_event: z.string().optional(),
-  ROLES: list.pipe(z.array(Roles).min(1)).default([...Roles.options]),
+  ROLES: list.pipe(z.array(ProcessRoles).min(1)).default([...ProcessRoles.options]),
   DATABASE_URL: urlOf(/^postgres(ql)?$/).optional(),
   REDIS_URL: redisNodes.optional(),
   DATA_DIR: z.string().default('./.data'),
@@ -150,10 +150,10 @@ type Env = z.infer<typeof Env>
 export const variables: readonly string[] = Object.keys(Env.shape)
 
 /** What cannot be said of one variable alone; each problem names the variable and the way out. */
-function crossProblems(env: Env): string[] {
+function findCombinationProblems(env: Env): string[] {
   const problems: string[] = []
   const production = env.NODE_ENV === 'production'
-  const split = Roles.options.some((role) => !env.ROLES.includes(role))
+  const split = ProcessRoles.options.some((role) => !env.ROLES.includes(role))
   if (split) {
     const why = `is required when a process runs only some roles (ROLES=${env.ROLES.join(',')})`
     if (!env.DATABASE_URL) problems.push(`DATABASE_URL ${why}: every process must share one PostgreSQL`)
@@ -204,13 +204,13 @@ function environment(): NodeJS.ProcessEnv {
 export function loadConfig(source: Record<string, string | undefined> = environment()) {
   // An empty variable is how compose files and shells say "unset".
   const given = Object.fromEntries(Object.entries(source).filter(([, value]) => value !== ''))
-  const { error } = Env.safeParse(given, plainly)
+  const { error } = Env.safeParse(given, parseOptions)
   const wrong = new Set(error?.issues.map((issue) => String(issue.path[0])))
   // What is wrong by itself is left out, so that the rest can be looked at together in the same run.
   const env = Env.parse(Object.fromEntries(Object.entries(given).filter(([name]) => !wrong.has(name))))
   const problems = [
     ...(error ? [z.prettifyError(error)] : []),
-    ...crossProblems(env)
+    ...findCombinationProblems(env)
       .filter((problem) => !wrong.has(problem.split(' ')[0] as string))
       .map((problem) => `✖ ${problem}`),
   ]
@@ -220,7 +220,7 @@ export function loadConfig(source: Record<string, string | undefined> = environm
   return Object.freeze({
     production,
     /** In tests every answer is held against its schema. */
-    checkAnswers: env.NODE_ENV === 'test',
+    validateOutput: env.NODE_ENV === 'test',
     runByNpm: env.npm_lifecycle_event !== undefined,
     roles: env.ROLES,
     databaseUrl: env.DATABASE_URL,

@@ -2,9 +2,9 @@ import { randomUUID } from 'node:crypto'
 import { demoAccounts } from '../../tools/demo/accounts.ts'
 import { createGuard } from '../core/errors/guard.ts'
 import { createTransactor } from '../core/events/transactor.ts'
-import { createRequestLimits } from '../core/http/admission.ts'
 import { createIdempotency } from '../core/http/idempotency.ts'
 import { createRateLimits } from '../core/http/rate-limits.ts'
+import { createRequestLimits } from '../core/http/request-authorization.ts'
 import type { Log } from '../core/log.ts'
 import { createMailer } from '../core/mail/mailer.ts'
 import { measureDatabase, measureDisk } from '../core/metrics/database-metrics.ts'
@@ -43,7 +43,7 @@ import { createRobotLogStore } from '../modules/robots/robot-log.store.ts'
 import { createRobotLogJobs } from '../modules/robots/robot-log.worker.ts'
 import { createRobotTokens } from '../modules/robots/robot-token.ts'
 import { createRobotWatch } from '../modules/robots/robot-watch.ts'
-import { createDriving } from '../modules/sessions/control/driving.service.ts'
+import { createControlPersistence } from '../modules/sessions/control/control-persistence.service.ts'
 import { createSessionTickets } from '../modules/sessions/control/ticket.service.ts'
 import { createTicketStore } from '../modules/sessions/control/ticket.store.ts'
 import { createTickets } from '../modules/sessions/control/ticket.ts'
@@ -56,13 +56,13 @@ import { createSessionPresence } from '../modules/sessions/session-presence.ts'
 import { createSessionQueries } from '../modules/sessions/session-queries.ts'
 import { createSessionStarts } from '../modules/sessions/session-start.ts'
 import { createContact } from '../modules/support/contact.service.ts'
-import { createContactClaims } from '../modules/support/contact-claims.ts'
 import { createContactDelivery } from '../modules/support/contact-delivery.ts'
-import { createOutbound } from '../modules/webhooks/outbound.ts'
+import { createContactQueue } from '../modules/support/contact-queue.ts'
+import { createWebhookServices } from '../modules/webhooks/webhook-services.ts'
 import type { Config } from './config.ts'
 import { openInfrastructure } from './infrastructure.ts'
 
-export interface Surroundings {
+export interface RuntimeContext {
   readonly log: Log
   readonly now: () => Date
   /** Public origin, once the port is known. */
@@ -76,15 +76,15 @@ export interface Surroundings {
 }
 
 /** The composition root: everything is built here once, in reading order, and closed in reverse. */
-export async function createPlatform(config: Config, surroundings: Surroundings) {
-  const { log, fail } = surroundings
+export async function createPlatform(config: Config, context: RuntimeContext) {
+  const { log, fail } = context
   const closers = createClosers(log)
   const report = (cause: unknown) => log.error({ err: cause }, 'background work failed')
   try {
     const infrastructure = await openInfrastructure(config, { log, report, fail, onClose: closers.add })
-    const base = createBase({ ...surroundings, ...infrastructure, config, report })
+    const base = createBase({ ...context, ...infrastructure, config, report })
     const accounts = await createAccounts(base)
-    closers.add(() => accounts.apiKeys.settled())
+    closers.add(() => accounts.apiKeys.flush())
     const sessions = createSessions(base)
     const operators = createOperators(base)
     const billing = createBilling(base)
@@ -93,12 +93,12 @@ export async function createPlatform(config: Config, surroundings: Surroundings)
       ...accounts,
       ...sessions,
       ...operators,
-      ...createFleet(base, sessions.lifecycle, operators.certifications),
+      ...createRobotServices(base, sessions.lifecycle, operators.certifications),
       ...billing,
       payments: createPayments({ ...base, ...accounts, ...operators, ...billing, settings: config.payments }),
-      ...createOutbound({ ...base, allowedNetworks: config.webhookNetworks }),
+      ...createWebhookServices({ ...base, allowedNetworks: config.webhookNetworks }),
       ...createSupport({ ...base, ...accounts }),
-      driving: createDriving({ ...base, queries: sessions.sessionQueries, users: accounts.users }),
+      driving: createControlPersistence({ ...base, queries: sessions.sessionQueries, users: accounts.users }),
       close: closers.closeAll,
     }
   } catch (cause) {
@@ -126,34 +126,46 @@ type Base = ReturnType<typeof createBase>
 
 /** What all of the platform is made of: metrics, secrets, transactions, and what guards the requests. */
 function createBase(
-  parts: Surroundings & Infrastructure & { config: Config; report: (cause: unknown) => void },
+  deps: RuntimeContext & Infrastructure & { config: Config; report: (cause: unknown) => void },
 ) {
-  const { config, limitsRedis, log } = parts
+  const { config, limitsRedis, log } = deps
   const metrics = createMetrics()
   const guardOf = (role: string) =>
     createGuard({
-      ...{ role, log, before: parts.beforeHandler },
+      role,
+      log,
+      before: deps.beforeHandler,
       count: (handler) => metrics.handlerFailed(role, handler),
     })
   const guards = { gateway: guardOf('gateway'), hub: guardOf('hub'), process: guardOf('process') }
-  measureDatabase(metrics, parts)
-  measureDisk(metrics, parts.diskWatch, config.databaseUrl ? undefined : config.dataDir)
+  measureDatabase(metrics, deps)
+  measureDisk(metrics, deps.diskWatch, config.databaseUrl ? undefined : config.dataDir)
   const metricsPage = createMetricsPage({
     metrics,
     token: config.metricsToken,
     production: config.production,
   })
   const secrets = createSecrets(config.secretKey ?? loadOrCreateRootKey(config.dataDir))
-  const rateLimits = createRateLimits(config.rateLimits, { redis: limitsRedis, refused: metrics.rateLimited })
-  const idempotency = createIdempotency({ ...parts, secrets, count: metrics.idempotency })
+  const rateLimits = createRateLimits(config.rateLimits, {
+    redis: limitsRedis,
+    countRejected: metrics.rateLimited,
+  })
+  const idempotency = createIdempotency({ ...deps, secrets, count: metrics.idempotency })
   const transact = createTransactor({
-    ...parts,
-    checkFacts: config.checkAnswers,
-    beforeCommit: idempotency.mark,
+    ...deps,
+    validateEvents: config.validateOutput,
+    beforeCommit: idempotency.markEffect,
   })
   return {
-    ...{ ...parts, processId: randomUUID() },
-    ...{ metrics, metricsPage, guards, secrets, rateLimits, idempotency, transact },
+    ...deps,
+    processId: randomUUID(),
+    metrics,
+    metricsPage,
+    guards,
+    secrets,
+    rateLimits,
+    idempotency,
+    transact,
   }
 }
 
@@ -162,13 +174,16 @@ async function createAccounts(base: Base) {
   const { config, baseUrl } = base
   const accounts = config.demo ? demoAccounts : []
   const identity = await createIdentity({ ...base, accounts })
-  const admins = accounts.filter((one) => one.admin).map((one) => one.email)
+  const admins = accounts.filter((account) => account.admin).map((account) => account.email)
   const users = createUsers({ ...base, adminEmails: [...config.adminEmails, ...admins] })
   const apiKeys = createApiKeys(base)
   const { verifyToken } = identity
   const auth = createAuth({ users, apiKeys, verifyToken, baseUrl, corsOrigins: config.corsOrigins })
   return {
-    ...{ ...identity, users, apiKeys, auth },
+    ...identity,
+    users,
+    apiKeys,
+    auth,
     roles: createRoles(base),
     userPresence: createUserPresence(base),
     avatars: createAvatars(base),
@@ -185,7 +200,10 @@ function createSessions(base: Base) {
   const tickets = createTickets(base)
   const ticketStore = createTicketStore(base)
   return {
-    ...{ sessionQueries, starts, tickets, ticketStore },
+    sessionQueries,
+    starts,
+    tickets,
+    ticketStore,
     lifecycle: createSessionLifecycle({ ...base, queries, starts, settle: createSettle(base.config) }),
     messages: createMessages({ ...base, queries }),
     extensions: createExtensions({ ...base, queries }),
@@ -193,7 +211,7 @@ function createSessions(base: Base) {
     sessionExports: createSessionExports(base),
     sessionTickets: createSessionTickets({ ...base, queries, tickets, ticketStore }),
     sessionPresence: createSessionPresence(base),
-    requestLimits: createRequestLimits({ limits: base.rateLimits, takesPart: queries.takesPart }),
+    requestLimits: createRequestLimits({ limits: base.rateLimits, isParticipant: queries.isParticipant }),
   }
 }
 
@@ -207,7 +225,7 @@ const createOperators = (base: Base) => ({
 })
 
 /** Robots and what they bring home. */
-const createFleet = (base: Base, lifecycle: SessionLifecycle, certifications: Certifications) => ({
+const createRobotServices = (base: Base, lifecycle: SessionLifecycle, certifications: Certifications) => ({
   robots: createRobots({
     ...base,
     cancelScheduled: lifecycle.cancelScheduled,
@@ -235,12 +253,12 @@ const createBilling = (base: Base) => ({
 /** What the public writes to us, and what goes out by mail. Without a mail server it is stored and waits. */
 function createSupport(base: Base & { unsubscribing: Unsubscribing }) {
   const { mail } = base.config
-  const claims = createContactClaims(base)
-  if (!mail) return { contact: createContact({ ...base, claims, delivery: undefined }) }
+  const contactQueue = createContactQueue(base)
+  if (!mail) return { contact: createContact({ ...base, contactQueue, delivery: undefined }) }
   const mailer = createMailer(mail)
-  const contactDelivery = createContactDelivery({ ...base, claims, mailer, contactTo: mail.contactTo })
+  const contactDelivery = createContactDelivery({ ...base, contactQueue, mailer, contactTo: mail.contactTo })
   return {
-    contact: createContact({ ...base, claims, delivery: contactDelivery }),
+    contact: createContact({ ...base, contactQueue, delivery: contactDelivery }),
     contactDelivery,
     digests: createDigests(base),
     notificationMails: createNotificationMails({ ...base, mailer }),

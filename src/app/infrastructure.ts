@@ -13,7 +13,7 @@ import { closeOrm, connectOrm, queries } from './database/orm.ts'
 
 const POOL_SIZE = 10
 
-interface Parts {
+interface Deps {
   readonly log: Log
   readonly report: (cause: unknown) => void
   /** Told how to close what has been opened. */
@@ -23,19 +23,21 @@ interface Parts {
 }
 
 /** Connects to what the platform stands on: the database, brought up to date, and Redis where it is configured. */
-export async function openInfrastructure(config: Config, parts: Parts) {
+export async function openInfrastructure(config: Config, deps: Deps) {
   const needsDataDir = !config.databaseUrl || !config.secretKey || !config.idp
   if (needsDataDir) openDataDir(config.dataDir)
-  const database = await openDatabase(config, parts)
-  return { ...database, ...(await openRedis(config, parts)) }
+  const database = await openDatabase(config, deps)
+  return { ...database, ...(await openRedis(config, deps)) }
 }
 
-async function openDatabase(config: Config, parts: Parts) {
-  const { log, onClose } = parts
+async function openDatabase(config: Config, deps: Deps) {
+  const { log, onClose } = deps
   const diskWatch = createDiskWatch(log)
-  const databaseUrl = config.databaseUrl ?? (await openEmbedded(config.dataDir, parts, diskWatch))
+  const databaseUrl = config.databaseUrl ?? (await openEmbedded(config.dataDir, deps, diskWatch))
   const orm = await connectOrm({
-    ...{ url: databaseUrl, poolSize: POOL_SIZE, applicationName: 'wheelhouse' },
+    url: databaseUrl,
+    poolSize: POOL_SIZE,
+    applicationName: 'wheelhouse',
     onPoolCreated: diskWatch.attach,
   })
   onClose(() => closeOrm(orm))
@@ -45,13 +47,13 @@ async function openDatabase(config: Config, parts: Parts) {
 }
 
 /** Starts the embedded PostgreSQL and returns its URL. */
-async function openEmbedded(dataDir: string, parts: Parts, diskWatch: DiskWatch): Promise<string> {
-  const { log, onClose, fail } = parts
+async function openEmbedded(dataDir: string, deps: Deps, diskWatch: DiskWatch): Promise<string> {
+  const { log, onClose, fail } = deps
   try {
     const embedded = await startEmbeddedPostgres({
       dataDir: join(dataDir, 'postgres'),
       log: (text) => log.info(text),
-      onDiskFull: diskWatch.note,
+      onDiskFull: diskWatch.recordError,
       onLost: fail,
     })
     onClose(() => embedded.stop())
@@ -62,14 +64,14 @@ async function openEmbedded(dataDir: string, parts: Parts, diskWatch: DiskWatch)
 }
 
 /** The bus, in this process or over Redis, and the Redis connections of the roles that run here. */
-async function openRedis({ redisUrl, roles }: Config, { log, report, onClose }: Parts) {
+async function openRedis({ redisUrl, roles }: Config, { log, report, onClose }: Deps) {
   if (!redisUrl) return { bus: createMemoryBus(report), hubRedis: undefined, limitsRedis: undefined }
-  const closing = <T extends { disconnect(): void }>(redis: T): T => {
+  const closeOnExit = <T extends { disconnect(): void }>(redis: T): T => {
     onClose(async () => redis.disconnect())
     return redis
   }
   const open = (name: string) =>
-    closing(connectRedis(redisUrl, { name, log, patient: name.endsWith('-subscriber') }))
+    closeOnExit(connectRedis(redisUrl, { name, log, queueCommands: name.endsWith('-subscriber') }))
   const bus = createRedisBus({
     publisher: open('bus-publisher'),
     subscriber: open('bus-subscriber'),
@@ -84,7 +86,7 @@ async function openRedis({ redisUrl, roles }: Config, { log, report, onClose }: 
       }
     : undefined
   const limitsRedis = roles.includes('api')
-    ? closing(connectKeyRedis(redisUrl, { name: 'rate-limits', log }))
+    ? closeOnExit(connectKeyRedis(redisUrl, { name: 'rate-limits', log }))
     : undefined
   return { bus, hubRedis, limitsRedis }
 }

@@ -1,7 +1,7 @@
 import type { Middleware } from 'koa'
 import { startGateway } from '../../gateway/index.ts'
 import { startHub } from '../../hub/server.ts'
-import { alone, within } from '../core/concurrency/async.ts'
+import { singleFlight, withTimeout } from '../core/concurrency/concurrency.ts'
 import { type Listener, listen } from '../core/http/listener.ts'
 import { type Job, startWorker } from '../core/jobs/worker.ts'
 import type { Log } from '../core/log.ts'
@@ -14,7 +14,7 @@ import { createPresenceStore } from '../modules/presence/presence.store.ts'
 import { createSweep } from '../modules/presence/presence-sweep.ts'
 import { createAbandonmentWorker } from '../modules/sessions/abandonment.worker.ts'
 import { createSchedule } from '../modules/sessions/session-schedule.ts'
-import { databaseAnswers } from '../web/site/health.ts'
+import { isDatabaseReachable } from '../web/site/health.ts'
 import { probeHandler } from '../web/site/probes.ts'
 import { createApi } from './api.ts'
 import type { Config } from './config.ts'
@@ -25,7 +25,7 @@ const SHUTDOWN_STEP_MS = 8_000
 const READINESS_CHECK_MS = 1_000
 const PRESENCE_POOL_SIZE = 3
 
-export interface Running {
+export interface RunningPlatform {
   readonly platform: Platform
   readonly baseUrl: string
   readonly hubUrl: string
@@ -40,10 +40,10 @@ export interface Running {
  * How long a robot in a session may be under way from a gateway that ends to the next, before it counts as lost: as
  * long as its operator may be away, who is under way too.
  */
-const handOverMs = ({ operatorGraceMs, robotGraceMs, heartbeatTimeoutMs }: Config) =>
+const handoverMs = ({ operatorGraceMs, robotGraceMs, heartbeatTimeoutMs }: Config) =>
   Math.max(heartbeatTimeoutMs, Math.min(operatorGraceMs, robotGraceMs))
 
-interface Ending {
+interface ShutdownSteps {
   /** Stop taking new work and tell peers to go elsewhere. */
   drain: (() => Promise<unknown>)[]
   close: (() => Promise<unknown>)[]
@@ -60,45 +60,51 @@ export async function startRoles(
   now: () => Date = () => new Date(),
   pages: readonly Middleware[] = [],
   beforeHandler?: (handler: string) => void,
-): Promise<Running> {
-  const ending: Ending = { drain: [], close: [] }
+): Promise<RunningPlatform> {
+  const shutdown: ShutdownSteps = { drain: [], close: [] }
   const failure = Promise.withResolvers<Error>()
-  let obstacle: string | undefined = 'starting'
-  const readiness = () => obstacle
-  const stop = stopper(ending, log, () => {
-    obstacle = 'ending'
+  let notReadyReason: string | undefined = 'starting'
+  const readiness = () => notReadyReason
+  const stop = createStop(shutdown, log, () => {
+    notReadyReason = 'ending'
   })
   try {
-    const { http, hubHttp, workerHttp } = await openListeners(config, ending)
+    const { http, hubHttp, workerHttp } = await openListeners(config, shutdown)
     const baseUrl = config.baseUrlFromPort && http ? `http://localhost:${http.port}` : config.baseUrl
-    const openTo = http && checkDevelopmentAccess({ ...config, baseUrl }, http.address)
-    if (openTo !== undefined) log.warn(`INSECURE: anyone can sign in as anyone without a password: ${openTo}`)
+    const exposure = http && checkDevelopmentAccess({ ...config, baseUrl }, http.address)
+    if (exposure !== undefined)
+      log.warn(`INSECURE: anyone can sign in as anyone without a password: ${exposure}`)
     const platform = await createPlatform(config, {
-      ...{ log, now, baseUrl, insecure: openTo !== undefined, fail: failure.resolve, beforeHandler },
+      log,
+      now,
+      baseUrl,
+      insecure: exposure !== undefined,
+      fail: failure.resolve,
+      beforeHandler,
     })
-    ending.close.push(platform.close)
-    ending.drain.push(() => platform.eventWaits.close())
-    ending.drain.push(() => platform.webhookSender.close())
-    ending.drain.push(async () => platform.contactDelivery?.close())
-    ending.drain.push(async () => platform.notificationMails?.close())
+    shutdown.close.push(platform.close)
+    shutdown.drain.push(() => platform.longPolling.close())
+    shutdown.drain.push(() => platform.webhookSender.close())
+    shutdown.drain.push(async () => platform.contactDelivery?.close())
+    shutdown.drain.push(async () => platform.notificationMails?.close())
 
     const gatewayUrl = config.roles.includes('gateway')
-      ? await runGateway(platform, ending)
+      ? await runGateway(platform, shutdown)
       : config.gatewayUrl
     if (http) {
-      platform.eventWaits.listen()
+      platform.longPolling.listen()
       http.serve(createApi(platform, { gatewayUrl: () => gatewayUrl, readiness, pages }))
     }
     if (hubHttp) {
       if (hubHttp !== http) hubHttp.serve(probeHandler(readiness, platform.metricsPage))
-      await runHub(platform, hubHttp, ending)
+      await runHub(platform, hubHttp, shutdown)
     }
-    if (config.roles.includes('worker')) runWorker(platform, ending)
+    if (config.roles.includes('worker')) runWorker(platform, shutdown)
     workerHttp?.serve(probeHandler(readiness, platform.metricsPage))
 
-    obstacle = undefined
-    watchReadiness(platform, ending, (found) => {
-      obstacle = found
+    notReadyReason = undefined
+    watchReadiness(platform, shutdown, (found) => {
+      notReadyReason = found
     })
     const hubUrl = hubHttp && hubHttp !== http ? `http://localhost:${hubHttp.port}` : baseUrl
     return { platform, baseUrl, hubUrl, gatewayUrl, failure: failure.promise, stop }
@@ -109,11 +115,11 @@ export async function startRoles(
 }
 
 /** The HTTP servers of this process. The hub shares the api's where both run. */
-async function openListeners(config: Config, ending: Ending) {
+async function openListeners(config: Config, shutdown: ShutdownSteps) {
   const { roles, host } = config
   const open = async (port: number, variable: string): Promise<Listener> => {
     const listener = await listen(host, port, variable)
-    ending.drain.push(() => listener.close(SHUTDOWN_STEP_MS / 2)) // requests in hand still need the platform
+    shutdown.drain.push(() => listener.close(SHUTDOWN_STEP_MS / 2)) // requests in hand still need the platform
     return listener
   }
   const http = roles.includes('api') ? await open(config.port, 'PORT') : undefined
@@ -123,17 +129,23 @@ async function openListeners(config: Config, ending: Ending) {
   return { http, hubHttp, workerHttp }
 }
 
-async function runGateway(platform: Platform, ending: Ending): Promise<string> {
+async function runGateway(platform: Platform, shutdown: ShutdownSteps): Promise<string> {
   const { config, log, bus, databaseUrl, baseUrl, sessionPresence, robotTokens, processId, metrics } =
     platform
   const store = createPresenceStore({
-    ...{ databaseUrl, poolSize: PRESENCE_POOL_SIZE, onPoolCreated: platform.diskWatch.attach },
+    databaseUrl,
+    poolSize: PRESENCE_POOL_SIZE,
+    onPoolCreated: platform.diskWatch.attach,
   })
-  ending.close.push(() => store.close())
+  shutdown.close.push(() => store.close())
   const presence = createPresence({
-    ...{ store, nodeId: processId, bus, sessions: sessionPresence, log },
+    store,
+    nodeId: processId,
+    bus,
+    sessions: sessionPresence,
+    log,
     heartbeatTimeoutMs: config.heartbeatTimeoutMs,
-    handOverMs: handOverMs(config),
+    handoverMs: handoverMs(config),
   })
   const urlFor = (port: number) => (config.gatewayUrlFromPort ? `ws://localhost:${port}` : config.gatewayUrl)
   const gateway = await startGateway(
@@ -160,12 +172,12 @@ async function runGateway(platform: Platform, ending: Ending): Promise<string> {
     config.gatewayPort,
   )
   measureGateway(metrics, gateway)
-  ending.drain.push(gateway.drain)
-  ending.close.push(gateway.close)
+  shutdown.drain.push(gateway.drain)
+  shutdown.close.push(gateway.close)
   return urlFor(gateway.port)
 }
 
-async function runHub(platform: Platform, http: Listener, ending: Ending): Promise<void> {
+async function runHub(platform: Platform, http: Listener, shutdown: ShutdownSteps): Promise<void> {
   const { config, baseUrl, users, sessionQueries, hubRedis } = platform
   const hub = await startHub(
     {
@@ -177,26 +189,26 @@ async function runHub(platform: Platform, http: Listener, ending: Ending): Promi
       trustedProxies: config.trustedProxies,
       handshakesPerMinute: config.rateLimits.publicPerMinute,
       authFailed: platform.metrics.hubAuthFailed,
-      currentCaller: async (caller) => ({ ...caller, roles: await users.rolesNow(caller.userId) }),
+      currentCaller: async (caller) => ({ ...caller, roles: await users.currentRoles(caller.userId) }),
     },
     http.server,
   )
   measureHub(platform.metrics, hub)
-  ending.drain.push(hub.close)
+  shutdown.drain.push(hub.close)
 }
 
-function runWorker(platform: Platform, ending: Ending): void {
+function runWorker(platform: Platform, shutdown: ShutdownSteps): void {
   const { config, log, db, now, databaseUrl, transact, sessionPresence, lifecycle, starts } = platform
   const { idempotency, payments } = platform
   const store = createPresenceStore({ databaseUrl, poolSize: 1, onPoolCreated: platform.diskWatch.attach })
-  ending.close.push(() => store.close())
+  shutdown.close.push(() => store.close())
   const sweep = createSweep({
     store,
     sessions: sessionPresence,
     lifecycle,
     log,
     nodeTimeoutMs: config.heartbeatTimeoutMs,
-    handOverMs: handOverMs(config),
+    handoverMs: handoverMs(config),
     robotGraceMs: config.robotGraceMs,
     now,
     monotonicMs: () => performance.now(),
@@ -214,7 +226,7 @@ function runWorker(platform: Platform, ending: Ending): void {
       { name: 'monthly close', everyMs: 10_000, run: monthlyClose.run },
       ...robotJobs(platform),
       { name: 'earnings release', everyMs: 10_000, run: platform.earningsRelease.runDue },
-      ...outboundJobs(platform),
+      ...eventDeliveryJobs(platform),
       ...(payments ? paymentJobs(payments) : []),
       ...mailJobs(platform),
       { name: 'idempotency clean-up', everyMs: 60_000, run: idempotency.removeExpired },
@@ -222,13 +234,13 @@ function runWorker(platform: Platform, ending: Ending): void {
     log,
     platform.metrics.job,
   )
-  ending.drain.push(worker.close)
+  shutdown.drain.push(worker.close)
 }
 
-const paymentJobs = ({ payoutTransfers, collections, facts }: Payments): Job[] => [
+const paymentJobs = ({ payoutTransfers, collections, facts: stripeEvents }: Payments): Job[] => [
   { name: 'payouts', everyMs: 5_000, run: payoutTransfers.runDue },
   { name: 'invoice collection', everyMs: 5_000, run: collections.runDue },
-  { name: 'payment events clean-up', everyMs: 3_600_000, run: facts.removeExpired },
+  { name: 'payment events clean-up', everyMs: 3_600_000, run: stripeEvents.removeExpired },
 ]
 
 const robotJobs = ({ robotLogJobs, batteryJob }: Platform): Job[] => [
@@ -237,11 +249,11 @@ const robotJobs = ({ robotLogJobs, batteryJob }: Platform): Job[] => [
   { name: 'low batteries', everyMs: 1_000, run: batteryJob.run },
 ]
 
-const outboundJobs = ({ fanOut, webhookSender, outboundRetention }: Platform): Job[] => [
+const eventDeliveryJobs = ({ fanOut, webhookSender, outboundRetention: eventRetention }: Platform): Job[] => [
   { name: 'outbound events', everyMs: 250, run: fanOut.run },
   { name: 'webhooks', everyMs: 250, run: webhookSender.run },
-  { name: 'outbound clean-up', everyMs: 60_000, run: outboundRetention.removeOld },
-  { name: 'outbound bounds', everyMs: 600_000, run: outboundRetention.removeSurplus },
+  { name: 'outbound clean-up', everyMs: 60_000, run: eventRetention.removeOld },
+  { name: 'outbound bounds', everyMs: 600_000, run: eventRetention.removeSurplus },
 ]
 
 /** Only where there is a mail server; what waits for one waits in the database. */
@@ -258,34 +270,34 @@ function mailJobs({ contactDelivery, digests, notificationMails }: Platform): Jo
 /** Readiness follows the database, so that a load balancer sends no requests to a process that can only say 503. */
 function watchReadiness(
   { db, diskWatch, guards }: Platform,
-  ending: Ending,
-  report: (obstacle: string | undefined) => void,
+  shutdown: ShutdownSteps,
+  report: (notReadyReason: string | undefined) => void,
 ): void {
   let stopping = false
-  const check = alone(async () => {
+  const check = singleFlight(async () => {
     await diskWatch.check(db)
-    const answers = await databaseAnswers(db)
+    const reachable = await isDatabaseReachable(db)
     if (stopping) return
     if (diskWatch.full) report('the disk of the database is full')
-    else report(answers ? undefined : 'the database does not answer')
+    else report(reachable ? undefined : 'the database does not answer')
   })
   const timer = guards.process.every('timer:readiness', READINESS_CHECK_MS, check)
-  ending.drain.unshift(async () => {
+  shutdown.drain.unshift(async () => {
     stopping = true
     clearInterval(timer)
   })
 }
 
-function stopper(ending: Ending, log: Log, unready: () => void): () => Promise<void> {
+function createStop(shutdown: ShutdownSteps, log: Log, markNotReady: () => void): () => Promise<void> {
   let stopping: Promise<void> | undefined
   const step = (work: () => Promise<unknown>) =>
-    within(SHUTDOWN_STEP_MS, 'took too long, going on', work()).catch((cause) =>
+    withTimeout(SHUTDOWN_STEP_MS, 'took too long, going on', work()).catch((cause) =>
       log.error({ err: cause }, 'shutdown step failed'),
     )
   const stop = async () => {
-    unready()
-    await Promise.all(ending.drain.map(step))
-    for (const close of ending.close.toReversed()) await step(close)
+    markNotReady()
+    await Promise.all(shutdown.drain.map(step))
+    for (const close of shutdown.close.toReversed()) await step(close)
   }
   return () => {
     stopping ??= stop()

@@ -4,9 +4,23 @@ export type Log = Logger
 
 /** Headers and fields whose values never reach a log line, at any depth. */
 const SECRET_NAMES = new Set([
-  ...['authorization', 'cookie', 'set-cookie', 'x-api-key', 'api_key', 'apikey'],
-  ...['token', 'robot_token', 'ticket', 'key', 'secret', 'password'],
-  ...['client_secret', 'id_token', 'access_token', 'refresh_token', 'code'],
+  'authorization',
+  'cookie',
+  'set-cookie',
+  'x-api-key',
+  'api_key',
+  'apikey',
+  'token',
+  'robot_token',
+  'ticket',
+  'key',
+  'secret',
+  'password',
+  'client_secret',
+  'id_token',
+  'access_token',
+  'refresh_token',
+  'code',
 ])
 /**
  * What credentials look like wherever they stand, e.g. in the text of an error: API keys and JWTs. A match begins

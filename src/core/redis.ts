@@ -4,11 +4,11 @@ import type { Log } from './log.ts'
 const MAX_RECONNECT_DELAY_MS = 1_000
 
 /** How often a connection is asked for a sign of life, and how long it may take with any answer. */
-const SIGN_OF_LIFE_MS = 1_000
-const SILENCE_LIMIT_MS = 4_000
+const PING_INTERVAL_MS = 1_000
+const SOCKET_TIMEOUT_MS = 4_000
 
 /** How long a command on a key waits for its answer. */
-const EAGER_LIMIT_MS = 100
+const COMMAND_TIMEOUT_MS = 100
 /** Slots move; a command that is sent to the wrong node goes to one other. */
 const MAX_REDIRECTIONS = 2
 
@@ -27,7 +27,7 @@ interface Options {
   readonly name: string
   readonly log: Log
   /** Commands wait for Redis, as subscribing must; those of others fail soon rather than wait in a queue that grows. */
-  readonly patient?: boolean
+  readonly queueCommands?: boolean
 }
 
 /** Several addresses are nodes of one Redis Cluster. */
@@ -40,23 +40,23 @@ export const isRedisCluster = (urls: string): boolean => nodesOf(urls).length > 
  * In a cluster a message may be published and heard at any node. All connections begin with the first one, so that
  * messages of one process stay in order and rarely depend on links between nodes, and go on to the next when it fails.
  */
-export function connectRedis(urls: string, { name, log, patient = false }: Options): Redis {
+export function connectRedis(urls: string, { name, log, queueCommands = false }: Options): Redis {
   const nodes = nodesOf(urls)
-  let tried = 0
+  let attempts = 0
   const redis = new Redis((nodes[0] as URL).href, {
     connectionName: `wheelhouse-${name}`,
-    maxRetriesPerRequest: patient ? null : 1,
+    maxRetriesPerRequest: queueCommands ? null : 1,
     connectTimeout: 5_000,
     keepAlive: 5_000,
-    socketTimeout: SILENCE_LIMIT_MS,
+    socketTimeout: SOCKET_TIMEOUT_MS,
     retryStrategy: (attempt) => {
-      tried++
-      if (nodes.length > 1) Object.assign(redis.options, addressOf(nodes[tried % nodes.length] as URL))
+      attempts++
+      if (nodes.length > 1) Object.assign(redis.options, addressOf(nodes[attempts % nodes.length] as URL))
       return reconnectDelayMs(attempt)
     },
   })
   subscribeWithoutRejection(redis)
-  askForSignsOfLife(redis)
+  startPings(redis)
   return watched(redis, name, log)
 }
 
@@ -70,12 +70,12 @@ export function connectKeyRedis(urls: string, { name, log }: Omit<Options, 'pati
     maxRetriesPerRequest: 1,
     connectTimeout: 5_000,
     keepAlive: 5_000,
-    commandTimeout: EAGER_LIMIT_MS,
-    socketTimeout: SILENCE_LIMIT_MS,
+    commandTimeout: COMMAND_TIMEOUT_MS,
+    socketTimeout: SOCKET_TIMEOUT_MS,
   }
   if (!isRedisCluster(urls)) {
     const redis = new Redis(urls, { ...node, enableOfflineQueue: false, retryStrategy: reconnectDelayMs })
-    askForSignsOfLife(redis)
+    startPings(redis)
     return watched(redis, name, log)
   }
   const nodes = nodesOf(urls)
@@ -84,7 +84,8 @@ export function connectKeyRedis(urls: string, { name, log }: Omit<Options, 'pati
     enableOfflineQueue: false,
     maxRedirections: MAX_REDIRECTIONS,
     // Somebody else's slots are no reason to wait.
-    ...{ retryDelayOnFailover: 0, retryDelayOnClusterDown: 0 },
+    retryDelayOnFailover: 0,
+    retryDelayOnClusterDown: 0,
     clusterRetryStrategy: reconnectDelayMs,
     redisOptions: {
       ...node,
@@ -104,14 +105,14 @@ const addressOf = ({ hostname, port }: URL) => ({
 const reconnectDelayMs = (attempt: number) => Math.min(50 * 2 ** Math.min(attempt, 6), MAX_RECONNECT_DELAY_MS)
 
 function watched<T extends KeyRedis>(redis: T, name: string, log: Log): T {
-  let away = false
+  let unreachable = false
   redis.on('error', (cause) => {
-    if (!away) log.warn({ err: cause, connection: name }, 'Redis is unreachable')
-    away = true
+    if (!unreachable) log.warn({ err: cause, connection: name }, 'Redis is unreachable')
+    unreachable = true
   })
   redis.on('ready', () => {
-    if (away) log.info({ connection: name }, 'Redis is back')
-    away = false
+    if (unreachable) log.info({ connection: name }, 'Redis is back')
+    unreachable = false
   })
   return redis
 }
@@ -120,10 +121,10 @@ function watched<T extends KeyRedis>(redis: T, name: string, log: Log): T {
  * A network that loses everything leaves a connection open for many minutes, and who only listens would be deaf
  * without knowing. So everybody asks from time to time; a connection without an answer is broken off and made anew.
  */
-function askForSignsOfLife(redis: Redis): void {
+function startPings(redis: Redis): void {
   const timer = setInterval(() => {
     if (redis.status === 'ready') redis.ping().catch(() => {}) // its connection is gone, or it is in no mood to wait
-  }, SIGN_OF_LIFE_MS)
+  }, PING_INTERVAL_MS)
   timer.unref()
   redis.on('end', () => clearInterval(timer))
 }

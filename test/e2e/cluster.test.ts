@@ -11,8 +11,8 @@ import type { SessionLogEvent } from '@wheelhouse/protocol'
 import { afterAll, beforeAll, expect, test, vi } from 'vitest'
 import { HubClient, OperatorLink, SimulatedRobot, ticketsOf } from '../../packages/sdk/index.ts'
 import { type Cluster, type ClusterNode, type NodeKind, startCluster } from '../../tools/cluster/cluster.ts'
-import { createBrowser } from '../support/browser.ts'
-import { createPerson, type Person } from '../support/person.ts'
+import { createBrowser } from '../support/network/cookie-client.ts'
+import { createTestUser, type TestUser } from '../support/world/test-user.ts'
 
 const START_LIMIT_MS = 90_000
 const soon = { timeout: 15_000, interval: 20 }
@@ -20,8 +20,8 @@ const soon = { timeout: 15_000, interval: 20 }
 const closers: (() => unknown)[] = []
 let dataDir: string
 let cluster: Cluster
-let owner: Person
-let operator: Person
+let owner: TestUser
+let operator: TestUser
 
 beforeAll(async () => {
   dataDir = await mkdtemp(join(tmpdir(), 'wheelhouse-cluster-'))
@@ -37,7 +37,7 @@ afterAll(async () => {
 }, 60_000)
 
 /** Somebody who signs in at the dashboard; every step of it may reach another api process. */
-async function signIn(email: string, role: string): Promise<Person> {
+async function signIn(email: string, role: string): Promise<TestUser> {
   const browser = createBrowser(cluster.baseUrl)
   const page = await browser.go('/auth/login')
   expect(page.status, page.text).toBe(200)
@@ -45,9 +45,9 @@ async function signIn(email: string, role: string): Promise<Person> {
   expect(new URL(back.url).pathname, back.text).toBe('/dashboard')
   const token = browser.cookie('__session')?.value as string
   const { baseUrl, hubUrl } = cluster
-  const person = await createPerson({ baseUrl, hubUrl, token, onClose: (close) => closers.push(close) })
-  expect((await person.post('/api/auth/profile', { role })).status).toBe(200)
-  return person
+  const user = await createTestUser({ baseUrl, hubUrl, token, onClose: (close) => closers.push(close) })
+  expect((await user.post('/api/auth/profile', { role })).status).toBe(200)
+  return user
 }
 
 const nodesOf = (kind: NodeKind) => cluster.nodes.filter((node) => node.kind === kind)
@@ -60,10 +60,10 @@ async function metric(node: ClusterNode, name: string): Promise<number> {
 }
 
 /** A watcher at whichever hub the proxy chooses; keeps the session's log. */
-async function watch(person: Person, sessionId: string) {
+async function watch(user: TestUser, sessionId: string) {
   const log: SessionLogEvent[] = []
   const reconnect = { baseMs: 20, maxMs: 200 }
-  const client = new HubClient({ url: cluster.hubUrl, token: person.token, reconnect })
+  const client = new HubClient({ url: cluster.hubUrl, token: user.token, reconnect })
   closers.push(() => client.close())
   await client.connect()
   await client.watch(sessionId, { onEvent: (event) => log.push(event) })
@@ -73,7 +73,9 @@ async function watch(person: Person, sessionId: string) {
 /** A session over the proxy: a robot at one of the gateways, its operator at the same one. */
 async function openSession() {
   const registered = await owner.post('/api/client/robots', {
-    ...{ name: 'Robot', robot_type: 'testbot', hardware_id: `board-${Math.random()}` },
+    name: 'Robot',
+    robot_type: 'testbot',
+    hardware_id: `board-${Math.random()}`,
     require_certification: false,
   })
   expect(registered.status, JSON.stringify(registered.body)).toBe(201)
@@ -86,13 +88,13 @@ async function openSession() {
   expect(started.status, JSON.stringify(started.body)).toBe(201)
   const sessionId = started.body.sessionId as string
 
-  const places: string[] = []
+  const locations: string[] = []
   const getTicket = ticketsOf({ baseUrl: cluster.baseUrl, token: operator.token, sessionId, part: 'control' })
   const acks: number[] = []
   const link = new OperatorLink({
     getTicket: async () => {
       const ticket = await getTicket()
-      places.push(new URL(ticket.url).origin)
+      locations.push(new URL(ticket.url).origin)
       return ticket
     },
     reconnect: { baseMs: 20, maxMs: 200 },
@@ -100,11 +102,11 @@ async function openSession() {
   })
   closers.push(() => link.close())
   await link.connect()
-  return { sessionId, robotId: id as string, link, acks, places }
+  return { sessionId, robotId: id as string, link, acks, places: locations }
 }
 
 /** Drives until the robot has obeyed once more. */
-async function drives({ link, acks }: { link: OperatorLink; acks: number[] }): Promise<void> {
+async function expectControl({ link, acks }: { link: OperatorLink; acks: number[] }): Promise<void> {
   const before = acks.length
   await vi.waitFor(() => {
     link.control({ linear_mps: 0.1, angular_radps: 0 })
@@ -115,8 +117,17 @@ async function drives({ link, acks }: { link: OperatorLink; acks: number[] }): P
 test('every part of it answers through the one public origin', async () => {
   const { baseUrl } = cluster
   expect(cluster.nodes.map(({ name }) => name).sort()).toEqual([
-    ...['api-1', 'api-2', 'gateway-1', 'gateway-2', 'hub-1', 'hub-2', 'postgres', 'proxy', 'redis'],
-    ...['worker-1', 'worker-2'],
+    'api-1',
+    'api-2',
+    'gateway-1',
+    'gateway-2',
+    'hub-1',
+    'hub-2',
+    'postgres',
+    'proxy',
+    'redis',
+    'worker-1',
+    'worker-2',
   ])
   expect((await owner.get('/api/health')).body).toMatchObject({ status: 'ok', db: 'ok' })
   expect((await fetch(`${baseUrl}/robots/none/control`)).headers.get('uwebsockets')).not.toBeNull()
@@ -135,16 +146,16 @@ test('chat crosses hubs, drivers find the gateway of the robot; and api, hub and
 }, async () => {
   const session = await openSession()
   const { sessionId } = session
-  const watchers = [await watch(owner, sessionId), await watch(operator, sessionId)]
+  const observers = [await watch(owner, sessionId), await watch(operator, sessionId)]
   expect(await Promise.all(nodesOf('hub').map((hub) => metric(hub, 'hub_sockets')))).toEqual([1, 1])
-  const everybodyHas = (count: number) =>
+  const everyoneHas = (count: number) =>
     vi.waitFor(() => {
-      for (const { log } of watchers) expect(log.map(({ seq }) => seq).slice(0, count)).toHaveLength(count)
+      for (const { log } of observers) expect(log.map(({ seq }) => seq).slice(0, count)).toHaveLength(count)
     }, soon)
-  await watchers[0]?.client.sendChat(sessionId, 'from one hub')
-  await watchers[1]?.client.sendChat(sessionId, 'from the other')
-  await everybodyHas(3)
-  await drives(session)
+  await observers[0]?.client.sendChat(sessionId, 'from one hub')
+  await observers[1]?.client.sendChat(sessionId, 'from the other')
+  await everyoneHas(3)
+  await expectControl(session)
 
   // The robot's gateway dies: robot and operator meet again at the other one.
   const held = await Promise.all(nodesOf('gateway').map((gateway) => metric(gateway, 'gateway_robots')))
@@ -158,19 +169,19 @@ test('chat crosses hubs, drivers find the gateway of the robot; and api, hub and
     if (status === 'PAUSED') await operator.patch(`/api/sessions/${sessionId}`, { action: 'resume' })
     expect(status).toBe('ACTIVE')
   }, soon)
-  await drives(session)
+  await expectControl(session)
 
   // A hub and an api die while people talk; whoever was there goes on elsewhere.
   await nodeNamed('hub-1').kill()
   await nodeNamed('api-1').kill()
   for (let count = 0; count < 10; count++) {
     expect((await owner.get('/api/client/robots')).status, 'reads are never lost').toBe(200)
-    await watchers[count % 2]?.client.sendChat(sessionId, `without them ${count}`)
+    await observers[count % 2]?.client.sendChat(sessionId, `without them ${count}`)
   }
   const { body } = await owner.get(`/api/sessions/${sessionId}/events?limit=200`)
   const stored = body.events as SessionLogEvent[]
-  await everybodyHas(stored.length)
-  for (const { log } of watchers) expect(log).toEqual(stored)
+  await everyoneHas(stored.length)
+  for (const { log } of observers) expect(log).toEqual(stored)
   await Promise.all([gateway, nodeNamed('hub-1'), nodeNamed('api-1')].map((node) => node.start()))
   await operator.patch(`/api/sessions/${sessionId}`, { action: 'end' })
 })
@@ -203,10 +214,10 @@ test('a cluster on ports that are taken is refused, and told which', async () =>
   const server = createServer().listen(0, '127.0.0.1')
   await once(server, 'listening')
   const port = (server.address() as { port: number }).port
-  const place = await mkdtemp(join(tmpdir(), 'wheelhouse-cluster-'))
-  await expect(startCluster({ dataDir: place, port })).rejects.toThrow(new RegExp(`${port} \\(public\\)`))
+  const location = await mkdtemp(join(tmpdir(), 'wheelhouse-cluster-'))
+  await expect(startCluster({ dataDir: location, port })).rejects.toThrow(new RegExp(`${port} \\(public\\)`))
   server.close()
-  await rm(place, { recursive: true })
+  await rm(location, { recursive: true })
 })
 
 test('its end leaves no process', { timeout: 60_000 }, async () => {

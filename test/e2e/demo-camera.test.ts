@@ -6,10 +6,10 @@ import { afterAll, beforeAll, expect, test, vi } from 'vitest'
 import { OperatorLink, ticketsOf } from '../../packages/sdk/index.ts'
 import { freePort } from '../../src/core/database/embedded-postmaster.ts'
 import { MAX_VIEWERS } from '../../tools/demo/camera/camera.ts'
-import { type Answer, ask } from '../support/ask.ts'
-import { createTestDatabase, type TestDatabase } from '../support/database.ts'
-import { lookAt, sceneChange } from '../support/mjpeg.ts'
-import { type Serving, startWheelhouse, type Wheelhouse } from '../support/processes.ts'
+import { createTestDatabase, type TestDatabase } from '../support/database/database.ts'
+import { type Answer, ask } from '../support/network/http-request.ts'
+import { imageDifference, openMjpegStream } from '../support/network/mjpeg-client.ts'
+import { type Serving, startWheelhouse, type Wheelhouse } from '../support/processes/processes.ts'
 
 // The program as people start it, looked at through its cameras.
 
@@ -23,8 +23,12 @@ let keys: { owner: string; operator: string }
 
 const start = async (env: Record<string, string> = {}) => {
   app = startWheelhouse({
-    ...{ DATABASE_URL: database.url, DATA_DIR: dataDir, DEMO: 'true' },
-    ...{ PORT: String(await freePort()), GATEWAY_PORT: '0', ...env },
+    DATABASE_URL: database.url,
+    DATA_DIR: dataDir,
+    DEMO: 'true',
+    PORT: String(await freePort()),
+    GATEWAY_PORT: '0',
+    ...env,
   })
   serving = await app.serving()
 }
@@ -67,7 +71,7 @@ async function driveOn(sessionId: string, command: unknown) {
 test('two who look see the robot drive, and the sign of a stop while it holds', async () => {
   const robot = await robotNamed('Ronja')
   expect(new URL(robot.stream_url).origin).toBe(serving.baseUrl)
-  const viewers = [await lookAt(robot.stream_url), await lookAt(robot.stream_url)] as const
+  const viewers = [await openMjpegStream(robot.stream_url), await openMjpegStream(robot.stream_url)] as const
   const [viewer] = viewers
   for (const { frames } of viewers) await vi.waitFor(() => expect(frames.length).toBeGreaterThan(2), 10_000)
   const fresh = async () => {
@@ -76,43 +80,52 @@ test('two who look see the robot drive, and the sign of a stop while it holds', 
     return viewer.newest()
   }
   const first = await fresh()
-  for (const one of viewers) {
-    const { format, width, height } = await sharp(one.newest()).metadata()
+  for (const item of viewers) {
+    const { format, width, height } = await sharp(item.newest()).metadata()
     expect({ format, width, height }).toEqual({ format: 'jpeg', width: 640, height: 360 })
   }
-  expect(await sceneChange(first, await fresh()), 'it stands').toBeLessThan(0.5)
+  expect(await imageDifference(first, await fresh()), 'it stands').toBeLessThan(0.5)
 
   const { body } = await api('/api/sessions', keys.operator, 'POST', { robotId: robot.id })
   const session = `/api/sessions/${body.sessionId}`
   const letGo = await driveOn(body.sessionId, { linear_mps: 0.4, angular_radps: 0.5 })
-  await vi.waitFor(async () => expect(await sceneChange(first, viewer.newest())).toBeGreaterThan(8), 10_000)
-  expect(await sceneChange(first, viewers[1].newest())).toBeGreaterThan(4)
+  await vi.waitFor(
+    async () => expect(await imageDifference(first, viewer.newest())).toBeGreaterThan(8),
+    10_000,
+  )
+  expect(await imageDifference(first, viewers[1].newest())).toBeGreaterThan(4)
   await letGo()
   // Standing again: the same picture twice.
   await vi.waitFor(
-    async () => expect(await sceneChange(await fresh(), await fresh())).toBeLessThan(0.5),
+    async () => expect(await imageDifference(await fresh(), await fresh())).toBeLessThan(0.5),
     10_000,
   )
   const before = await fresh()
 
   expect((await api(session, keys.owner, 'PATCH', { action: 'emergency_stop' })).status).toBe(200)
-  await vi.waitFor(async () => expect(await sceneChange(before, viewer.newest())).toBeGreaterThan(25), 10_000)
+  await vi.waitFor(
+    async () => expect(await imageDifference(before, viewer.newest())).toBeGreaterThan(25),
+    10_000,
+  )
   const sign = await sharp(viewer.newest()).extract({ left: 0, top: 140, width: 100, height: 80 }).toBuffer()
   const red = await sharp(sign).stats()
   expect(red.channels.map(({ mean }) => Math.round(mean / 50))).toEqual([4, 0, 1])
   expect((await api(session, keys.owner, 'PATCH', { action: 'clear_stop' })).status).toBe(200)
-  await vi.waitFor(async () => expect(await sceneChange(before, viewer.newest())).toBeLessThan(0.5), 10_000)
+  await vi.waitFor(
+    async () => expect(await imageDifference(before, viewer.newest())).toBeLessThan(0.5),
+    10_000,
+  )
   expect((await api(session, keys.operator, 'PATCH', { action: 'end' })).status).toBe(200)
-  for (const one of viewers) await one.leave()
+  for (const item of viewers) await item.leave()
 })
 
 test('a still, heads, wrong methods, unknown robots, and room for so many viewers', async () => {
   const { stream_url } = await robotNamed('Bolt')
-  const still = await fetch(`${stream_url}.jpg`)
-  expect([still.status, still.headers.get('Content-Type')]).toEqual([200, 'image/jpeg'])
-  expect(still.headers.get('Cross-Origin-Resource-Policy')).toBe('cross-origin')
-  expect(still.headers.get('Cache-Control')).toBe('no-store')
-  expect((await sharp(Buffer.from(await still.arrayBuffer())).metadata()).format).toBe('jpeg')
+  const halted = await fetch(`${stream_url}.jpg`)
+  expect([halted.status, halted.headers.get('Content-Type')]).toEqual([200, 'image/jpeg'])
+  expect(halted.headers.get('Cross-Origin-Resource-Policy')).toBe('cross-origin')
+  expect(halted.headers.get('Cache-Control')).toBe('no-store')
+  expect((await sharp(Buffer.from(await halted.arrayBuffer())).metadata()).format).toBe('jpeg')
 
   for (const url of [stream_url, `${stream_url}.jpg`]) {
     const head = await ask(url, { method: 'HEAD' })
@@ -126,14 +139,14 @@ test('a still, heads, wrong methods, unknown robots, and room for so many viewer
     expect([unknown.status, unknown.body]).toEqual([404, { error: 'Camera not found' }])
   }
 
-  const viewers = await Promise.all(Array.from({ length: MAX_VIEWERS }, () => lookAt(stream_url)))
+  const viewers = await Promise.all(Array.from({ length: MAX_VIEWERS }, () => openMjpegStream(stream_url)))
   expect(viewers.map(({ status }) => status)).toEqual(viewers.map(() => 200))
   const late = await ask(stream_url)
   expect([late.status, late.body.error]).toEqual([503, 'Too many people watch this camera. Try again later.'])
   expect(late.headers.get('Retry-After')).toBe('1')
   for (const viewer of viewers) await viewer.leave()
   await vi.waitFor(async () => {
-    const next = await lookAt(stream_url)
+    const next = await openMjpegStream(stream_url)
     await next.leave()
     expect(next.status).toBe(200)
   }, 10_000)
@@ -144,7 +157,7 @@ test('an end with somebody looking is orderly, and after a start on another port
   const own = 'https://cam.example.com/bolt'
   const bolt = await robotNamed('Bolt')
   await api(`/api/client/robots/${bolt.id}`, keys.owner, 'PATCH', { stream_url: own })
-  const viewer = await lookAt(before.stream_url)
+  const viewer = await openMjpegStream(before.stream_url)
   await vi.waitFor(() => expect(viewer.frames.length).toBeGreaterThan(1), 10_000)
   const startedAt = performance.now()
   expect(await app.end('SIGTERM')).toMatchObject({ code: 0 })
@@ -161,6 +174,6 @@ test('an end with somebody looking is orderly, and after a start on another port
 
   await app.end('SIGTERM')
   await start({ DEMO: 'false' })
-  const gone = await ask(`${serving.baseUrl}/demo/robots/demo-board-1/camera.jpg`)
-  expect([gone.status, gone.body]).toEqual([404, { error: 'Route not found' }])
+  const missing = await ask(`${serving.baseUrl}/demo/robots/demo-board-1/camera.jpg`)
+  expect([missing.status, missing.body]).toEqual([404, { error: 'Route not found' }])
 })

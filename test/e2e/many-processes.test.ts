@@ -5,16 +5,16 @@ import { setInterval } from 'node:timers/promises'
 import type { SessionLogEvent } from '@wheelhouse/protocol'
 import { afterAll, beforeAll, describe, expect, inject, test, vi } from 'vitest'
 import { HubClient } from '../../packages/sdk/index.ts'
-import { createTestDatabase, type TestDatabase } from '../support/database.ts'
-import { TestRobot } from '../support/frame-socket.ts'
-import { createPerson, type Person } from '../support/person.ts'
+import { createTestDatabase, type TestDatabase } from '../support/database/database.ts'
+import { TestRobot } from '../support/gateway/frame-socket.ts'
 import {
   createEmptyDatabase,
   query,
   startOutsideProvider,
   startWheelhouse,
   type Wheelhouse,
-} from '../support/processes.ts'
+} from '../support/processes/processes.ts'
+import { createTestUser, type TestUser } from '../support/world/test-user.ts'
 
 const TIMEOUT_MS = 2_000
 /** The sweep's own rhythm and a busy machine, beyond the timeout. */
@@ -40,11 +40,17 @@ afterAll(async () => {
 /** One of several processes over the same database and Redis. */
 function startNode(database: { url: string }, roles: string, env: Record<string, string> = {}): Wheelhouse {
   const node = startWheelhouse({
-    ...{ ROLES: roles, PORT: '0', HUB_PORT: '0', GATEWAY_PORT: '0', DATA_DIR: dataDir },
-    ...{ DATABASE_URL: database.url, REDIS_URL: inject('redisUrl') },
+    ROLES: roles,
+    PORT: '0',
+    HUB_PORT: '0',
+    GATEWAY_PORT: '0',
+    DATA_DIR: dataDir,
+    DATABASE_URL: database.url,
+    REDIS_URL: inject('redisUrl'),
     SECRET_KEY: 'a key for tests only, at least 32 characters',
     ...provider.env,
-    ...{ HEARTBEAT_INTERVAL_MS: '200', HEARTBEAT_TIMEOUT_MS: String(TIMEOUT_MS) },
+    HEARTBEAT_INTERVAL_MS: '200',
+    HEARTBEAT_TIMEOUT_MS: String(TIMEOUT_MS),
     ...env,
   })
   closers.push(() => node[Symbol.asyncDispose]())
@@ -52,9 +58,9 @@ function startNode(database: { url: string }, roles: string, env: Record<string,
 }
 
 /** A watcher that comes back by itself and must end up with the whole log, each entry once. */
-async function watch(url: string, person: Person, sessionId: string) {
+async function watch(url: string, user: TestUser, sessionId: string) {
   const log: SessionLogEvent[] = []
-  const client = new HubClient({ url, token: person.token, reconnect: { baseMs: 10, maxMs: 200 } })
+  const client = new HubClient({ url, token: user.token, reconnect: { baseMs: 10, maxMs: 200 } })
   closers.push(() => client.close())
   await client.connect()
   await client.watch(sessionId, { onEvent: (event) => log.push(event) })
@@ -63,9 +69,11 @@ async function watch(url: string, person: Person, sessionId: string) {
 const seqs = (log: readonly { seq: number }[]) => log.map(({ seq }) => seq)
 const upTo = (count: number) => Array.from({ length: count }, (_, index) => index + 1)
 
-async function register(owner: Person): Promise<{ id: string; token: string }> {
+async function register(owner: TestUser): Promise<{ id: string; token: string }> {
   const reply = await owner.post('/api/client/robots', {
-    ...{ name: 'Robot', robot_type: 'testbot', hardware_id: `board-${Math.random()}` },
+    name: 'Robot',
+    robot_type: 'testbot',
+    hardware_id: `board-${Math.random()}`,
   })
   expect(reply.status, JSON.stringify(reply.body)).toBe(201)
   return { id: reply.body.id, token: reply.body.robot_token }
@@ -78,7 +86,7 @@ async function connect(gatewayUrl: string, robot: { id: string; token: string })
   return link.beat()
 }
 
-const statusOf = async (owner: Person, robot: { id: string }) =>
+const statusOf = async (owner: TestUser, robot: { id: string }) =>
   (await owner.get(`/api/client/robots/${robot.id}`)).body.status
 
 describe('six processes: api, worker, two hubs, two gateways', () => {
@@ -87,8 +95,8 @@ describe('six processes: api, worker, two hubs, two gateways', () => {
   let gateways: [Wheelhouse, Wheelhouse]
   let hubUrls: [string, string]
   let gatewayUrls: [string, string]
-  let owner: Person
-  let operator: Person
+  let owner: TestUser
+  let operator: TestUser
 
   beforeAll(async () => {
     database = await createTestDatabase()
@@ -101,14 +109,14 @@ describe('six processes: api, worker, two hubs, two gateways', () => {
     await worker.serving()
     hubUrls = [(await hubs[0].serving()).hubUrl, (await hubs[1].serving()).hubUrl]
     gatewayUrls = [(await gateways[0].serving()).gatewayUrl, (await gateways[1].serving()).gatewayUrl]
-    const person = async (name: string, hubUrl: string, role: string) => {
+    const user = async (name: string, hubUrl: string, role: string) => {
       const token = await provider.tokenFor(name)
-      const made = await createPerson({ baseUrl, hubUrl, token, onClose: (close) => closers.push(close) })
+      const made = await createTestUser({ baseUrl, hubUrl, token, onClose: (close) => closers.push(close) })
       expect((await made.post('/api/auth/profile', { role })).status).toBe(200)
       return made
     }
-    owner = await person('owner', hubUrls[0], 'client')
-    operator = await person('operator', hubUrls[1], 'operator')
+    owner = await user('owner', hubUrls[0], 'client')
+    operator = await user('operator', hubUrls[1], 'operator')
   }, 120_000)
   afterAll(async () => {
     for (const close of closers.splice(0).reverse()) await close()
@@ -133,27 +141,27 @@ describe('six processes: api, worker, two hubs, two gateways', () => {
     const sessionId = started.body.sessionId as string
     expect(await link.next('session')).toMatchObject({ session_id: sessionId, status: 'ACTIVE' })
     const session = async () => (await owner.get(`/api/sessions/${sessionId}`)).body
-    const watchers = {
+    const observers = {
       owner: await watch(hubUrls[0], owner, sessionId),
       operator: await watch(hubUrls[1], operator, sessionId),
     }
 
     // Both talk, each at their own hub, from now until everything is over.
     const acknowledged: string[] = []
-    let talking = true
-    const talk = async (name: 'owner' | 'operator') => {
+    let chatting = true
+    const keepChatting = async (name: 'owner' | 'operator') => {
       let n = 0
       for await (const _ of setInterval(RHYTHM_MS)) {
-        if (!talking) return
+        if (!chatting) return
         const body = `${name} ${n++}`
-        await watchers[name].client.sendChat(sessionId, body)
+        await observers[name].client.sendChat(sessionId, body)
         acknowledged.push(body)
       }
     }
-    const conversation = Promise.allSettled([talk('owner'), talk('operator')])
-    const said = (count: number) =>
+    const conversation = Promise.allSettled([keepChatting('owner'), keepChatting('operator')])
+    const expectMessages = (count: number) =>
       vi.waitFor(() => expect(acknowledged.length).toBeGreaterThan(count), { timeout: 20_000, interval: 20 })
-    await said(20)
+    await expectMessages(20)
 
     // kill -9 of the gateway that holds both robots.
     const killedMs = performance.now()
@@ -171,7 +179,7 @@ describe('six processes: api, worker, two hubs, two gateways', () => {
     expect((await back.next('welcome')).session).toMatchObject({ session_id: sessionId, status: 'PAUSED' })
     await connect(gatewayUrls[1], idle)
     await vi.waitFor(async () => expect(await statusOf(owner, idle)).toBe('AVAILABLE'), 10_000)
-    const backEvent = () => watchers.owner.log.find(({ type }) => type === 'robot.back')
+    const backEvent = () => observers.owner.log.find(({ type }) => type === 'robot.back')
     await vi.waitFor(() => expect(backEvent()).toBeDefined(), 10_000)
     expect((await operator.patch(`/api/sessions/${sessionId}`, { action: 'resume' })).status).toBe(200)
     expect(await back.next('session')).toMatchObject({ status: 'ACTIVE' })
@@ -179,16 +187,16 @@ describe('six processes: api, worker, two hubs, two gateways', () => {
     // kill -9 of the hub that relays the outbox; the other takes over.
     const relaying = hubs.findIndex((hub) => hub.output().includes('relaying the outbox')) as 0 | 1
     expect([0, 1]).toContain(relaying)
-    await said(acknowledged.length + 10)
+    await expectMessages(acknowledged.length + 10)
     await hubs[relaying].end('SIGKILL')
-    const survivor = relaying === 0 ? 'operator' : 'owner'
-    const survivorUrl = hubUrls[relaying === 0 ? 1 : 0]
-    const sofar = watchers[survivor].log.length
+    const remaining = relaying === 0 ? 'operator' : 'owner'
+    const remainingUrl = hubUrls[relaying === 0 ? 1 : 0]
+    const sofar = observers[remaining].log.length
     await operator.post(`/api/sessions/${sessionId}/messages`, { body: 'Anybody there?' })
-    await vi.waitFor(() => expect(watchers[survivor].log.length).toBeGreaterThan(sofar), 10_000)
-    talking = false
+    await vi.waitFor(() => expect(observers[remaining].log.length).toBeGreaterThan(sofar), 10_000)
+    chatting = false
     // Who was at the other hub cannot be heard any more: what they were just sending is not acknowledged.
-    watchers[relaying === 0 ? 'owner' : 'operator'].client.close()
+    observers[relaying === 0 ? 'owner' : 'operator'].client.close()
     await conversation
     await operator.patch(`/api/sessions/${sessionId}`, { action: 'end' })
     expect(await back.next('session')).toMatchObject({ status: 'COMPLETED' })
@@ -196,15 +204,19 @@ describe('six processes: api, worker, two hubs, two gateways', () => {
     const log = await wholeLog(sessionId)
     expect(seqs(log)).toEqual(upTo(log.length))
     expect(log.map(({ type }) => type).filter((type) => type !== 'chat.message')).toEqual([
-      ...['session.started', 'robot.lost', 'robot.back', 'session.resumed', 'session.ended'],
+      'session.started',
+      'robot.lost',
+      'robot.back',
+      'session.resumed',
+      'session.ended',
     ])
     const bodies = log.filter(({ type }) => type === 'chat.message').map(({ data }) => data.body)
     expect(new Set(bodies).size).toBe(bodies.length)
     expect(acknowledged.filter((body) => !bodies.includes(body))).toEqual([])
-    await vi.waitFor(() => expect(seqs(watchers[survivor].log)).toEqual(seqs(log)), 10_000)
+    await vi.waitFor(() => expect(seqs(observers[remaining].log)).toEqual(seqs(log)), 10_000)
 
     // Somebody who comes only now, to the hub that is left, gets it all as well.
-    const late = await watch(survivorUrl, owner, sessionId)
+    const late = await watch(remainingUrl, owner, sessionId)
     await vi.waitFor(() => expect(late.log).toEqual(log), 10_000)
   })
 

@@ -5,8 +5,8 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { createTestDatabase, type TestDatabase } from '../support/database.ts'
-import { startWheelhouse } from '../support/processes.ts'
+import { createTestDatabase, type TestDatabase } from '../support/database/database.ts'
+import { startWheelhouse } from '../support/processes/processes.ts'
 
 const run = promisify(execFile)
 /** The whole of a shutdown, on a busy machine. */

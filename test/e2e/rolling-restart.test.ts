@@ -4,19 +4,19 @@ import { join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
 import type { SessionLogEvent } from '@wheelhouse/protocol'
 import { afterAll, beforeAll, expect, inject, test, vi } from 'vitest'
-import { HubClient, OperatorLink, RobotLink, ticketsOf, WatcherLink } from '../../packages/sdk/index.ts'
+import { HubClient, ObserverLink, OperatorLink, RobotLink, ticketsOf } from '../../packages/sdk/index.ts'
 import { freePort } from '../../src/core/database/embedded-postmaster.ts'
-import { createTestDatabase, type TestDatabase } from '../support/database.ts'
-import { createPerson, type Person } from '../support/person.ts'
-import { startOutsideProvider, startWheelhouse, type Wheelhouse } from '../support/processes.ts'
-import { createTcpBalancer } from '../support/tcp-balancer.ts'
+import { createTestDatabase, type TestDatabase } from '../support/database/database.ts'
+import { createTcpBalancer } from '../support/network/tcp-balancer.ts'
+import { startOutsideProvider, startWheelhouse, type Wheelhouse } from '../support/processes/processes.ts'
+import { createTestUser, type TestUser } from '../support/world/test-user.ts'
 
 const ROLES = ['api', 'hub', 'gateway', 'worker'] as const
 type Role = (typeof ROLES)[number]
 const CONTROL_EVERY_MS = 50
 const CHAT_EVERY_MS = 60
 /** Generous: what is asserted is that everything goes on, not how fast this machine is. */
-const patience = { timeout: 30_000, interval: 20 }
+const waitOptions = { timeout: 30_000, interval: 20 }
 
 const closers: (() => unknown)[] = []
 let database: TestDatabase
@@ -50,9 +50,13 @@ async function startPlatform() {
 
   function start(role: Role, port: number): Wheelhouse {
     const node = startWheelhouse({
-      ...{ ROLES: role, BASE_URL: baseUrl, DATA_DIR: dataDir, LOG_LEVEL: 'debug' },
-      ...{ DATABASE_URL: database.url, REDIS_URL: inject('redisUrl') },
-      ...{ [`${role === 'api' ? '' : `${role.toUpperCase()}_`}PORT`]: String(port) },
+      ROLES: role,
+      BASE_URL: baseUrl,
+      DATA_DIR: dataDir,
+      LOG_LEVEL: 'debug',
+      DATABASE_URL: database.url,
+      REDIS_URL: inject('redisUrl'),
+      [`${role === 'api' ? '' : `${role.toUpperCase()}_`}PORT`]: String(port),
       ...(role === 'gateway' && { GATEWAY_URL: `ws://127.0.0.1:${port}` }),
       SECRET_KEY: 'a key for tests only, at least 32 characters',
       RATE_LIMIT_PER_MINUTE: '0',
@@ -67,7 +71,10 @@ async function startPlatform() {
   await Promise.all(nodes.map(({ process }) => process.serving()))
 
   return {
-    ...{ baseUrl, hubUrl, robotsUrl, nodes },
+    baseUrl,
+    hubUrl,
+    robotsUrl,
+    nodes,
     /** Ends a process in good order and starts it again at its place. */
     async restart(node: (typeof nodes)[number]): Promise<void> {
       const end = await node.process.end('SIGTERM')
@@ -80,29 +87,30 @@ async function startPlatform() {
 
 type Platform = Awaited<ReturnType<typeof startPlatform>>
 
-async function createPeople({ baseUrl, hubUrl }: Platform) {
-  const person = async (name: string, role: string): Promise<Person> => {
+async function createActors({ baseUrl, hubUrl }: Platform) {
+  const user = async (name: string, role: string): Promise<TestUser> => {
     const token = await provider.tokenFor(name)
-    const made = await createPerson({ baseUrl, hubUrl, token, onClose: (close) => closers.push(close) })
+    const made = await createTestUser({ baseUrl, hubUrl, token, onClose: (close) => closers.push(close) })
     expect((await made.post('/api/auth/profile', { role })).status).toBe(200)
     return made
   }
   return {
-    owner: await person('owner', 'client'),
-    operator: await person('operator', 'operator'),
-    other: await person('other', 'operator'),
+    owner: await user('owner', 'client'),
+    operator: await user('operator', 'operator'),
+    other: await user('other', 'operator'),
   }
 }
 
 /** Asks again when the connection breaks, as programs do: the key makes that harmless. */
-async function ask(person: Person, baseUrl: string, method: string, path: string, body?: unknown) {
+async function ask(user: TestUser, baseUrl: string, method: string, path: string, body?: unknown) {
   const key = crypto.randomUUID()
   for (let attempt = 1; ; attempt++) {
     try {
       const response = await fetch(baseUrl + path, {
         method,
         headers: {
-          ...{ Authorization: `Bearer ${person.token}`, 'Content-Type': 'application/json' },
+          Authorization: `Bearer ${user.token}`,
+          'Content-Type': 'application/json',
           ...(method === 'POST' && { 'Idempotency-Key': key }),
         },
         ...(body !== undefined && { body: JSON.stringify(body) }),
@@ -114,7 +122,7 @@ async function ask(person: Person, baseUrl: string, method: string, path: string
   }
 }
 
-async function register(owner: Person): Promise<{ id: string; token: string }> {
+async function register(owner: TestUser): Promise<{ id: string; token: string }> {
   const hardware = { robot_type: 'testbot', hardware_id: `board-${crypto.randomUUID()}` }
   const { status, body } = await owner.post('/api/client/robots', { name: 'Robot', ...hardware })
   expect(status, JSON.stringify(body)).toBe(201)
@@ -130,7 +138,8 @@ type Step =
 async function startRobot({ robotsUrl }: Platform, { id, token }: { id: string; token: string }) {
   const steps: Step[] = []
   const link = new RobotLink({
-    ...{ url: `${robotsUrl}/robots/${id}/control`, token },
+    url: `${robotsUrl}/robots/${id}/control`,
+    token,
     onWelcome: () => steps.push({ what: 'welcome', atMs: performance.now() }),
     onControl: ({ seq, data }) => {
       steps.push({ what: 'control', atMs: performance.now(), sentMs: (data as { sentMs: number }).sentMs })
@@ -152,14 +161,14 @@ async function startRobot({ robotsUrl }: Platform, { id, token }: { id: string; 
     /** Settles once the robot has been driven on. */
     async isDriven(): Promise<void> {
       const before = controls()
-      await vi.waitFor(() => expect(controls()).toBeGreaterThan(before + 3), patience)
+      await vi.waitFor(() => expect(controls()).toBeGreaterThan(before + 3), waitOptions)
     },
   }
 }
 
-async function follow(url: string, person: Person, sessionId: string) {
+async function follow(url: string, user: TestUser, sessionId: string) {
   const log: SessionLogEvent[] = []
-  const client = new HubClient({ url, token: person.token })
+  const client = new HubClient({ url, token: user.token })
   closers.push(() => client.close())
   await client.connect()
   await client.watch(sessionId, { onEvent: (event) => log.push(event) })
@@ -186,7 +195,7 @@ test('every process is restarted, one after the other, while a robot is driven: 
 }, async () => {
   const platform = await startPlatform()
   const { baseUrl, hubUrl } = platform
-  const { owner, operator, other } = await createPeople(platform)
+  const { owner, operator, other } = await createActors(platform)
   const [driven, busy] = [await register(owner), await register(owner)]
   const robot = await startRobot(platform, driven)
   await startRobot(platform, busy)
@@ -195,16 +204,16 @@ test('every process is restarted, one after the other, while a robot is driven: 
   const sessionId = started.body.sessionId as string
 
   const codes: number[] = []
-  const part = (person: Person, name: 'control' | 'watch') => ({
-    getTicket: ticketsOf({ baseUrl, token: person.token, sessionId, part: name }),
+  const part = (user: TestUser, name: 'control' | 'watch') => ({
+    getTicket: ticketsOf({ baseUrl, token: user.token, sessionId, part: name }),
     onConnection: (_state: string, code?: number) => {
       if (code !== undefined) codes.push(code)
     },
   })
   const console = new OperatorLink(part(operator, 'control'))
-  const onlooker = new WatcherLink(part(owner, 'watch'))
-  closers.push(() => Promise.all([console.close(), onlooker.close()]))
-  await Promise.all([console.connect(), onlooker.connect()])
+  const observer = new ObserverLink(part(owner, 'watch'))
+  closers.push(() => Promise.all([console.close(), observer.close()]))
+  await Promise.all([console.connect(), observer.connect()])
   const wheel = setInterval(() => console.control({ sentMs: performance.now() }), CONTROL_EVERY_MS)
   closers.push(() => clearInterval(wheel))
 
@@ -230,13 +239,13 @@ test('every process is restarted, one after the other, while a robot is driven: 
   await robot.isDriven()
 
   for (const node of platform.nodes) {
-    const [talked, begun] = [acknowledged.length, sessions.length]
+    const [sentCount, begun] = [acknowledged.length, sessions.length]
     await platform.restart(node)
     await robot.isDriven()
     await vi.waitFor(() => {
-      expect(acknowledged.length).toBeGreaterThan(talked)
+      expect(acknowledged.length).toBeGreaterThan(sentCount)
       expect(sessions.length).toBeGreaterThan(begun)
-    }, patience)
+    }, waitOptions)
   }
   await Promise.all([...endChats, endStarts].map((end) => end()))
   clearInterval(wheel)
@@ -247,13 +256,13 @@ test('every process is restarted, one after the other, while a robot is driven: 
   expect(ended.status).toBe(200)
   const log = await wholeLog(owner, sessionId)
   expect(log.map(({ seq }) => seq)).toEqual(log.map((_, index) => index + 1))
-  const acts = log.filter(({ type }) => type !== 'chat.message').map(({ type }) => type)
-  expect(acts, 'nothing but its start and its end').toEqual(['session.started', 'session.ended'])
-  for (const follower of followers) await vi.waitFor(() => expect(follower.log).toEqual(log), patience)
-  const said = log.filter(({ type }) => type === 'chat.message').map(({ data }) => data.body)
-  expect(said.toSorted()).toEqual(acknowledged.toSorted())
+  const actions = log.filter(({ type }) => type !== 'chat.message').map(({ type }) => type)
+  expect(actions, 'nothing but its start and its end').toEqual(['session.started', 'session.ended'])
+  for (const follower of followers) await vi.waitFor(() => expect(follower.log).toEqual(log), waitOptions)
+  const messages = log.filter(({ type }) => type === 'chat.message').map(({ data }) => data.body)
+  expect(messages.toSorted()).toEqual(acknowledged.toSorted())
 
-  checkHandOvers(robot.steps)
+  checkGatewayHandovers(robot.steps)
   const others = await Promise.all(sessions.map((id) => owner.get(`/api/sessions/${id}`)))
   expect(new Set(others.map(({ body }) => body.status))).toEqual(new Set(['COMPLETED']))
   for (const { process } of platform.nodes) {
@@ -262,7 +271,7 @@ test('every process is restarted, one after the other, while a robot is driven: 
 })
 
 /** The robot stood whenever it changed gateways, and moved again only on what was sent to the new one. */
-function checkHandOvers(steps: readonly Step[]): void {
+function checkGatewayHandovers(steps: readonly Step[]): void {
   const offline = steps.flatMap((step, index) => (step.what === 'offline' ? [index] : []))
   expect(offline.length).toBeGreaterThanOrEqual(2)
   for (const index of offline) {
@@ -276,7 +285,7 @@ function checkHandOvers(steps: readonly Step[]): void {
   }
 }
 
-async function wholeLog(owner: Person, sessionId: string): Promise<SessionLogEvent[]> {
+async function wholeLog(owner: TestUser, sessionId: string): Promise<SessionLogEvent[]> {
   const log: SessionLogEvent[] = []
   for (;;) {
     const after = log.at(-1)?.seq ?? 0

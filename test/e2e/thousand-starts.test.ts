@@ -3,10 +3,10 @@ import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, inject, test, vi } from 'vitest'
-import { createTestDatabase, type TestDatabase } from '../support/database.ts'
-import { TestRobot } from '../support/frame-socket.ts'
-import { createPerson, type Person } from '../support/person.ts'
-import { query, startOutsideProvider, startWheelhouse } from '../support/processes.ts'
+import { createTestDatabase, type TestDatabase } from '../support/database/database.ts'
+import { TestRobot } from '../support/gateway/frame-socket.ts'
+import { query, startOutsideProvider, startWheelhouse } from '../support/processes/processes.ts'
+import { createTestUser, type TestUser } from '../support/world/test-user.ts'
 
 const OPERATORS = 50
 const STARTS_EACH = 20
@@ -28,15 +28,21 @@ beforeAll(async () => {
   )
   const startNode = (ROLES: string) => {
     const node = startWheelhouse({
-      ...{ ROLES, PORT: '0', GATEWAY_PORT: '0', DATA_DIR: dataDir, ...provider.env },
-      ...{ DATABASE_URL: database.url, REDIS_URL: inject('redisUrl'), RATE_LIMIT_PER_MINUTE: '0' },
+      ROLES,
+      PORT: '0',
+      GATEWAY_PORT: '0',
+      DATA_DIR: dataDir,
+      ...provider.env,
+      DATABASE_URL: database.url,
+      REDIS_URL: inject('redisUrl'),
+      RATE_LIMIT_PER_MINUTE: '0',
       SECRET_KEY: 'a key for tests only, at least 32 characters',
     })
     closers.push(() => node[Symbol.asyncDispose]())
     return node.serving()
   }
-  const [one, two, gateway] = await Promise.all([startNode('api'), startNode('api'), startNode('gateway')])
-  apis = [one.baseUrl, two.baseUrl]
+  const [first, two, gateway] = await Promise.all([startNode('api'), startNode('api'), startNode('gateway')])
+  apis = [first.baseUrl, two.baseUrl]
   gatewayUrl = gateway.gatewayUrl
   tokenFor = provider.tokenFor
 }, 60_000)
@@ -44,15 +50,15 @@ afterAll(async () => {
   for (const close of closers.reverse()) await close()
 })
 
-async function person(name: string, role: 'client' | 'operator'): Promise<Person> {
+async function user(name: string, role: 'client' | 'operator'): Promise<TestUser> {
   const baseUrl = apis[0] as string
   const parts = { baseUrl, hubUrl: baseUrl, onClose: (close: () => unknown) => closers.push(close) }
-  const made = await createPerson({ ...parts, token: await tokenFor(name) })
+  const made = await createTestUser({ ...parts, token: await tokenFor(name) })
   expect((await made.post('/api/auth/profile', { role })).status).toBe(200)
   return made
 }
 
-async function availableRobot(owner: Person): Promise<{ id: string }> {
+async function availableRobot(owner: TestUser): Promise<{ id: string }> {
   const input = { name: 'Robot', robot_type: 'testbot', hardware_id: randomUUID() }
   const { body } = await owner.post('/api/client/robots', input)
   const link = new TestRobot(`${gatewayUrl}/robots/${body.id}/control`, body.robot_token)
@@ -65,11 +71,12 @@ async function availableRobot(owner: Person): Promise<{ id: string }> {
 }
 
 /** One start, at one of the two processes by turns. */
-async function start(turn: number, operator: Person, robotId: string, key?: string) {
+async function start(turn: number, operator: TestUser, robotId: string, key?: string) {
   const response = await fetch(`${apis[turn % apis.length]}/api/sessions`, {
     method: 'POST',
     headers: {
-      ...{ Authorization: `Bearer ${operator.token}`, 'Content-Type': 'application/json' },
+      Authorization: `Bearer ${operator.token}`,
+      'Content-Type': 'application/json',
       ...(key !== undefined && { 'Idempotency-Key': key }),
     },
     body: JSON.stringify({ robotId }),
@@ -83,9 +90,9 @@ const sessionsOf = (robotId: string) =>
 test('1,000 concurrent starts of one robot at two api processes: one 201, the rest 409, one session', {
   timeout: 60_000,
 }, async () => {
-  const robot = await availableRobot(await person('owner', 'client'))
+  const robot = await availableRobot(await user('owner', 'client'))
   const operators = await Promise.all(
-    Array.from({ length: OPERATORS }, (_, index) => person(`operator${index}`, 'operator')),
+    Array.from({ length: OPERATORS }, (_, index) => user(`operator${index}`, 'operator')),
   )
   const answers = await Promise.all(
     operators.flatMap((operator, index) =>
@@ -101,8 +108,8 @@ test('1,000 concurrent starts of one robot at two api processes: one 201, the re
 test('1,000 identical starts with one Idempotency-Key at two api processes: one session, one answer', {
   timeout: 60_000,
 }, async () => {
-  const robot = await availableRobot(await person('other owner', 'client'))
-  const [operator, key] = [await person('other operator', 'operator'), randomUUID()]
+  const robot = await availableRobot(await user('other owner', 'client'))
+  const [operator, key] = [await user('other operator', 'operator'), randomUUID()]
   const answers = await Promise.all(
     Array.from({ length: 1_000 }, (_, turn) => start(turn, operator, robot.id, key)),
   )

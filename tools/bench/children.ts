@@ -56,7 +56,7 @@ export function createChildren() {
     run(file: string, options: { env?: Record<string, string>; nodeFlags?: readonly string[] } = {}): Child {
       const { env = {}, nodeFlags = [] } = options
       const { PATH = '', HOME = '', TMPDIR = '/tmp' } = process.env
-      const child = fork(fileURLToPath(new URL(`../${file}`, import.meta.url)), {
+      const child = fork(fileURLToPath(new URL(`../../${file}`, import.meta.url)), {
         execArgv: [
           '--expose-gc',
           '--import',

@@ -32,12 +32,12 @@ const measure: Record<Measurement, (lab: Lab, plan: Plan) => Promise<Section>> =
   console: measureConsole,
 }
 
-const say = (text: string) => process.stdout.write(`${text}\n`)
+const print = (text: string) => process.stdout.write(`${text}\n`)
 
 function checkedPlan(): Plan {
   const plan = readPlan(process.argv.slice(2))
   if (plan === 'help') {
-    say(usage)
+    print(usage)
     process.exit(0)
   }
   const most = robotsPerProcess()
@@ -53,45 +53,47 @@ async function undisturbed(plan: Plan, work: () => Promise<Section>) {
     const section = await work()
     const tookMs = performance.now() - startedMs
     const busy = Math.max(busyBefore, await waitForQuiet(0))
-    say(sectionText(section))
-    say(`    (${Math.round(tookMs / 1_000)} s; other programs: ${Math.round(busy * 100)} % of the machine)\n`)
+    print(sectionText(section))
+    print(
+      `    (${Math.round(tookMs / 1_000)} s; other programs: ${Math.round(busy * 100)} % of the machine)\n`,
+    )
     const missed = section.rows.some((row) => row.met === false)
     const timeLeft = performance.now() + tookMs < REPEAT_UNTIL_MS
     if (attempt > 1 || plan.quick || !missed || busy <= DISTURBED_SHARE || !timeLeft) return { section, busy }
-    say('    Disturbed by other programs: once more.\n')
+    print('    Disturbed by other programs: once more.\n')
   }
 }
 
 async function run(plan: Plan, lab: Lab): Promise<void> {
   const machine = describeMachine(lab)
-  say(`${machine.join('\n')}\n`)
+  print(`${machine.join('\n')}\n`)
   if (!lab.redisUrl) {
-    say(
+    print(
       'redis-server is not on the PATH: the gateway is measured together with all other roles, and nothing with\n' +
         'gateway and hub apart. Install it (Debian: apt-get install redis-server; macOS: brew install redis).\n',
     )
   }
   const sections: Section[] = []
   let busiest = 0
-  for (const name of measurements.filter((one) => plan.only.includes(one))) {
+  for (const name of measurements.filter((item) => plan.only.includes(item))) {
     const { section, busy } = await undisturbed(plan, () => measure[name](lab, plan))
     sections.push(section)
     busiest = Math.max(busiest, busy)
   }
   const disturbance = `Before or after a measurement, other programs used up to ${Math.round(busiest * 100)} % of the machine.`
-  say(disturbance)
+  print(disturbance)
   if (plan.quick || plan.only.length < measurements.length) return
   const date = new Date().toISOString().slice(0, 10)
   const { command } = plan
   await writeFile(REPORT, reportMarkdown({ sections, machine, command, date, remarks: [disturbance] }))
-  say('Written to docs/benchmarks.md.')
+  print('Written to docs/benchmarks.md.')
 }
 
 async function main(): Promise<void> {
   const plan = checkedPlan()
   let close: Lab['close'] = async () => {}
   const interrupted = async () => {
-    say('\nInterrupted, cleaning up.')
+    print('\nInterrupted, cleaning up.')
     await close()
     process.exit(130)
   }

@@ -27,7 +27,7 @@ export interface RelayPlan {
   readonly stallingPairs: number
   readonly stallsEach: number
   /** Stops pressed, half of them by watchers, a pair each. */
-  readonly presses: number
+  readonly stopRequests: number
 }
 
 /** The hub's events on their way to watching clients. */
@@ -35,7 +35,7 @@ export interface HubPlan {
   /** Processes behind one Redis that share the connections, one number after the other. */
   readonly processes: readonly number[]
   /** Rooms, and connections that watch each of them. */
-  readonly fanOut: readonly { rooms: number; watchers: number }[]
+  readonly fanOut: readonly { rooms: number; observers: number }[]
   /** Deliveries of one run, and how many runs of every contender. */
   readonly deliveries: number
   readonly runs: number
@@ -110,13 +110,13 @@ const full = {
     outageSeconds: 5,
     stallingPairs: 50,
     stallsEach: 4,
-    presses: 500,
+    stopRequests: 500,
   } as RelayPlan,
   hub: {
     processes: [1, 2],
     fanOut: [
-      { rooms: 20, watchers: 50 },
-      { rooms: 1, watchers: 1_000 },
+      { rooms: 20, observers: 50 },
+      { rooms: 1, observers: 1_000 },
     ],
     deliveries: 400_000,
     runs: 3,
@@ -152,11 +152,11 @@ const quick: typeof full = {
     outageSeconds: 2,
     stallingPairs: 20,
     stallsEach: 1,
-    presses: 100,
+    stopRequests: 100,
   },
   hub: {
     processes: [2],
-    fanOut: [{ rooms: 20, watchers: 50 }],
+    fanOut: [{ rooms: 20, observers: 50 }],
     deliveries: 150_000,
     runs: 2,
     commitRates: [50],
@@ -208,7 +208,7 @@ function whole(name: string, text: string | undefined, otherwise: number): numbe
 }
 
 function measurement(name: string): Measurement {
-  const known = measurements.find((one) => one === name)
+  const known = measurements.find((item) => item === name)
   if (!known) throw new Error(`--only must be one of ${measurements.join(', ')}`)
   return known
 }

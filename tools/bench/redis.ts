@@ -1,4 +1,4 @@
-import { waitUntil } from '../../src/core/concurrency/async.ts'
+import { waitUntil } from '../../src/core/concurrency/concurrency.ts'
 import { freePort } from '../../src/core/database/embedded-postmaster.ts'
 import { findProgram, redisAnswers } from '../cluster/programs.ts'
 import type { Child, Children } from './children.ts'

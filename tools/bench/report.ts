@@ -57,7 +57,7 @@ export function reportMarkdown(parts: {
   date: string
   remarks: readonly string[]
 }): string {
-  const facts = [...parts.machine, `${parts.date}, \`${parts.command}\``, ...parts.remarks]
-  const head = [preface, ...facts.map((fact) => `* ${fact}`), ''].join('\n')
+  const details = [...parts.machine, `${parts.date}, \`${parts.command}\``, ...parts.remarks]
+  const head = [preface, ...details.map((detail) => `* ${detail}`), ''].join('\n')
   return [head, ...parts.sections.map(sectionMarkdown), disclaimers].join('\n')
 }

@@ -41,7 +41,7 @@ export function offer<A extends Offer>(handlers: A): void {
 }
 
 /** Child side: tells the parent that everything is offered now. */
-export function sayReady(port: number): void {
+export function sendReady(port: number): void {
   process.send?.({ ready: port })
 }
 

@@ -41,8 +41,8 @@ export async function seed(db: Client, robotCount: number): Promise<Seeded> {
 }
 
 /** The same database for every contender: nobody connected, or for those without presence, everybody. */
-export async function resetPresence(db: Client, everybody: 'away' | 'connected'): Promise<void> {
-  const connected = everybody === 'connected'
+export async function resetPresence(db: Client, everyone: 'away' | 'connected'): Promise<void> {
+  const connected = everyone === 'connected'
   await db.query(
     `update robot_presence set connected = $1, epoch = case when $1 then 1 else epoch end, node_id = null,
        last_heartbeat = null, last_online = null, lost_at = null`,

@@ -3,7 +3,7 @@ import type { Client } from 'pg'
 /** The lab's own PostgreSQL and Redis, as processes. */
 export interface Stores {
   /** Holds both up: connections stay open and nothing is answered, as by a machine that hangs. */
-  hold(): Promise<void>
+  block(): Promise<void>
   /** Lets them go on. Safe to call at any time, and more than once. */
   release(): void
 }
@@ -21,7 +21,7 @@ export function createStores(db: Client, redisPid: number | undefined): Stores {
     }
   }
   return {
-    async hold() {
+    async block() {
       // The first line of the file is the process that begins all others: held first, so that none begins meanwhile.
       const { rows } = await db.query<{ pid: number }>(
         `select split_part(pg_read_file('postmaster.pid'), E'\\n', 1)::int as pid

@@ -7,7 +7,7 @@ const LOAD_SAMPLE_MS = 500
 /** Share of the whole machine that other programs may use before a measurement counts as disturbed. */
 const QUIET_SHARE = 0.1
 /** Files a server holds besides its robots' sockets. */
-const FILES_BESIDES_ROBOTS = 500
+const OTHER_OPEN_FILES = 500
 
 /** Lines that say what the figures were measured on. */
 export function describeMachine(lab: Lab): string[] {
@@ -22,7 +22,7 @@ export function describeMachine(lab: Lab): string[] {
 export function robotsPerProcess(): number {
   try {
     const limit = /^Max open files\s+\S+\s+(\d+)/m.exec(readFileSync('/proc/self/limits', 'utf8'))?.[1]
-    return limit ? Number(limit) - FILES_BESIDES_ROBOTS : Number.POSITIVE_INFINITY
+    return limit ? Number(limit) - OTHER_OPEN_FILES : Number.POSITIVE_INFINITY
   } catch {
     return Number.POSITIVE_INFINITY // not Linux: the system will say so itself
   }

@@ -2,14 +2,14 @@ import type { RobotStatusEvent } from '@wheelhouse/protocol'
 import { io } from 'socket.io-client'
 import type { Lab } from './lab.ts'
 
-export interface Watcher {
+export interface Observer {
   /** Calls back for every robot that is shown OFFLINE, with the moment in `performance.now()` time. */
   onOffline(listener: (robotId: string, atMs: number) => void): void
   close(): void
 }
 
 /** The owner's browser, without the browser: a Socket.IO client that watches its robots. */
-export async function startWatcher(lab: Lab, hubUrl: string): Promise<Watcher> {
+export async function startObserver(lab: Lab, hubUrl: string): Promise<Observer> {
   const url = new URL(hubUrl)
   url.hostname = '127.0.0.1' // where the server listens; resolving `localhost` is not what is measured
   const socket = io(url.href, { auth: { token: lab.ownerKey }, transports: ['websocket'] })

@@ -2,67 +2,67 @@ import { createHash } from 'node:crypto'
 import { setTimeout as delay } from 'node:timers/promises'
 import type { SessionLogEvent } from '@wheelhouse/protocol'
 import type { HubClient } from '@wheelhouse/sdk'
-import type { Cable } from './cable.ts'
+import type { BreakableLink } from './breakable-link.ts'
 
 /** What everybody has at the end to become complete. */
 const COMPLETE_MS = 60_000
 const PAGE = 200
 
 /** A watcher of a session behind a cable of its own. It remembers a sum of what it was given, not all of it. */
-export interface Watcher {
-  readonly cable: Cable
+export interface Observer {
+  readonly link: BreakableLink
   readonly client: HubClient
   last: number
   sum: string
 }
 
-export interface Story {
+export interface Scenario {
   readonly id: string
   readonly token: string
-  readonly watchers: Watcher[]
+  readonly observers: Observer[]
   /** What was acknowledged, by its number in the log. */
   readonly acknowledged: Map<number, string>
 }
 
 /** Holds what everybody was given against the stored log; answers with its length. */
-export async function check(baseUrl: string, story: Story, problems: string[]): Promise<number> {
+export async function check(baseUrl: string, scenario: Scenario, problems: string[]): Promise<number> {
   let [last, sum] = [0, '']
   const bodies = new Set<unknown>()
   for (;;) {
-    const page = await readLog(baseUrl, story, last)
+    const page = await readLog(baseUrl, scenario, last)
     if (page.length === 0) break
     for (const event of page) {
-      if (event.seq !== last + 1) problems.push(`the stored log of ${story.id} skips to ${event.seq}`)
+      if (event.seq !== last + 1) problems.push(`the stored log of ${scenario.id} skips to ${event.seq}`)
       last = event.seq
       sum = added(sum, event)
       if (event.type !== 'chat.message') continue
       const { body } = event.data
       if (bodies.has(body)) problems.push(`stored twice: ${body}`)
       bodies.add(body)
-      if (story.acknowledged.get(event.seq) === body) continue
-      if (story.acknowledged.has(event.seq)) problems.push(`${body} was not acknowledged as ${event.seq}`)
+      if (scenario.acknowledged.get(event.seq) === body) continue
+      if (scenario.acknowledged.has(event.seq)) problems.push(`${body} was not acknowledged as ${event.seq}`)
     }
   }
-  for (const body of story.acknowledged.values()) {
+  for (const body of scenario.acknowledged.values()) {
     if (!bodies.has(body)) problems.push(`acknowledged and lost: ${body}`)
   }
   const deadlineMs = performance.now() + COMPLETE_MS
-  for (const [number, watcher] of story.watchers.entries()) {
-    while (watcher.last < last && performance.now() < deadlineMs) await delay(10)
-    if (watcher.last !== last) problems.push(`client ${number} has ${watcher.last} of ${last}`)
-    else if (watcher.sum !== sum) problems.push(`client ${number} was given something else than the log`)
+  for (const [number, observer] of scenario.observers.entries()) {
+    while (observer.last < last && performance.now() < deadlineMs) await delay(10)
+    if (observer.last !== last) problems.push(`client ${number} has ${observer.last} of ${last}`)
+    else if (observer.sum !== sum) problems.push(`client ${number} was given something else than the log`)
   }
   return last
 }
 
-const readLog = async (baseUrl: string, story: Story, after: number): Promise<SessionLogEvent[]> =>
-  (await rest<{ events: SessionLogEvent[] }>(baseUrl, story, `events?limit=${PAGE}&after=${after}`)).events
+const readLog = async (baseUrl: string, scenario: Scenario, after: number): Promise<SessionLogEvent[]> =>
+  (await rest<{ events: SessionLogEvent[] }>(baseUrl, scenario, `events?limit=${PAGE}&after=${after}`)).events
 
 /** Says something in a session over REST. */
-export const post = (baseUrl: string, story: Story, body: string) =>
-  rest<{ seq: number }>(baseUrl, story, 'messages', { body })
+export const post = (baseUrl: string, scenario: Scenario, body: string) =>
+  rest<{ seq: number }>(baseUrl, scenario, 'messages', { body })
 
-async function rest<T>(baseUrl: string, { id, token }: Story, path: string, body?: unknown): Promise<T> {
+async function rest<T>(baseUrl: string, { id, token }: Scenario, path: string, body?: unknown): Promise<T> {
   const response = await fetch(`${baseUrl}/api/sessions/${id}/${path}`, {
     headers: {
       Authorization: `Bearer ${token}`,
@@ -83,5 +83,5 @@ export const added = (sum: string, { session_id, seq, type, data, at }: SessionL
 /** Objects are the same whatever the order of their keys. */
 const inOrder = (_key: string, value: unknown) =>
   value !== null && typeof value === 'object' && !Array.isArray(value)
-    ? Object.fromEntries(Object.entries(value).sort(([one], [other]) => (one < other ? -1 : 1)))
+    ? Object.fromEntries(Object.entries(value).sort(([item], [other]) => (item < other ? -1 : 1)))
     : value

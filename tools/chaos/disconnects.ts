@@ -1,15 +1,15 @@
 import { createHash, randomUUID } from 'node:crypto'
 import { setTimeout as delay } from 'node:timers/promises'
 import { HubClient, UnacknowledgedError } from '@wheelhouse/sdk'
-import { layCable } from './cable.ts'
-import { added, check, post, type Story, type Watcher } from './disconnects-check.ts'
+import { createBreakableLink } from './breakable-link.ts'
+import { added, check, type Observer, post, type Scenario } from './disconnects-check.ts'
 
 /** Clients of each session. */
-const WATCHERS = 4
+const OBSERVERS = 4
 /** Longest moment between two breaks of one client: enough to come back and catch up, now and then. */
 const MAX_BREAK_PAUSE_MS = 200
 /** Between two messages of one speaker; a session has two. */
-const TALK_PAUSE_MS = 20
+const CHAT_PAUSE_MS = 20
 /** Somewhere in the handshake, the answer to a question, or a page of the log. */
 const MAX_BYTES = 20_000
 
@@ -45,23 +45,23 @@ export interface DisconnectsReport {
  */
 export async function runDisconnects(options: DisconnectsOptions): Promise<DisconnectsReport> {
   const problems: string[] = []
-  const stories: Story[] = []
+  const scenarios: Scenario[] = []
   let over = false
   const count = () =>
-    stories.flatMap(({ watchers }) => watchers).reduce((sum, one) => sum + one.cable.breaks, 0)
+    scenarios.flatMap(({ observers }) => observers).reduce((sum, item) => sum + item.link.breaks, 0)
   try {
     for (const [index, session] of options.sessions.entries()) {
-      stories.push(await openStory(options, session, index, problems))
+      scenarios.push(await openScenario(options, session, index, problems))
     }
-    const talking = stories.flatMap((story, index) => {
+    const chatting = scenarios.flatMap((scenario, index) => {
       const random = randomFrom(options.seed, `talk ${index}`)
-      const atHub = (body: string) => pick(story.watchers, random).client.sendChat(story.id, body)
-      const overRest = (body: string) => post(options.baseUrl, story, body)
-      return [atHub, overRest].map((say) => talk(story, say, () => over, problems))
+      const atHub = (body: string) => pick(scenario.observers, random).client.sendChat(scenario.id, body)
+      const overRest = (body: string) => post(options.baseUrl, scenario, body)
+      return [atHub, overRest].map((send) => sendMessages(scenario, send, () => over, problems))
     })
-    const breaking = stories.flatMap(({ watchers }, index) =>
-      watchers.map((watcher, number) =>
-        torment(watcher, randomFrom(options.seed, `break ${index} ${number}`), () => {
+    const breaking = scenarios.flatMap(({ observers }, index) =>
+      observers.map((observer, number) =>
+        breakRepeatedly(observer, randomFrom(options.seed, `break ${index} ${number}`), () => {
           const breaks = count()
           options.onProgress?.(breaks)
           return breaks >= options.breaks
@@ -70,82 +70,85 @@ export async function runDisconnects(options: DisconnectsOptions): Promise<Disco
     )
     await Promise.all(breaking)
     over = true
-    await Promise.all(talking)
+    await Promise.all(chatting)
     let entries = 0
-    for (const story of stories) entries += await check(options.baseUrl, story, problems)
+    for (const scenario of scenarios) entries += await check(options.baseUrl, scenario, problems)
     return {
-      ...{ seed: options.seed, entries, problems, breaks: count() },
-      clients: stories.reduce((sum, { watchers }) => sum + watchers.length, 0),
-      acknowledged: stories.reduce((sum, { acknowledged }) => sum + acknowledged.size, 0),
+      seed: options.seed,
+      entries,
+      problems,
+      breaks: count(),
+      clients: scenarios.reduce((sum, { observers }) => sum + observers.length, 0),
+      acknowledged: scenarios.reduce((sum, { acknowledged }) => sum + acknowledged.size, 0),
     }
   } finally {
     over = true
-    for (const { client, cable } of stories.flatMap(({ watchers }) => watchers)) {
+    for (const { client, link } of scenarios.flatMap(({ observers }) => observers)) {
       client.close()
-      await cable.remove()
+      await link.remove()
     }
   }
 }
 
-async function openStory(
+async function openScenario(
   { hubs, seed }: DisconnectsOptions,
   { id, tokens }: DisconnectsOptions['sessions'][number],
   index: number,
   problems: string[],
-): Promise<Story> {
-  const watchers: Watcher[] = []
-  for (let number = 0; number < WATCHERS; number++) {
+): Promise<Scenario> {
+  const observers: Observer[] = []
+  for (let number = 0; number < OBSERVERS; number++) {
     const random = randomFrom(seed, `hub ${index} ${number}`)
-    const cable = await layCable(() => new URL(pick(hubs, random)))
+    const link = await createBreakableLink(() => new URL(pick(hubs, random)))
     const token = tokens[number % tokens.length] as string
-    const client = new HubClient({ url: cable.url, token, reconnect: { baseMs: 2, maxMs: 50 } })
-    const watcher: Watcher = { cable, client, last: 0, sum: '' }
-    watchers.push(watcher)
+    const client = new HubClient({ url: link.url, token, reconnect: { baseMs: 2, maxMs: 50 } })
+    const observer: Observer = { link, client, last: 0, sum: '' }
+    observers.push(observer)
     await client.connect()
     await client.watch(id, {
       onEvent(event) {
-        if (event.seq !== watcher.last + 1) {
-          problems.push(`session ${index}, client ${number}: ${event.seq} after ${watcher.last}`)
+        if (event.seq !== observer.last + 1) {
+          problems.push(`session ${index}, client ${number}: ${event.seq} after ${observer.last}`)
         }
-        watcher.last = event.seq
-        watcher.sum = added(watcher.sum, event)
+        observer.last = event.seq
+        observer.sum = added(observer.sum, event)
       },
       onReset: () => problems.push(`session ${index}, client ${number}: the log began anew`),
     })
   }
-  return { id, token: tokens[0] as string, watchers, acknowledged: new Map() }
+  return { id, token: tokens[0] as string, observers, acknowledged: new Map() }
 }
 
 /** Somebody says something, waits until it is acknowledged, and goes on. */
-async function talk(
-  story: Story,
-  say: (body: string) => Promise<{ seq: number }>,
+async function sendMessages(
+  scenario: Scenario,
+  send: (body: string) => Promise<{ seq: number }>,
   isOver: () => boolean,
   problems: string[],
 ): Promise<void> {
   while (!isOver()) {
     const body = randomUUID()
     try {
-      const { seq } = await say(body)
-      story.acknowledged.set(seq, body)
+      const { seq } = await send(body)
+      scenario.acknowledged.set(seq, body)
     } catch (cause) {
       // Its outcome is unknown then, which is no problem as long as it is not there twice.
       if (!(cause instanceof UnacknowledgedError)) problems.push(`not sent: ${cause}`)
     }
-    await delay(TALK_PAUSE_MS)
+    await delay(CHAT_PAUSE_MS)
   }
 }
 
 /** Breaks one client's connection, now or in the middle of what comes next, again and again. */
-async function torment({ cable, client }: Watcher, random: () => number, isEnough: () => boolean) {
+async function breakRepeatedly({ link, client }: Observer, random: () => number, isEnough: () => boolean) {
   while (!isEnough()) {
     const patient = random() < 0.5
-    if (random() < 0.5) cable.cutAfter(Math.ceil(random() ** 3 * MAX_BYTES))
-    else cable.cut()
+    if (random() < 0.5) link.cutAfter(Math.ceil(random() ** 3 * MAX_BYTES))
+    else link.cut()
     await delay(random() * MAX_BREAK_PAUSE_MS)
     while (patient && !client.connected && !isEnough()) await delay(5)
   }
-  cable.spare()
+  link.spare()
 }
 
 const pick = <T>(all: readonly T[], random: () => number): T => all[Math.floor(random() * all.length)] as T

@@ -4,7 +4,7 @@ import type { ChatMessage } from '@wheelhouse/protocol'
 export type Outcome = 'acknowledged' | 'refused' | 'unknown'
 
 /** A chat message that somebody sent. */
-export interface SaidMessage {
+export interface SentMessage {
   readonly sessionId: string
   readonly senderId: string
   /** Unlike any other in the run. */
@@ -22,10 +22,10 @@ export interface AskedStart {
 }
 
 /** A latched stop of which somebody was told that it holds. */
-export interface PressedStop {
+export interface RequestedStop {
   readonly sessionId: string
-  readonly pressedAtMs: number
-  readonly toldAtMs: number
+  readonly requestedAtMs: number
+  readonly reportedAtMs: number
 }
 
 /** Control that reached a robot after it had been told of a stop, and then, by a new connection, that there is none. */
@@ -57,10 +57,10 @@ export interface View {
 }
 
 /** The notifications that a person was given; numbers count from 1. */
-export interface Bell {
+export interface NotificationLog {
   readonly who: string
   readonly userId: string
-  heard: number
+  received: number
 }
 
 /**
@@ -68,23 +68,23 @@ export interface Bell {
  * milliseconds of this machine's clock, which is also that of all processes.
  */
 export function createEvidence() {
-  const acts = new Map<string, Record<Outcome, number>>()
+  const actions = new Map<string, Record<Outcome, number>>()
   return {
-    acts,
-    messages: [] as SaidMessage[],
+    acts: actions,
+    messages: [] as SentMessage[],
     starts: [] as AskedStart[],
-    stops: [] as PressedStop[],
+    stops: [] as RequestedStop[],
     ratings: [] as { sessionId: string; rating: number }[],
     releases: [] as Release[],
     gaps: [] as Gap[],
     views: [] as View[],
-    bells: [] as Bell[],
+    notificationLogs: [] as NotificationLog[],
     /** What must never be seen and was, in words. Kept to a number that somebody still reads. */
-    sights: createList(100),
-    count(act: string, outcome: Outcome): void {
-      const counts = acts.get(act) ?? { acknowledged: 0, refused: 0, unknown: 0 }
+    violations: createList(100),
+    count(performAction: string, outcome: Outcome): void {
+      const counts = actions.get(performAction) ?? { acknowledged: 0, refused: 0, unknown: 0 }
       counts[outcome]++
-      acts.set(act, counts)
+      actions.set(performAction, counts)
     },
   }
 }

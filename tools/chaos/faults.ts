@@ -1,13 +1,13 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import type { Redis } from 'ioredis'
 import type { Cluster, ClusterNode } from '../cluster/cluster.ts'
+import type { Wire } from './cuttable-connections.ts'
 import type { Evidence } from './evidence.ts'
-import { type CutPart, type Fault, type NodeBlow, nameOf } from './plan.ts'
+import { type CutPart, type Fault, type NodeFaultAction, nameOf } from './plan.ts'
 import type { Random } from './random.ts'
-import type { Wire } from './wire.ts'
 
 /** A fault that was inflicted. Times are Unix milliseconds. */
-export interface Inflicted {
+export interface InjectedFault {
   readonly fault: Fault
   readonly name: string
   readonly atMs: number
@@ -20,10 +20,10 @@ interface Parts {
   readonly redis: Pick<Redis, 'flushall'>
   readonly wires: Readonly<Record<CutPart, Wire>>
   readonly random: Random
-  readonly evidence: Pick<Evidence, 'sights'>
+  readonly evidence: Pick<Evidence, 'violations'>
   /** Names of the nodes that are being faulted. */
   readonly struck: Set<string>
-  readonly say: (text: string) => void
+  readonly print: (text: string) => void
 }
 
 /** A node that begins while its stores are away may give up, as under any supervisor that starts it again. */
@@ -37,11 +37,11 @@ const LONGEST_END_MS = 28_000
  * every node back.
  * @throws Error when a node does not come back
  */
-export async function inflict(
+export async function injectFault(
   plan: Iterable<Fault>,
   { untilMs, over, ...parts }: Parts & { untilMs: number; over: AbortSignal },
-): Promise<Inflicted[]> {
-  const done: Inflicted[] = []
+): Promise<InjectedFault[]> {
+  const done: InjectedFault[] = []
   const running = new Set<Promise<void>>()
   const failures: unknown[] = []
   for (const fault of plan) {
@@ -50,7 +50,7 @@ export async function inflict(
     if (Date.now() >= untilMs || over.aborted || failures.length > 0) break
     const job: Promise<void> = strike(fault, parts)
       .then(
-        (inflicted) => void done.push(inflicted),
+        (injected) => void done.push(injected),
         (cause) => void failures.push(cause),
       )
       .finally(() => running.delete(job))
@@ -61,8 +61,8 @@ export async function inflict(
   return done
 }
 
-async function strike(fault: Fault, parts: Parts): Promise<Inflicted> {
-  const { cluster, redis, wires, random, struck, say } = parts
+async function strike(fault: Fault, parts: Parts): Promise<InjectedFault> {
+  const { cluster, redis, wires, random, struck, print } = parts
   const atMs = Date.now()
   let note = ''
   if (fault.what === 'cut') note = ` (${wires[fault.part].cut(fault.share, random)})`
@@ -77,25 +77,29 @@ async function strike(fault: Fault, parts: Parts): Promise<Inflicted> {
   const lasted = 'forMs' in fault ? `, for ${fault.forMs} ms` : ''
   const back = fault.what === 'kill' || fault.what === 'restart' ? `, back after ${overMs - atMs} ms` : ''
   const clock = new Date(atMs).toISOString().slice(11, 23)
-  say(
+  print(
     `${clock} ${fault.number}. ${nameOf(fault)}${note}${lasted}${back}${fault.together ? ', together' : ''}`,
   )
   return { fault, name: nameOf(fault), atMs, overMs }
 }
 
-function nodeFor(nodes: readonly ClusterNode[], fault: NodeBlow): ClusterNode {
+function nodeFor(nodes: readonly ClusterNode[], fault: NodeFaultAction): ClusterNode {
   const ofKind = nodes.filter(({ kind }) => kind === fault.kind)
   const node = ofKind[fault.which % ofKind.length]
   if (!node) throw new Error(`the cluster has no ${fault.kind}`)
   return node
 }
 
-async function hit(node: ClusterNode, fault: NodeBlow, { sights }: Pick<Evidence, 'sights'>): Promise<void> {
+async function hit(
+  node: ClusterNode,
+  fault: NodeFaultAction,
+  { violations }: Pick<Evidence, 'violations'>,
+): Promise<void> {
   if (fault.what === 'pause') {
     node.pause()
     await delay(fault.forMs)
     node.resume()
-    if (!node.running) sights.add(`${node.name} ended when it was paused`)
+    if (!node.running) violations.add(`${node.name} ended when it was paused`)
   } else if (fault.what === 'kill') {
     await node.kill()
     await delay(fault.forMs)
@@ -103,13 +107,13 @@ async function hit(node: ClusterNode, fault: NodeBlow, { sights }: Pick<Evidence
     const sinceMs = performance.now()
     await node.stop()
     if (performance.now() - sinceMs > LONGEST_END_MS)
-      sights.add(`${node.name} did not end when it was asked to`)
+      violations.add(`${node.name} did not end when it was asked to`)
   }
-  await bringBack(node)
+  await recover(node)
 }
 
 /** Harmless for a node that runs. @throws Error with the end of its log when it does not come back */
-export async function bringBack(node: ClusterNode): Promise<void> {
+export async function recover(node: ClusterNode): Promise<void> {
   for (let attempt = 1; ; attempt++) {
     try {
       return await node.start()

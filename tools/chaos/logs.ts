@@ -15,7 +15,7 @@ const ours: ReadonlySet<string> = new Set(['api', 'hub', 'gateway', 'worker'])
  */
 export function readLogs(
   nodes: readonly ClusterNode[],
-  evidence: Pick<Evidence, 'sights'>,
+  evidence: Pick<Evidence, 'violations'>,
 ): Map<string, number> {
   const errors = new Map<string, number>()
   for (const { name, kind, logFile } of nodes) {
@@ -28,12 +28,13 @@ export function readLogs(
         // The refusal, and the one line that gives its reason.
         if (line.startsWith(REFUSAL)) refused = 2
         if (refused-- > 0) continue
-        evidence.sights.add(`${name} wrote what is no log: ${line.slice(0, SHOWN_CHARACTERS)}`)
+        evidence.violations.add(`${name} wrote what is no log: ${line.slice(0, SHOWN_CHARACTERS)}`)
         continue
       }
       // 503 is what a store that is away excuses; any other failure of a request is one of ours.
       const failed = entry.status !== undefined && entry.status >= 500 && entry.status !== 503
-      if (entry.level >= FATAL || failed) evidence.sights.add(`${name}: ${line.slice(0, SHOWN_CHARACTERS)}`)
+      if (entry.level >= FATAL || failed)
+        evidence.violations.add(`${name}: ${line.slice(0, SHOWN_CHARACTERS)}`)
       if (entry.level < ERROR) continue
       const text = `${kind}: ${entry.msg}${entry.err ? `: ${entry.err.message}` : ''}`.slice(
         0,

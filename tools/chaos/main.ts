@@ -1,24 +1,24 @@
 import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { readOptions, usage } from './options.ts'
-import { describeActs, describeFaults, describeMemory, describeVerdicts } from './report.ts'
+import { describeActions, describeFaults, describeMemory, describeVerdicts } from './report.ts'
 import { makeDataDir, type Outcome, removeDataDir, runChaos } from './run.ts'
 
 // `npm run chaos`: the fault bench of the whole platform. See docs/chaos.md.
 
-const say = (text: string) => void process.stdout.write(`${text}\n`)
+const print = (text: string) => void process.stdout.write(`${text}\n`)
 
 function report({ faults, evidence, memory, errors, settledMs, verdicts }: Outcome): void {
-  say(`\nFaults: ${faults.length}`)
-  for (const line of describeFaults(faults, evidence.gaps)) say(line)
-  say('\nActs:')
-  for (const line of describeActs(evidence)) say(line)
-  say('\nMemory:')
-  for (const line of describeMemory(memory)) say(line)
-  if (errors.size > 0) say('\nErrors in the logs:')
-  for (const [text, times] of errors) say(`  ${times} × ${text}`)
-  say(`\nSettled after ${(settledMs / 1_000).toFixed(1)} s. Invariants:`)
-  for (const line of describeVerdicts(verdicts)) say(line)
+  print(`\nFaults: ${faults.length}`)
+  for (const line of describeFaults(faults, evidence.gaps)) print(line)
+  print('\nActs:')
+  for (const line of describeActions(evidence)) print(line)
+  print('\nMemory:')
+  for (const line of describeMemory(memory)) print(line)
+  if (errors.size > 0) print('\nErrors in the logs:')
+  for (const [text, times] of errors) print(`  ${times} × ${text}`)
+  print(`\nSettled after ${(settledMs / 1_000).toFixed(1)} s. Invariants:`)
+  for (const line of describeVerdicts(verdicts)) print(line)
 }
 
 async function main(): Promise<number> {
@@ -30,12 +30,12 @@ async function main(): Promise<number> {
     return 2
   }
   if (options === 'help') {
-    say(usage)
+    print(usage)
     return 0
   }
   const { seed } = options
   const again = `npm run chaos -- --seed ${seed} --minutes ${options.minutes} --robots ${options.robots}`
-  say(`seed ${seed}; again: ${again}`)
+  print(`seed ${seed}; again: ${again}`)
   const dataDir = await makeDataDir()
   let close = async () => {}
   const over = new AbortController()
@@ -52,14 +52,14 @@ async function main(): Promise<number> {
     const onClosable = (end: () => Promise<void>) => {
       close = end
     }
-    const outcome = await runChaos(options, { dataDir, say, over: over.signal, onClosable })
+    const outcome = await runChaos(options, { dataDir, print, over: over.signal, onClosable })
     report(outcome)
     const { evidence, faults, verdicts } = outcome
     await writeFile(join(dataDir, 'evidence.json'), JSON.stringify({ seed, faults, verdicts, ...evidence }))
     wrong = verdicts.some((verdict) => verdict.wrong.length > 0)
-    say(wrong ? `\nNOT ALL IS WELL, seed ${seed}.` : `\nAll is well, seed ${seed}.`)
+    print(wrong ? `\nNOT ALL IS WELL, seed ${seed}.` : `\nAll is well, seed ${seed}.`)
   } finally {
-    if (wrong || options.keep) say(`Data and logs: ${dataDir}`)
+    if (wrong || options.keep) print(`Data and logs: ${dataDir}`)
     else await removeDataDir(dataDir)
   }
   return wrong ? 1 : 0

@@ -12,10 +12,10 @@ export type Fault = {
   /** Begun so long after the one before has ended, or, with `together`, after it has begun. Milliseconds. */
   readonly waitMs: number
   readonly together: boolean
-} & Blow
+} & FaultAction
 
 /** What is done to one node. `which` says which of its kind: the remainder by how many there are. */
-export type NodeBlow =
+export type NodeFaultAction =
   | {
       readonly what: 'kill' | 'pause'
       readonly kind: NodeKind
@@ -24,8 +24,8 @@ export type NodeBlow =
     }
   | { readonly what: 'restart'; readonly kind: NodeKind; readonly which: number }
 
-export type Blow =
-  | NodeBlow
+export type FaultAction =
+  | NodeFaultAction
   | { readonly what: 'flush'; readonly kind: 'redis' }
   | { readonly what: 'cut'; readonly part: CutPart; readonly share: number }
 
@@ -43,15 +43,15 @@ const PAUSED_MS = [500, 8_000] as const
 export function* planFaults(random: Random): Generator<Fault> {
   let before: Fault | undefined
   for (let number = 1; ; ) {
-    for (const deal of random.shuffled(deck)) {
+    for (const nextFault of random.shuffled(deck)) {
       const together =
         before !== undefined &&
         !before.together &&
         random.chance(TOGETHER_SHARE) &&
-        sufferer(before) !== deal.at
+        targetOf(before) !== nextFault.at
       const [least, most] = together ? TOGETHER_MS : QUIET_MS
       const waitMs = Math.round(random.between(least, most))
-      before = { number, together, waitMs, ...deal.draw(random) }
+      before = { number, together, waitMs, ...nextFault.draw(random) }
       number++
       yield before
     }
@@ -59,15 +59,16 @@ export function* planFaults(random: Random): Generator<Fault> {
 }
 
 /** The kind of node a fault strikes, or the part of the clients. */
-export const sufferer = (fault: Blow): NodeKind | CutPart => ('kind' in fault ? fault.kind : fault.part)
+export const targetOf = (fault: FaultAction): NodeKind | CutPart =>
+  'kind' in fault ? fault.kind : fault.part
 
 /** A fault in a few words, without how long it lasts: for counting. */
-export const nameOf = (fault: Blow): string =>
-  fault.what === 'kill' ? `kill -9 ${fault.kind}` : `${fault.what} ${sufferer(fault)}`
+export const nameOf = (fault: FaultAction): string =>
+  fault.what === 'kill' ? `kill -9 ${fault.kind}` : `${fault.what} ${targetOf(fault)}`
 
 interface Card {
   readonly at: NodeKind | CutPart
-  draw(random: Random): Blow
+  draw(random: Random): FaultAction
 }
 
 const which = (random: Random) => random.below(1_000)
@@ -76,14 +77,18 @@ const deck: readonly Card[] = [
     {
       at: kind,
       draw: (random) => ({
-        ...{ what: 'kill', kind, which: which(random) },
+        what: 'kill',
+        kind,
+        which: which(random),
         forMs: Math.round(random.between(...DOWN_MS)),
       }),
     },
     {
       at: kind,
       draw: (random) => ({
-        ...{ what: 'pause', kind, which: which(random) },
+        what: 'pause',
+        kind,
+        which: which(random),
         forMs: Math.round(random.between(...PAUSED_MS)),
       }),
     },

@@ -1,22 +1,22 @@
 import type { Verdict } from './checks/index.ts'
 import { type Evidence, GAP_MS, type Gap } from './evidence.ts'
-import type { Inflicted } from './faults.ts'
-import type { Memory } from './watch.ts'
+import type { InjectedFault } from './faults.ts'
+import type { Memory } from './process-watch.ts'
 
-const SHOWN_WRONGS = 20
+const MAX_SHOWN_VIOLATIONS = 20
 /** What begins so long after a fault is over was not its doing. */
-const AFTERMATH_MS = 3_000
+const RECOVERY_WINDOW_MS = 3_000
 
 /**
  * How long driving took to go on after the faults that interrupted it, milliseconds, by the fault's name. A gap is
  * charged to the newest fault that had begun, and of each robot only the first one.
  */
-export function recoveries(faults: readonly Inflicted[], gaps: readonly Gap[]): Map<string, number[]> {
-  const charged = new Map<Inflicted, Map<string, number>>()
+export function recoveries(faults: readonly InjectedFault[], gaps: readonly Gap[]): Map<string, number[]> {
+  const charged = new Map<InjectedFault, Map<string, number>>()
   for (const { robotId, fromMs, toMs } of gaps) {
     // It begins with the last control frame before the fault.
     const begun = faults.filter(
-      ({ atMs, overMs }) => atMs <= fromMs + GAP_MS && atMs < toMs && fromMs <= overMs + AFTERMATH_MS,
+      ({ atMs, overMs }) => atMs <= fromMs + GAP_MS && atMs < toMs && fromMs <= overMs + RECOVERY_WINDOW_MS,
     )
     const [fault] = begun.toSorted((a, b) => b.atMs - a.atMs)
     if (!fault) continue
@@ -45,7 +45,7 @@ function table(rows: readonly (readonly string[])[]): string[] {
 }
 
 /** What was broken, and how long driving was away for it. */
-export function describeFaults(faults: readonly Inflicted[], gaps: readonly Gap[]): string[] {
+export function describeFaults(faults: readonly InjectedFault[], gaps: readonly Gap[]): string[] {
   const counts = Map.groupBy(faults, ({ name }) => name)
   const times = recoveries(faults, gaps)
   const rows = [...counts]
@@ -75,11 +75,11 @@ export function describeFaults(faults: readonly Inflicted[], gaps: readonly Gap[
 }
 
 /** What people did, and what they were told of it. */
-export function describeActs({ acts }: Pick<Evidence, 'acts'>): string[] {
-  const rows = [...acts]
+export function describeActions({ acts: actions }: Pick<Evidence, 'acts'>): string[] {
+  const rows = [...actions]
     .toSorted(([a], [b]) => a.localeCompare(b))
-    .map(([act, { acknowledged, refused, unknown }]) => [
-      act,
+    .map(([performAction, { acknowledged, refused, unknown }]) => [
+      performAction,
       ...[acknowledged, refused, unknown].map(String),
     ])
   return table([['act', 'acknowledged', 'refused', 'unknown'], ...rows])
@@ -95,8 +95,11 @@ export function describeMemory(memory: readonly Memory[]): string[] {
 export function describeVerdicts(verdicts: readonly Verdict[]): string[] {
   return verdicts.flatMap(({ name, wrong }) => {
     if (wrong.length === 0) return [`  holds     ${name}`]
-    const shown = wrong.slice(0, SHOWN_WRONGS).map((one) => `              ${one}`)
-    const rest = wrong.length > SHOWN_WRONGS ? [`              and ${wrong.length - SHOWN_WRONGS} more`] : []
+    const shown = wrong.slice(0, MAX_SHOWN_VIOLATIONS).map((item) => `              ${item}`)
+    const rest =
+      wrong.length > MAX_SHOWN_VIOLATIONS
+        ? [`              and ${wrong.length - MAX_SHOWN_VIOLATIONS} more`]
+        : []
     return [`  VIOLATED  ${name}`, ...shown, ...rest]
   })
 }

@@ -20,13 +20,13 @@ export interface Reply {
 
 export interface Rest {
   /** Asks once. */
-  ask(act: string, method: string, path: string, body?: object): Promise<Reply>
+  ask(performAction: string, method: string, path: string, body?: object): Promise<Reply>
   /** A POST with an idempotency key, repeated with it until the outcome is known or `patienceMs` are over. */
-  post(act: string, path: string, body: object, patienceMs?: number): Promise<Reply>
+  post(performAction: string, path: string, body: object, timeoutMs?: number): Promise<Reply>
 }
 
 /** How long people wait for an answer; some hang up before it can come, and ask again. */
-export const patience = (random: Random) => () =>
+export const randomTimeout = (random: Random) => () =>
   random.chance(HANG_UP_SHARE) ? random.between(1, 40) : REQUEST_LIMIT_MS
 
 /** One person's requests; `limitMs` says how long the first of several attempts waits. An answer that no fault excuses is noted as evidence. */
@@ -68,9 +68,15 @@ export function createRest(parts: {
     const body = fieldsOf(text)
     const error = typeof body?.error === 'string' ? body.error : ''
     const strange = (why: string) =>
-      evidence.sights.add(`${what} was answered with ${status}, ${why}: ${text.slice(0, SHOWN_CHARACTERS)}`)
+      evidence.violations.add(
+        `${what} was answered with ${status}, ${why}: ${text.slice(0, SHOWN_CHARACTERS)}`,
+      )
     const reply = (outcome: Reply['outcome']): Reply => ({
-      ...{ outcome, status, settled: outcome !== 'unknown', body: body ?? {}, error },
+      outcome,
+      status,
+      settled: outcome !== 'unknown',
+      body: body ?? {},
+      error,
     })
     if (status >= 200 && status < 300) {
       if (body) return reply('acknowledged')
@@ -87,22 +93,22 @@ export function createRest(parts: {
     return reply(status >= 500 ? 'unknown' : 'refused')
   }
 
-  const counted = (act: string, reply: Reply): Reply => {
-    evidence.count(act, reply.outcome === 'kept' ? 'acknowledged' : reply.outcome)
+  const counted = (performAction: string, reply: Reply): Reply => {
+    evidence.count(performAction, reply.outcome === 'kept' ? 'acknowledged' : reply.outcome)
     return reply
   }
 
   return {
-    ask: async (act, method, path, body) => counted(act, await once(method, path, body)),
-    async post(act, path, body, patienceMs = 30_000) {
+    ask: async (performAction, method, path, body) => counted(performAction, await once(method, path, body)),
+    async post(performAction, path, body, timeoutMs = 30_000) {
       const key = randomUUID()
-      const untilMs = performance.now() + patienceMs
+      const untilMs = performance.now() + timeoutMs
       let doubtful = false
       for (let limitMs = parts.limitMs(); ; limitMs = REQUEST_LIMIT_MS) {
         const reply = await once('POST', path, body, key, limitMs)
         const settled = reply.settled && !(reply.outcome === 'refused' && doubtful)
         if (reply.outcome !== 'unknown' || performance.now() > untilMs)
-          return counted(act, { ...reply, settled })
+          return counted(performAction, { ...reply, settled })
         doubtful = true
         await delay(RETRY_MS)
       }

@@ -5,19 +5,19 @@ import { setTimeout as delay } from 'node:timers/promises'
 import { Redis } from 'ioredis'
 import { Client } from 'pg'
 import { type Cluster, startCluster } from '../cluster/cluster.ts'
-import { seedCast } from './cast.ts'
+import { assemble, type LoadActors } from './actors.ts'
 import { examine, type Ground, type Verdict } from './checks/index.ts'
-import { assemble, type Company } from './company.ts'
+import { createHubWire, createSocketWire } from './cuttable-connections.ts'
 import { createEvidence, type Evidence } from './evidence.ts'
-import { bringBack, type Inflicted, inflict } from './faults.ts'
+import { type InjectedFault, injectFault, recover } from './faults.ts'
+import { seedFixtures } from './fixtures.ts'
 import { readLogs } from './logs.ts'
-import { breakMany } from './long.ts'
+import { breakMany } from './mass-disconnects.ts'
 import type { ChaosOptions } from './options.ts'
 import { planFaults } from './plan.ts'
+import { type Memory, watchProcesses } from './process-watch.ts'
+import { waitForQuiescence } from './quiescence.ts'
 import { createRandom } from './random.ts'
-import { settle } from './settle.ts'
-import { type Memory, watchProcesses } from './watch.ts'
-import { createHubWire, createSocketWire } from './wire.ts'
 
 const WARM_UP_MS = 4_000
 /** Load without faults, after the last of them. */
@@ -42,7 +42,7 @@ const settings = {
 }
 
 export interface Outcome {
-  readonly faults: readonly Inflicted[]
+  readonly faults: readonly InjectedFault[]
   readonly evidence: Evidence
   readonly memory: readonly Memory[]
   readonly errors: ReadonlyMap<string, number>
@@ -50,11 +50,11 @@ export interface Outcome {
   readonly verdicts: readonly Verdict[]
 }
 
-interface Stage {
+interface Fixture {
   readonly dataDir: string
   /** Called with what ends everything, as soon as there is something to end; safe to call twice. */
   readonly onClosable: (close: () => Promise<void>) => void
-  readonly say: (text: string) => void
+  readonly print: (text: string) => void
   readonly over: AbortSignal
 }
 
@@ -62,29 +62,29 @@ export const makeDataDir = () => mkdtemp(join(tmpdir(), 'wheelhouse-chaos-'))
 export const removeDataDir = (dataDir: string) => rm(dataDir, { recursive: true, force: true })
 
 /** One run: a cluster, people and robots on it, faults, and what is found in the end. */
-export async function runChaos(options: ChaosOptions, stage: Stage): Promise<Outcome> {
+export async function runChaos(options: ChaosOptions, fixture: Fixture): Promise<Outcome> {
   const closers: (() => Promise<unknown> | unknown)[] = []
   let closing: Promise<void> | undefined
   const close = () => {
     closing ??= closeAll(closers)
     return closing
   }
-  stage.onClosable(close)
+  fixture.onClosable(close)
   try {
-    const { dataDir, say } = stage
-    say('starting the cluster')
+    const { dataDir, print } = fixture
+    print('starting the cluster')
     const cluster = await startCluster({ dataDir, port: 0, env: settings })
     closers.push(() => cluster.stop())
     const evidence = createEvidence()
-    const outcome = await play(cluster, evidence, {
+    const outcome = await run(cluster, evidence, {
       ...options,
-      ...stage,
+      ...fixture,
       onClose: (end) => closers.push(end),
     })
     const errors = readLogs(cluster.nodes, evidence)
     const verdicts = await examine(outcome.ground)
     if (options.disconnects > 0)
-      verdicts.push(await breakMany(cluster, outcome.sessions, { ...options, say }))
+      verdicts.push(await breakMany(cluster, outcome.sessions, { ...options, print }))
     return { ...outcome, errors, verdicts, evidence }
   } finally {
     await close()
@@ -101,17 +101,17 @@ async function closeAll(closers: readonly (() => unknown)[]): Promise<void> {
   }
 }
 
-type Play = ChaosOptions & Stage & { onClose: (close: () => Promise<unknown> | unknown) => void }
+type ChaosRun = ChaosOptions & Fixture & { onClose: (close: () => Promise<unknown> | unknown) => void }
 
-async function play(
+async function run(
   cluster: Cluster,
   evidence: Evidence,
-  { seed, minutes, robots, say, over, onClose }: Play,
+  { seed, minutes, robots, print, over, onClose }: ChaosRun,
 ) {
   const random = createRandom(seed)
   const db = await connect(cluster.databaseUrl)
   const counts = { robots, operators: Math.max(2, robots - 2), owners: Math.max(2, Math.round(robots / 4)) }
-  const cast = await seedCast(db, { ...counts, secretKey: cluster.secretKey })
+  const fixtures = await seedFixtures(db, { ...counts, secretKey: cluster.secretKey })
   await db.end()
   const redis = new Redis(cluster.redisUrl)
   redis.on('error', () => {}) // it is about to be killed
@@ -119,40 +119,54 @@ async function play(
   const hubWire = await createHubWire(cluster.hubUrl)
   onClose(() => hubWire.close())
   const wires = { robots: createSocketWire(), operators: createSocketWire(), 'hub clients': hubWire }
-  const company = await assemble({ cluster, cast, evidence, random: random.fork('company'), wires })
-  onClose(() => company.close())
+  const loadActors = await assemble({ cluster, fixtures, evidence, random: random.fork('company'), wires })
+  onClose(() => loadActors.close())
 
   const struck = new Set<string>()
   const watch = watchProcesses(cluster.nodes, { evidence, struck })
   onClose(() => watch.finish())
-  company.begin()
+  loadActors.begin()
   await delay(WARM_UP_MS)
-  say(
+  print(
     `${counts.robots} robots, ${counts.operators} operators and ${counts.owners} owners; faults for ${minutes} min`,
   )
-  const faults = await inflict(planFaults(random.fork('plan')), {
-    ...{ cluster, redis, wires, evidence, struck, say, over, random: random.fork('faults') },
+  const faults = await injectFault(planFaults(random.fork('plan')), {
+    cluster,
+    redis,
+    wires,
+    evidence,
+    struck,
+    print,
+    over,
+    random: random.fork('faults'),
     untilMs: Date.now() + minutes * 60_000,
   })
-  await Promise.all(cluster.nodes.map(bringBack))
+  await Promise.all(cluster.nodes.map(recover))
   await delay(COOL_DOWN_MS)
-  say('no more faults; everything settles')
-  const { ground, sessions, settledMs } = await calmDown(cluster, company, evidence, onClose)
+  print('no more faults; everything settles')
+  const { ground: environment, sessions, settledMs } = await stabilize(cluster, loadActors, evidence, onClose)
   watch.finish()
-  return { faults, memory: watch.memory(), ground, sessions, settledMs }
+  return { faults, memory: watch.memory(), ground: environment, sessions, settledMs }
 }
 
 /** Everybody finishes what they were at, a few robots are switched off, and what takes a moment gets it. */
-async function calmDown(cluster: Cluster, company: Company, evidence: Evidence, onClose: Play['onClose']) {
-  await company.end()
-  const off = new Set(company.robots.slice(0, SWITCHED_OFF))
+async function stabilize(
+  cluster: Cluster,
+  loadActors: LoadActors,
+  evidence: Evidence,
+  onClose: ChaosRun['onClose'],
+) {
+  await loadActors.end()
+  const off = new Set(loadActors.robots.slice(0, SWITCHED_OFF))
   await Promise.all([...off].map((robot) => robot.close()))
-  const sessions = await company.openSessions(company.robots.slice(SWITCHED_OFF, SWITCHED_OFF + LEFT_OPEN))
+  const sessions = await loadActors.openSessions(
+    loadActors.robots.slice(SWITCHED_OFF, SWITCHED_OFF + LEFT_OPEN),
+  )
   const db = await connect(cluster.databaseUrl)
   onClose(() => db.end())
-  const robots = company.robots.map((robot) => ({ id: robot.cast.id, connected: !off.has(robot) }))
-  const ground: Ground = { db, evidence, robots, boards: company.boards }
-  return { ground, sessions, settledMs: await settle(ground, SETTLE_LIMIT_MS) }
+  const robots = loadActors.robots.map((robot) => ({ id: robot.fixture.id, connected: !off.has(robot) }))
+  const environment: Ground = { db, evidence, robots, boards: loadActors.boards }
+  return { ground: environment, sessions, settledMs: await waitForQuiescence(environment, SETTLE_LIMIT_MS) }
 }
 
 async function connect(connectionString: string): Promise<Client> {

@@ -1,8 +1,8 @@
 import { mkdirSync, rmSync } from 'node:fs'
 import { join, resolve } from 'node:path'
-import { waitUntil } from '../../src/core/concurrency/async.ts'
+import { waitUntil } from '../../src/core/concurrency/concurrency.ts'
 import { loadOrCreateRootKey } from '../../src/core/secrets.ts'
-import { claimDirectory } from './claim.ts'
+import { claimDirectory } from './directory-lock.ts'
 import type { ClusterNode, ManagedNode } from './node.ts'
 import { choosePorts, DEFAULT_PORT } from './ports.ts'
 import { createPostgres } from './postgres.ts'
@@ -29,7 +29,7 @@ export interface ClusterOptions {
   readonly demo?: boolean
   /** Settings for all Wheelhouse processes, over those that the cluster makes. */
   readonly env?: Readonly<Record<string, string>>
-  readonly say?: (line: string) => void
+  readonly print?: (line: string) => void
 }
 
 export interface Cluster {
@@ -55,7 +55,7 @@ export interface Cluster {
  * @throws Error that says what to do; nothing is left running then.
  */
 export async function startCluster(options: ClusterOptions = {}): Promise<Cluster> {
-  const { say = () => {}, port = DEFAULT_PORT } = options
+  const { print = () => {}, port = DEFAULT_PORT } = options
   const dataDir = resolve(options.dataDir ?? '.data/cluster')
   const logDir = join(dataDir, 'logs')
   const claim = await claimDirectory(dataDir)
@@ -94,38 +94,41 @@ export async function startCluster(options: ClusterOptions = {}): Promise<Cluste
     const databaseUrl = options.databaseUrl ?? (postgres?.url as string)
     const redisUrl = options.redisUrl ?? (redis?.url as string)
     const stores = [postgres?.node, redis?.node].filter((node) => node !== undefined)
-    say(`starting ${stores.map(({ name }) => name).join(' and ') || 'on stores of others'}`)
+    print(`starting ${stores.map(({ name }) => name).join(' and ') || 'on stores of others'}`)
     await start(...stores)
 
     const baseUrl = `http://localhost:${ports.public}`
     const secretKey = options.env?.SECRET_KEY ?? loadOrCreateRootKey(dataDir)
     const shared = {
-      ...{ DATABASE_URL: databaseUrl, REDIS_URL: redisUrl, DATA_DIR: dataDir, BASE_URL: baseUrl },
-      ...{ SECRET_KEY: secretKey, ...options.env },
+      DATABASE_URL: databaseUrl,
+      REDIS_URL: redisUrl,
+      DATA_DIR: dataDir,
+      BASE_URL: baseUrl,
+      SECRET_KEY: secretKey,
+      ...options.env,
     }
-    say('starting two each of api, hub, gateway and worker, and the proxy')
+    print('starting two each of api, hub, gateway and worker, and the proxy')
     await start(proxy, ...createRoles({ ports, logDir, shared, demo: options.demo ?? false }))
     const proxyMetricsUrl = `http://127.0.0.1:${ports['proxy-own']}/metrics`
     // Until all have passed its checks the proxy sends what belongs together now here, now there.
     const isReached = async () =>
-      (await answersOk(`${baseUrl}/readyz`)) && (await holdsAllReady(proxyMetricsUrl))
+      (await answersOk(`${baseUrl}/readyz`)) && (await allServersReady(proxyMetricsUrl))
     if (!(await waitUntil(isReached, ROUTES_LIMIT_MS))) {
       throw new Error(`The proxy does not reach every node; see ${logFile('proxy')}`)
     }
     const gatewayUrl = `ws://localhost:${ports.public}`
     return {
-      ...{
-        proxyMetricsUrl,
-        baseUrl,
-        hubUrl: baseUrl,
-        gatewayUrl,
-        databaseUrl,
-        redisUrl,
-        secretKey,
-        dataDir,
-        logDir,
-      },
-      ...{ nodes, stop },
+      proxyMetricsUrl,
+      baseUrl,
+      hubUrl: baseUrl,
+      gatewayUrl,
+      databaseUrl,
+      redisUrl,
+      secretKey,
+      dataDir,
+      logDir,
+      nodes,
+      stop,
     }
   } catch (cause) {
     await stop()
@@ -137,7 +140,7 @@ export async function startCluster(options: ClusterOptions = {}): Promise<Cluste
 const READY_NODES = { apis: 2, hubs: 2, gateways: 2, identity: 1 }
 
 /** Whether the proxy, by its own numbers, holds all of them for ready. */
-async function holdsAllReady(proxyMetricsUrl: string): Promise<boolean> {
+async function allServersReady(proxyMetricsUrl: string): Promise<boolean> {
   try {
     const numbers = await (await fetch(proxyMetricsUrl)).text()
     return Object.entries(READY_NODES).every(([group, count]) =>
@@ -169,7 +172,7 @@ async function stopInOrder(nodes: readonly ManagedNode[]): Promise<void> {
   for (const node of nodes) node.resume()
   for (const group of groups) {
     const outcomes = await Promise.allSettled(group.map((node) => node.stop()))
-    failures.push(...outcomes.flatMap((one) => (one.status === 'rejected' ? [one.reason] : [])))
+    failures.push(...outcomes.flatMap((item) => (item.status === 'rejected' ? [item.reason] : [])))
   }
   if (failures.length > 0) throw new AggregateError(failures, failures.map(String).join('; '))
 }

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { parseArgs } from 'node:util'
-import { waitUntil } from '../../src/core/concurrency/async.ts'
+import { waitUntil } from '../../src/core/concurrency/concurrency.ts'
 import { type Cluster, startCluster } from './cluster.ts'
 import { DEFAULT_PORT } from './ports.ts'
 
@@ -17,7 +17,7 @@ gateway and worker, and HAProxy in front. DATABASE_URL and REDIS_URL, when set, 
   --no-demo             without the demo's people and robots
 `
 
-const say = (text: string) => void process.stdout.write(`${text}\n`)
+const print = (text: string) => void process.stdout.write(`${text}\n`)
 
 function readOptions() {
   const { values } = parseArgs({
@@ -33,14 +33,16 @@ function readOptions() {
   if (!/^\d{1,5}$/.test(port) || Number(port) > 65_500) throw new Error(`--port ${port} is no port number`)
   const { DATABASE_URL, REDIS_URL } = process.env
   return {
-    ...{ help, demo, port: Number(port) },
+    help,
+    demo,
+    port: Number(port),
     ...(dataDir !== undefined && { dataDir }),
     ...(DATABASE_URL && { databaseUrl: DATABASE_URL }),
     ...(REDIS_URL && { redisUrl: REDIS_URL }),
   }
 }
 
-async function introduction(cluster: Cluster, demo: boolean): Promise<string> {
+async function usageInstructions(cluster: Cluster, demo: boolean): Promise<string> {
   const rows = cluster.nodes.map(
     ({ name, pid, port }) => `    ${name.padEnd(10)} 127.0.0.1:${String(port).padEnd(6)} process ${pid}`,
   )
@@ -53,37 +55,37 @@ ${rows.join('\n')}
   Database:  ${cluster.databaseUrl}
   Proxy:     ${cluster.proxyMetricsUrl}
   Sign in:   ${cluster.baseUrl}/auth/login (any e-mail address will do)
-${demo ? await demoIntroduction(cluster) : ''}
+${demo ? await demoInstructions(cluster) : ''}
   Try what you like: kill -9 a process and look on. Ctrl-C ends everything; the data stays for the next start.
 `
 }
 
 /** How to play the main job, as the first api says when its demo is ready. */
-async function demoIntroduction({ logDir }: Cluster): Promise<string> {
-  const told = () => {
+async function demoInstructions({ logDir }: Cluster): Promise<string> {
+  const instructionsOf = () => {
     const log = readFileSync(join(logDir, 'api-1.log'), 'utf8')
     return /^ {2}Or play the main job.*?(?=^ {2}npm run demo)/ms.exec(log)?.[0]
   }
-  await waitUntil(() => told() !== undefined, DEMO_LIMIT_MS)
-  return `\n${(told() ?? '').trimEnd()}\n`
+  await waitUntil(() => instructionsOf() !== undefined, DEMO_LIMIT_MS)
+  return `\n${(instructionsOf() ?? '').trimEnd()}\n`
 }
 
 async function main(): Promise<void> {
   const { help, ...options } = readOptions()
-  if (help) return say(usage)
+  if (help) return print(usage)
   let asked = false
   let running: Cluster | undefined
   const end = async () => {
     if (asked) process.exit(130) // twice: somebody is in a hurry, and what runs is killed
     asked = true
-    say('\nStopping; once more kills.')
+    print('\nStopping; once more kills.')
     await running?.stop().catch((cause: unknown) => fail('The cluster did not stop in order.', cause))
     process.exit(running ? 0 : 130)
   }
   process.on('SIGINT', end)
   process.on('SIGTERM', end)
-  running = await startCluster({ ...options, say })
-  say(await introduction(running, options.demo))
+  running = await startCluster({ ...options, print })
+  print(await usageInstructions(running, options.demo))
 }
 
 function fail(what: string, cause: unknown): never {

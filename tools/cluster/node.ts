@@ -1,4 +1,4 @@
-import { waitUntil } from '../../src/core/concurrency/async.ts'
+import { waitUntil } from '../../src/core/concurrency/concurrency.ts'
 import { sendTo } from './processes.ts'
 
 const START_LIMIT_MS = 60_000
@@ -42,7 +42,7 @@ export interface Launched {
   /** Sends a signal to the process and its children; those that are gone already are passed over. */
   signal(name: NodeJS.Signals): void
   /** Whether neither it nor a child of it is left. */
-  isGone(): boolean
+  hasExited(): boolean
 }
 
 export interface NodeParts {
@@ -55,7 +55,7 @@ export interface NodeParts {
   /** Asks it to end in order; SIGTERM to the process alone unless told otherwise. */
   askToEnd?(pid: number): Promise<void> | void
   /** The end of its log, for errors. */
-  lastWords(): string
+  lastOutput(): string
 }
 
 export interface ManagedNode extends ClusterNode {
@@ -78,7 +78,7 @@ export function createNode(parts: NodeParts): ManagedNode {
     if (!dying) return
     dying.signal('SIGKILL')
     paused = false
-    if (await waitUntil(() => dying.hasEnded() && dying.isGone(), KILL_LIMIT_MS)) {
+    if (await waitUntil(() => dying.hasEnded() && dying.hasExited(), KILL_LIMIT_MS)) {
       launched = undefined // its number may go to somebody else's process
       return
     }
@@ -91,7 +91,12 @@ export function createNode(parts: NodeParts): ManagedNode {
   }
 
   return {
-    ...{ name, kind, port, logFile, kill, resume },
+    name,
+    kind,
+    port,
+    logFile,
+    kill,
+    resume,
     get pid() {
       return live()?.pid
     },
@@ -126,7 +131,7 @@ export function createNode(parts: NodeParts): ManagedNode {
       if (serving && live()) return
       const what = live() ? 'does not serve' : 'ended at once'
       await kill()
-      throw new Error(`${name} ${what}; the end of ${logFile}:\n${parts.lastWords()}`)
+      throw new Error(`${name} ${what}; the end of ${logFile}:\n${parts.lastOutput()}`)
     },
     killNow: () => launched?.signal('SIGKILL'),
     onLaunch: (listener) => {

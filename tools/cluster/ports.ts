@@ -2,9 +2,20 @@ import { createServer, type Server } from 'node:net'
 
 /** Everything in a cluster that listens, in the order of its ports. */
 const listeners = [
-  ...['public', 'gateway-1-public', 'gateway-2-public', 'proxy-own'],
-  ...['api-1', 'api-2', 'hub-1', 'hub-2', 'gateway-1', 'gateway-2', 'worker-1', 'worker-2'],
-  ...['postgres', 'redis'],
+  'public',
+  'gateway-1-public',
+  'gateway-2-public',
+  'proxy-own',
+  'api-1',
+  'api-2',
+  'hub-1',
+  'hub-2',
+  'gateway-1',
+  'gateway-2',
+  'worker-1',
+  'worker-2',
+  'postgres',
+  'redis',
 ] as const
 export type ListenerName = (typeof listeners)[number]
 export type Ports = Readonly<Record<ListenerName, number>>
@@ -27,7 +38,7 @@ export async function choosePorts(first: number): Promise<Ports> {
     const chosen: [ListenerName, number][] = []
     const taken: string[] = []
     for (const [index, name] of listeners.entries()) {
-      const server = first === 0 ? await holdAny() : await hold(first + index)
+      const server = first === 0 ? await reserveAnyPort() : await block(first + index)
       if (server) held.push(server)
       else taken.push(`${first + index} (${name})`)
       chosen.push([name, server ? portOf(server) : first + index])
@@ -44,16 +55,16 @@ export async function choosePorts(first: number): Promise<Ports> {
   }
 }
 
-async function holdAny(): Promise<Server> {
+async function reserveAnyPort(): Promise<Server> {
   for (;;) {
     const port = FREE_FROM + Math.floor(Math.random() * (FREE_TO - FREE_FROM))
-    const server = await hold(port)
+    const server = await block(port)
     if (server) return server
   }
 }
 
 /** Listens on a port of 127.0.0.1; undefined when somebody does already. */
-function hold(port: number): Promise<Server | undefined> {
+function block(port: number): Promise<Server | undefined> {
   const server = createServer()
   return new Promise((resolve) => {
     server.once('error', () => resolve(undefined))

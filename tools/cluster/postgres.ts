@@ -1,6 +1,6 @@
 import { join } from 'node:path'
 import { Client } from 'pg'
-import { waitUntil } from '../../src/core/concurrency/async.ts'
+import { waitUntil } from '../../src/core/concurrency/concurrency.ts'
 import { type Cluster as Database, openCluster, SUPERUSER } from '../../src/core/database/embedded-cluster.ts'
 import {
   findPostmaster,
@@ -35,7 +35,7 @@ export async function createPostgres(options: {
     serves: () => accepts(urlOf('postgres')),
     // To PostgreSQL, SIGTERM means to wait until everybody has left.
     askToEnd: (pid) => stopPostmaster(database, { pid, data: database.data }),
-    lastWords: () => tailOf(database.logFile),
+    lastOutput: () => tailOf(database.logFile),
   })
   return { node, url: urlOf(DATABASE) }
 }
@@ -51,7 +51,9 @@ async function launchDatabase(database: Database, port: number, durable: boolean
   await waitUntil(async () => (await findPostmaster(database.data)) === undefined, CHILDREN_END_MS)
   const lasting = durable ? {} : { fsync: 'off', synchronous_commit: 'off', full_page_writes: 'off' }
   const server = launchPostgres(database, port, {
-    ...{ max_connections: String(MAX_CONNECTIONS), timezone: 'UTC', log_timezone: 'UTC' },
+    max_connections: String(MAX_CONNECTIONS),
+    timezone: 'UTC',
+    log_timezone: 'UTC',
     ...lasting,
   })
   const { pid } = server
@@ -67,9 +69,9 @@ async function launchDatabase(database: Database, port: number, durable: boolean
         sendTo(pid, 'SIGSTOP')
         known = childrenOf(pid)
       }
-      for (const one of [...known, pid]) sendTo(one, name)
+      for (const item of [...known, pid]) sendTo(item, name)
     },
-    isGone: () => !known.some(isThere),
+    hasExited: () => !known.some(isThere),
   }
 }
 

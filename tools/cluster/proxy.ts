@@ -12,10 +12,13 @@ export function createProxy(options: { ports: Ports; logFile: string }): Managed
   const { ports, logFile } = options
   const program = requireProgram('haproxy', 'haproxy')
   return createNode({
-    ...{ name: 'proxy', kind: 'proxy', port: ports.public, logFile },
+    name: 'proxy',
+    kind: 'proxy',
+    port: ports.public,
+    logFile,
     launch: () => launch(program, ['-db', '-f', CONFIGURATION], { logFile, env: proxyEnvironment(ports) }),
     serves: () => answersOk(`http://127.0.0.1:${ports['proxy-own']}/healthz`),
-    lastWords: () => tailOf(logFile),
+    lastOutput: () => tailOf(logFile),
   })
 }
 
@@ -27,7 +30,11 @@ function proxyEnvironment(ports: Ports): Record<string, string> {
     GATEWAY_1_PORT: String(ports['gateway-1-public']),
     GATEWAY_2_PORT: String(ports['gateway-2-public']),
     PROXY_OWN_PORT: String(ports['proxy-own']),
-    ...{ API_1: at('api-1'), API_2: at('api-2'), HUB_1: at('hub-1'), HUB_2: at('hub-2') },
-    ...{ GATEWAY_1: at('gateway-1'), GATEWAY_2: at('gateway-2') },
+    API_1: at('api-1'),
+    API_2: at('api-2'),
+    HUB_1: at('hub-1'),
+    HUB_2: at('hub-2'),
+    GATEWAY_1: at('gateway-1'),
+    GATEWAY_2: at('gateway-2'),
   }
 }

@@ -26,10 +26,13 @@ export function createRedis(options: { dataDir: string; port: number; logFile: s
     'yes',
   ]
   const node = createNode({
-    ...{ name: 'redis', kind: 'redis', port, logFile },
+    name: 'redis',
+    kind: 'redis',
+    port,
+    logFile,
     launch: () => launch(program, flags, { logFile, env: {} }),
     serves: () => redisAnswers(port),
-    lastWords: () => tailOf(logFile),
+    lastOutput: () => tailOf(logFile),
   })
   return { node, url: `redis://127.0.0.1:${port}` }
 }

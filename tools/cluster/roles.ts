@@ -32,17 +32,24 @@ function createRole(role: Role, number: 1 | 2, { ports, logDir, shared, demo }: 
   // Robots are sent to the proxy; whoever drives one, to the public address of the gateway that holds it.
   const gatewayPort = role === 'gateway' ? ports[`gateway-${number}-public`] : ports.public
   const env = {
-    ...{ ROLES: role, [portVariable[role]]: String(port), GATEWAY_URL: `ws://localhost:${gatewayPort}` },
+    ROLES: role,
+    [portVariable[role]]: String(port),
+    GATEWAY_URL: `ws://localhost:${gatewayPort}`,
     // The proxy listens on this machine only, so trusting it opens nothing to others.
-    ...{ TRUST_PROXY: '1', ALLOW_INSECURE_DEV: 'true', DEMO: String(demo && name === 'api-1') },
+    TRUST_PROXY: '1',
+    ALLOW_INSECURE_DEV: 'true',
+    DEMO: String(demo && name === 'api-1'),
     npm_lifecycle_event: 'cluster', // they end by themselves should the cluster's own process be killed
     ...shared,
   }
   return createNode({
-    ...{ name, kind: role, port, logFile },
+    name,
+    kind: role,
+    port,
+    logFile,
     launch: () => launch(process.execPath, ['src/main.ts'], { logFile, env, cwd: ROOT }),
     serves: () => answersOk(`http://127.0.0.1:${port}/readyz`),
-    lastWords: () => tailOf(logFile),
+    lastOutput: () => tailOf(logFile),
   })
 }
 

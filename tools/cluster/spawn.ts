@@ -31,7 +31,7 @@ export function launch(
     pid,
     hasEnded: () => ended,
     signal: (name) => void sendTo(-pid, name),
-    isGone: () => !sendTo(-pid, 0),
+    hasExited: () => !sendTo(-pid, 0),
   }
 }
 

@@ -33,27 +33,27 @@ export interface Demo {
  */
 export async function seedDemo(platform: Platform, cameras?: string): Promise<Demo> {
   const { users, certifications } = platform
-  const owner = await person(platform, ownerAccount)
-  const operator = await person(platform, operatorAccount)
-  const admin = await person(platform, adminAccount)
+  const owner = await findOrCreateUser(platform, ownerAccount)
+  const operator = await findOrCreateUser(platform, operatorAccount)
+  const admin = await findOrCreateUser(platform, adminAccount)
   await users.updateProfile(owner.id, { role: 'client' })
   await users.updateProfile(operator.id, { role: 'operator' })
-  await introduce(platform, owner.id, operator.id)
+  await completeProfiles(platform, owner.id, operator.id)
   if (!(await certifications.certifiedTypes(operator.id)).includes(ROBOT_TYPE)) {
     const request = await certifications.request(operator.id, { robot_type: ROBOT_TYPE })
     await certifications.decide(admin.id, request.id, { status: 'APPROVED' })
   }
   const keys = {
-    owner: await workingKey(platform, owner.id, 'owner'),
-    operator: await workingKey(platform, operator.id, 'operator'),
-    admin: await workingKey(platform, admin.id, 'admin'),
+    owner: await ensureApiKey(platform, owner.id, 'owner'),
+    operator: await ensureApiKey(platform, operator.id, 'operator'),
+    admin: await ensureApiKey(platform, admin.id, 'admin'),
   }
-  const robots = demoRobots.map((robot) => demoRobot(platform, owner.id, robot, cameras))
+  const robots = demoRobots.map((robot) => ensureRobot(platform, owner.id, robot, cameras))
   return { keys, robots: await Promise.all(robots) }
 }
 
 /** The user that a sign-in with this account at the built-in provider would make. */
-async function person({ users }: Platform, account: (typeof demoAccounts)[number]) {
+async function findOrCreateUser({ users }: Platform, account: (typeof demoAccounts)[number]) {
   return await users.forClaims({
     issuer: DEV_ISSUER_NAME,
     subject: account.email,
@@ -65,7 +65,7 @@ async function person({ users }: Platform, account: (typeof demoAccounts)[number
 }
 
 /** Completes both accounts, unless somebody has done so in their own way. */
-async function introduce(
+async function completeProfiles(
   { users, clientProfiles, operatorProfiles, schedules }: Platform,
   ownerId: string,
   operatorId: string,
@@ -80,17 +80,17 @@ async function introduce(
   }
 }
 
-async function workingKey({ apiKeys, config }: Platform, userId: string, name: string): Promise<string> {
+async function ensureApiKey({ apiKeys, config }: Platform, userId: string, name: string): Promise<string> {
   const path = join(config.dataDir, 'demo-keys.json')
   const stored = existsSync(path) ? StoredKeys.parse(JSON.parse(readFileSync(path, 'utf8'))) : {}
   const known = stored[name]
-  if (known && (await holderOf(apiKeys, known)) === userId) return known
-  const made = await apiKeys.create(userId, { name: `demo ${name}` })
-  writeFileSync(path, JSON.stringify({ ...stored, [name]: made.key }), { mode: 0o600 })
-  return made.key
+  if (known && (await userIdOfKey(apiKeys, known)) === userId) return known
+  const created = await apiKeys.create(userId, { name: `demo ${name}` })
+  writeFileSync(path, JSON.stringify({ ...stored, [name]: created.key }), { mode: 0o600 })
+  return created.key
 }
 
-async function holderOf(apiKeys: Platform['apiKeys'], key: string): Promise<string | undefined> {
+async function userIdOfKey(apiKeys: Platform['apiKeys'], key: string): Promise<string | undefined> {
   try {
     return (await apiKeys.resolveKey(key)).userId
   } catch (cause) {
@@ -99,32 +99,32 @@ async function holderOf(apiKeys: Platform['apiKeys'], key: string): Promise<stri
   }
 }
 
-async function demoRobot(
+async function ensureRobot(
   { db, robots, robotTokens }: Platform,
   ownerId: string,
-  wanted: (typeof demoRobots)[number],
+  spec: (typeof demoRobots)[number],
   cameras: string | undefined,
 ) {
   const known = await db
     .selectFrom('robots')
     .selectAll()
-    .where('hardware_id', '=', wanted.hardware_id)
+    .where('hardware_id', '=', spec.hardware_id)
     .where('owner_id', '=', ownerId)
     .where('deleted_at', 'is', null)
     .executeTakeFirst()
   const row =
     known ??
     (await robots.register(ownerId, {
-      ...wanted,
+      ...spec,
       robot_type: ROBOT_TYPE,
-      stream_url: cameras ? cameras + cameraPath(wanted.hardware_id) : '',
+      stream_url: cameras ? cameras + cameraPath(spec.hardware_id) : '',
       tags: ['demo', 'simulated'],
       notes: 'A simulated differential-drive robot that runs beside the server.',
       require_certification: false,
     }))
   if (known && cameras) await correctStream(robots, known, cameras)
   const token = robotTokens.issue({ robotId: row.id, tokenVersion: row.token_version })
-  return { id: row.id, name: row.name, hardwareId: wanted.hardware_id, token }
+  return { id: row.id, name: row.name, hardwareId: spec.hardware_id, token }
 }
 
 /** The port or host may have changed since the last start. A video that the owner has set is left alone. */

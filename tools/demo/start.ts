@@ -1,6 +1,6 @@
 import { SimulatedRobot } from '@wheelhouse/sdk'
-import type { Running } from '../../src/app/roles.ts'
-import { within } from '../../src/core/concurrency/async.ts'
+import type { RunningPlatform } from '../../src/app/roles.ts'
+import { withTimeout } from '../../src/core/concurrency/concurrency.ts'
 import { demoAccounts } from './accounts.ts'
 import { Camera } from './camera/camera.ts'
 import { type CameraPages, cameraPath } from './camera/camera-pages.ts'
@@ -11,7 +11,7 @@ const WELCOME_LIMIT_MS = 5_000
 
 export interface RunningDemo {
   /** Prints who is there and how to play the main job. */
-  introduce(): void
+  printWelcome(): void
   stop(): Promise<void>
 }
 
@@ -19,7 +19,10 @@ export interface RunningDemo {
  * Seeds the demo and lets its simulated robots connect, as any robot would, over their WebSocket.
  * @param cameras where the api shows what they see
  */
-export async function startDemo(running: Running, cameras: CameraPages): Promise<RunningDemo | undefined> {
+export async function startDemo(
+  running: RunningPlatform,
+  cameras: CameraPages,
+): Promise<RunningDemo | undefined> {
   const { platform, baseUrl, gatewayUrl } = running
   if (!platform.config.roles.includes('api')) return undefined
   const demo = await seedDemo(platform, baseUrl)
@@ -35,10 +38,12 @@ export async function startDemo(running: Running, cameras: CameraPages): Promise
     return robot
   })
   const started = Promise.allSettled(robots.map((robot) => robot.start()))
-  await within(WELCOME_LIMIT_MS, 'demo robots are late', started).catch((cause) => platform.log.warn(cause))
+  await withTimeout(WELCOME_LIMIT_MS, 'demo robots are late', started).catch((cause) =>
+    platform.log.warn(cause),
+  )
   return {
-    introduce: () =>
-      void process.stdout.write((platform.insecure ? INSECURE : '') + introduction(demo, baseUrl)),
+    printWelcome: () =>
+      void process.stdout.write((platform.insecure ? INSECURE : '') + welcomeText(demo, baseUrl)),
     stop: async () => {
       await Promise.all([cameras.close(), ...robots.map((robot) => robot.close())])
       await started
@@ -51,16 +56,16 @@ const INSECURE = `
   without a password, admins included. Use this platform with test data only.
 `
 
-function introduction({ keys, robots }: Demo, baseUrl: string): string {
+function welcomeText({ keys, robots }: Demo, baseUrl: string): string {
   const robot = robots[0]
   const json = `-H "Content-Type: application/json"`
   return `
-  Wheelhouse runs at ${baseUrl} with two simulated robots online: ${robots.map((one) => one.name).join(' and ')}.
+  Wheelhouse runs at ${baseUrl} with two simulated robots online: ${robots.map((item) => item.name).join(' and ')}.
 
-  See what they see at ${robots.map((one) => baseUrl + cameraPath(one.hardwareId)).join(' and\n  ')}
+  See what they see at ${robots.map((item) => baseUrl + cameraPath(item.hardwareId)).join(' and\n  ')}
 
   Sign in at ${baseUrl}/auth/login as
-${demoAccounts.map((one) => `    ${one.email.padEnd(20)} ${one.hint}`).join('\n')}
+${demoAccounts.map((item) => `    ${item.email.padEnd(20)} ${item.hint}`).join('\n')}
 
   Or play the main job from a second terminal. First who is who:
 

@@ -9,7 +9,7 @@ const COLUMNS = 104
 const colours = { ROBOT: '#7ee787', OPERATOR: '#79c0ff', OWNER: '#ffa657' }
 const shownSteps = ['Step 1', 'Step 2', 'Step 3', 'Step 5']
 
-const run = spawnSync(process.execPath, ['tools/demo/play.ts'], {
+const run = spawnSync(process.execPath, ['tools/demo/run-scenario.ts'], {
   encoding: 'utf8',
   env: { ...process.env, NO_COLOR: '1' },
 })

@@ -63,7 +63,7 @@ function compile(part) {
     inlineSources: true,
   }
   const include = [`${join(packages, part)}/**/*.ts`]
-  const exclude = ['**/node_modules']
+  const exclude = ['**/node_modules', '**/*.test.ts']
   writeFileSync(
     project,
     JSON.stringify({ extends: join(root, 'tsconfig.json'), compilerOptions, include, exclude }),

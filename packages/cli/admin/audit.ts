@@ -1,6 +1,6 @@
 import { answerOf } from '@wheelhouse/sdk'
 import type { Context } from '../context.ts'
-import { when } from '../views.ts'
+import { formatTime } from '../views.ts'
 
 interface Options {
   readonly actor?: string
@@ -19,7 +19,7 @@ export async function run(cli: Context, { actor, subject, ...rest }: Options): P
     entries,
     [
       { title: 'NUMBER', value: ({ id }) => id, right: true },
-      { title: 'WHEN', value: ({ at }) => when(at) },
+      { title: 'WHEN', value: ({ at }) => formatTime(at) },
       { title: 'WHO', value: ({ actor_name, actor_id }) => actor_name ?? actor_id ?? 'the platform' },
       { title: 'WHAT', value: ({ action }) => action },
       { title: 'TO', value: ({ subject_type, subject_id }) => `${subject_type} ${subject_id}` },

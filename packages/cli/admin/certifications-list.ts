@@ -1,6 +1,6 @@
 import { answerOf, type Schemas } from '@wheelhouse/sdk'
 import type { Context } from '../context.ts'
-import { statusPiece, when } from '../views.ts'
+import { formatTime, statusPiece } from '../views.ts'
 
 /** Requests for certification. */
 export async function run(
@@ -12,11 +12,11 @@ export async function run(
   cli.out.list(
     certifications,
     [
-      { title: 'ID', value: ({ id }) => id, whole: true },
+      { title: 'ID', value: ({ id }) => id, noTruncate: true },
       { title: 'OPERATOR', value: ({ operator_name }) => operator_name },
       { title: 'TYPE', value: ({ robot_type }) => robot_type },
       { title: 'STATUS', value: (row) => statusPiece(row.status) },
-      { title: 'REQUESTED', value: ({ requested_at }) => when(requested_at) },
+      { title: 'REQUESTED', value: ({ requested_at }) => formatTime(requested_at) },
       { title: 'NOTE', value: ({ note }) => note },
       { title: 'REASON', value: ({ reason }) => reason },
     ],

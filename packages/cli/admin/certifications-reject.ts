@@ -3,8 +3,8 @@ import type { Context } from '../context.ts'
 import { certificationId } from './certification.ts'
 
 /** Rejects a request that waits. The operator reads the reason. */
-export async function run(cli: Context, given: string, { reason }: { reason: string }): Promise<void> {
-  const params = { path: { id: await certificationId(cli, given, 'PENDING') } }
+export async function run(cli: Context, idOrPrefix: string, { reason }: { reason: string }): Promise<void> {
+  const params = { path: { id: await certificationId(cli, idOrPrefix, 'PENDING') } }
   const decided = await answerOf(
     cli.rest.POST('/api/admin/certifications/{id}/reject', { params, body: { reason } }),
   )

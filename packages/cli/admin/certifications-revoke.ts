@@ -3,8 +3,8 @@ import type { Context } from '../context.ts'
 import { certificationId } from './certification.ts'
 
 /** Revokes an approved certification. The operator reads the reason. */
-export async function run(cli: Context, given: string, { reason }: { reason: string }): Promise<void> {
-  const params = { path: { id: await certificationId(cli, given, 'APPROVED') } }
+export async function run(cli: Context, idOrPrefix: string, { reason }: { reason: string }): Promise<void> {
+  const params = { path: { id: await certificationId(cli, idOrPrefix, 'APPROVED') } }
   const revoked = await answerOf(
     cli.rest.POST('/api/admin/certifications/{id}/revoke', { params, body: { reason } }),
   )

@@ -1,6 +1,6 @@
 import { answerOf } from '@wheelhouse/sdk'
 import type { Context } from '../context.ts'
-import { when } from '../views.ts'
+import { formatTime } from '../views.ts'
 
 /** What people have written through the contact form. */
 export async function run(cli: Context, { limit }: { limit: number }): Promise<void> {
@@ -10,7 +10,7 @@ export async function run(cli: Context, { limit }: { limit: number }): Promise<v
   cli.out.list(
     contact_messages,
     [
-      { title: 'WHEN', value: ({ created_at }) => when(created_at) },
+      { title: 'WHEN', value: ({ created_at }) => formatTime(created_at) },
       { title: 'FROM', value: ({ name, email }) => `${name} <${email}>` },
       { title: 'CATEGORY', value: ({ category }) => category },
       { title: 'SUBJECT', value: ({ subject }) => subject },

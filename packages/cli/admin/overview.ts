@@ -1,8 +1,8 @@
 import { reasonText } from '@wheelhouse/protocol'
 import { answerOf } from '@wheelhouse/sdk'
 import type { Context } from '../context.ts'
-import { painted } from '../text.ts'
-import { statusPiece, when } from '../views.ts'
+import { styled } from '../text.ts'
+import { formatTime, statusPiece } from '../views.ts'
 
 /** The platform at a glance. */
 export async function run(cli: Context): Promise<void> {
@@ -16,13 +16,13 @@ export async function run(cli: Context): Promise<void> {
     out.line(`Open sessions: ${sessions.total}`)
     if (sessions.open.length > 0) {
       out.table(sessions.open, [
-        { title: 'ID', value: ({ id }) => id, whole: true },
+        { title: 'ID', value: ({ id }) => id, noTruncate: true },
         { title: 'STATUS', value: ({ status }) => statusPiece(status) },
-        { title: 'STOP', value: ({ stop }) => (stop ? painted('red', reasonText(stop.reason)) : undefined) },
+        { title: 'STOP', value: ({ stop }) => (stop ? styled('red', reasonText(stop.reason)) : undefined) },
         { title: 'ROBOT', value: ({ robot_name }) => robot_name },
         { title: 'OPERATOR', value: ({ operator_name }) => operator_name },
         { title: 'CLIENT', value: ({ client_name }) => client_name },
-        { title: 'STARTED', value: ({ started_at }) => when(started_at) },
+        { title: 'STARTED', value: ({ started_at }) => formatTime(started_at) },
       ])
     }
     out.line(`Gateways: ${gateways.length}`)
@@ -30,8 +30,8 @@ export async function run(cli: Context): Promise<void> {
       out.table(gateways, [
         { title: 'ADDRESS', value: ({ url }) => url },
         { title: 'ROBOTS', value: (gateway) => gateway.robots, right: true },
-        { title: 'SINCE', value: ({ started_at }) => when(started_at) },
-        { title: 'STATE', value: ({ draining }) => (draining ? painted('yellow', 'draining') : 'serving') },
+        { title: 'SINCE', value: ({ started_at }) => formatTime(started_at) },
+        { title: 'STATE', value: ({ draining }) => (draining ? styled('yellow', 'draining') : 'serving') },
       ])
     }
   })

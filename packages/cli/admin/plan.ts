@@ -4,8 +4,10 @@ import type { Context } from '../context.ts'
 /** What a client pays from their next session on. */
 export async function run(cli: Context, client: string, plan: string | undefined): Promise<void> {
   const params = { path: { id: client } }
-  const given = await answerOf(
+  const updated = await answerOf(
     cli.rest.POST('/api/admin/clients/{id}/plan', { params, body: { plan: plan ?? null } }),
   )
-  cli.out.result(given, () => cli.out.line(`${given.client_id} is on ${given.plan ?? 'the default plan'}.`))
+  cli.out.result(updated, () =>
+    cli.out.line(`${updated.client_id} is on ${updated.plan ?? 'the default plan'}.`),
+  )
 }

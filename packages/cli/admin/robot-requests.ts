@@ -1,6 +1,6 @@
 import { answerOf } from '@wheelhouse/sdk'
 import type { Context } from '../context.ts'
-import { when } from '../views.ts'
+import { formatTime } from '../views.ts'
 
 /** Which types of robots people ask for. */
 export async function run(cli: Context, { limit }: { limit: number }): Promise<void> {
@@ -10,7 +10,7 @@ export async function run(cli: Context, { limit }: { limit: number }): Promise<v
   cli.out.list(
     robot_requests,
     [
-      { title: 'WHEN', value: ({ created_at }) => when(created_at) },
+      { title: 'WHEN', value: ({ created_at }) => formatTime(created_at) },
       { title: 'TYPE', value: ({ robot_type }) => robot_type },
       { title: 'FROM', value: ({ name, email }) => (name ? `${name} <${email}>` : email) },
       { title: 'DETAILS', value: ({ details }) => details },

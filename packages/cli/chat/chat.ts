@@ -3,21 +3,26 @@ import { NotConnectedError, UnacknowledgedError } from '@wheelhouse/sdk'
 import type { Context } from '../context.ts'
 import { Failure } from '../failure.ts'
 import { sessionId } from '../ids.ts'
-import { type ChatOptions, checked, checkedMessageId } from './message.ts'
+import { type ChatOptions, validateMessage, validateMessageId } from './message.ts'
 
 /** Sends one message, or talks line by line. A message counts as sent only once the platform has confirmed it. */
-export async function run(cli: Context, given: string, words: string[], options: ChatOptions): Promise<void> {
+export async function run(
+  cli: Context,
+  idOrPrefix: string,
+  words: string[],
+  options: ChatOptions,
+): Promise<void> {
   cli.identity.required()
   if (words.length === 0) {
-    if (!cli.ask.present || cli.out.json) {
+    if (!cli.prompts.present || cli.out.json) {
       throw new Failure('usage', 'Give a message, or - to read it from standard input')
     }
-    const { converse } = await import('./conversation.ts')
-    return converse(cli, await sessionId(cli, given), options)
+    const { runConversation: converse } = await import('./conversation.ts')
+    return converse(cli, await sessionId(cli, idOrPrefix), options)
   }
-  checkedMessageId(options.messageId)
+  validateMessageId(options.messageId)
   const body = words.length === 1 && words[0] === '-' ? await fromStdin(cli) : words.join(' ')
-  await sendOne(cli, await sessionId(cli, given), checked(body), options)
+  await sendOne(cli, await sessionId(cli, idOrPrefix), validateMessage(body), options)
 }
 
 async function sendOne(cli: Context, session: string, body: string, options: ChatOptions): Promise<void> {
@@ -44,12 +49,16 @@ async function sendOne(cli: Context, session: string, body: string, options: Cha
 
 /** What to tell when no word came in time. */
 function notConfirmed({ wait, messageId }: ChatOptions, cause: Error): Failure {
-  const again = messageId
+  const retryHint = messageId
     ? 'Try again with the same --message-id: it will be there once.'
     : 'It may or may not be there. With --message-id a repetition would be safe.'
-  return new Failure('unreachable', `The platform has not confirmed the message within ${wait} s. ${again}`, {
-    cause,
-  })
+  return new Failure(
+    'unreachable',
+    `The platform has not confirmed the message within ${wait} s. ${retryHint}`,
+    {
+      cause,
+    },
+  )
 }
 
 /** All of standard input, which must not be more than a message. */

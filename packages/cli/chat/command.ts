@@ -1,11 +1,11 @@
 import { type Command, InvalidArgumentError } from 'commander'
-import type { Running } from '../commands.ts'
-import { integer } from '../values.ts'
+import type { LazyAction } from '../lazy-action.ts'
+import { integer } from '../option-parsers.ts'
 
 const MAX_WAIT_S = 600
 
 /** `wheelhouse chat`: a word with the other side of a session. */
-export function addChat(program: Command, running: Running): void {
+export function addChat(program: Command, lazyAction: LazyAction): void {
   program
     .command('chat')
     .description('chat in a session: one message, or line by line at a terminal')
@@ -14,7 +14,7 @@ export function addChat(program: Command, running: Running): void {
     .option('--message-id <id>', 'makes a repetition safe: the same id is sent once')
     .option('--wait <seconds>', 'how long to try until the platform has it', waitS, 30)
     .option('--history <messages>', 'how many earlier messages to show first', integer(0, 10_000), 20)
-    .action(running(() => import('./chat.ts')))
+    .action(lazyAction(() => import('./chat.ts')))
 }
 
 function waitS(text: string): number {

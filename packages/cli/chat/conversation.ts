@@ -2,45 +2,45 @@ import { createInterface } from 'node:readline'
 import { ChatMessage, type SessionLogEvent } from '@wheelhouse/protocol'
 import { answerOf, type HubClient } from '@wheelhouse/sdk'
 import type { Context } from '../context.ts'
-import { painted } from '../text.ts'
-import { clockOf, wordsOf } from '../watch/event-words.ts'
+import { styled } from '../text.ts'
+import { clockOf, eventText } from '../watch/event-text.ts'
 import { isOver } from '../watch/watch-event.ts'
-import { type ChatOptions, checked, whyNot } from './message.ts'
+import { type ChatOptions, failureText, validateMessage } from './message.ts'
 
 /** Talks at a terminal: a line is a message, what others say appears above it. Ends with Ctrl-D or the session. */
-export async function converse(cli: Context, session: string, options: ChatOptions): Promise<void> {
+export async function runConversation(cli: Context, session: string, options: ChatOptions): Promise<void> {
   const { out, terminal, signal } = cli
   const after = await startOf(cli, session, options.history)
   const ended = Promise.withResolvers<void>()
   ended.promise.catch(() => {})
   const hub = cli.hub({
-    onConnected: () => above(() => out.note(painted('dim', 'connected'))),
-    onDisconnected: () => above(() => out.note(painted('dim', 'connection lost, coming back …'))),
+    onConnected: () => printAbove(() => out.note(styled('dim', 'connected'))),
+    onDisconnected: () => printAbove(() => out.note(styled('dim', 'connection lost, coming back …'))),
     onClosed: (reason) => ended.reject(reason.cause ?? reason),
   })
   const lines = createInterface({ input: terminal.stdin, output: terminal.stdout, prompt: '> ' })
   /** Writes in the place of the line that is being typed, and puts that below again. */
-  const above = (write: () => void) => {
+  const printAbove = (write: () => void) => {
     out.raw('\r\u001b[K')
     write()
     lines.prompt(true)
   }
-  lines.on('line', (text) => say(text))
+  lines.on('line', (text) => sendLine(text))
   lines.on('close', () => ended.resolve())
   // In raw mode Ctrl-C comes as a key.
   lines.on('SIGINT', () => process.kill(process.pid, 'SIGINT'))
   const leave = () => ended.resolve()
   signal.addEventListener('abort', leave, { once: true })
 
-  const say = (text: string) => {
+  const sendLine = (text: string) => {
     if (text.trim() === '') return lines.prompt()
     send(hub, session, text, options).then(
-      (seq) => above(() => out.note(painted('dim', `✓ sent, number ${seq}`))),
-      (cause) => above(() => out.tell(painted('red', `✗ ${whyNot(cause)}: ${text}`))),
+      (seq) => printAbove(() => out.note(styled('dim', `✓ sent, number ${seq}`))),
+      (cause) => printAbove(() => out.notice(styled('red', `✗ ${failureText(cause)}: ${text}`))),
     )
   }
   const onEvent = (event: SessionLogEvent) => {
-    above(() => out.line(painted('dim', `${clockOf(event.at)}  `), textOf(event)))
+    printAbove(() => out.line(styled('dim', `${clockOf(event.at)}  `), textOf(event)))
     if (event.type !== 'chat.message' && isOver(event.data.status)) ended.resolve()
   }
   try {
@@ -59,7 +59,7 @@ export async function converse(cli: Context, session: string, options: ChatOptio
 
 async function send(hub: HubClient, session: string, text: string, { wait }: ChatOptions): Promise<number> {
   const timeoutMs = wait * 1_000
-  const { seq } = await hub.sendChat(session, checked(text), undefined, { timeoutMs })
+  const { seq } = await hub.sendChat(session, validateMessage(text), undefined, { timeoutMs })
   return seq
 }
 
@@ -81,5 +81,5 @@ async function startOf(cli: Context, session: string, history: number): Promise<
 
 function textOf({ type, data }: SessionLogEvent): string {
   const message = type === 'chat.message' ? ChatMessage.safeParse(data).data : undefined
-  return message ? `${message.sender_name}: ${message.body}` : `· ${wordsOf({ event: type, data })}`
+  return message ? `${message.sender_name}: ${message.body}` : `· ${eventText({ event: type, data })}`
 }

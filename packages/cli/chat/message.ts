@@ -10,7 +10,7 @@ export interface ChatOptions {
 }
 
 /** The text without the line break at its end. @throws Failure for what is no message */
-export function checked(text: string): string {
+export function validateMessage(text: string): string {
   const body = ChatBody.safeParse(text.replace(/\r?\n$/, ''))
   if (body.success) return body.data
   const limit = `a message has 1 to ${CHAT_BODY_MAX} characters, and not only spaces`
@@ -18,13 +18,13 @@ export function checked(text: string): string {
 }
 
 /** The id that makes a repetition safe. @throws Failure for what is none */
-export function checkedMessageId(id: string | undefined): string | undefined {
+export function validateMessageId(id: string | undefined): string | undefined {
   if (id === undefined || ClientMessageId.safeParse(id).success) return id
   throw new Failure('usage', 'A --message-id has up to 100 printable ASCII characters.')
 }
 
 /** What went wrong with one message of a conversation, in a few words. */
-export function whyNot(cause: unknown): string {
+export function failureText(cause: unknown): string {
   if (cause instanceof UnacknowledgedError || cause instanceof NotConnectedError) {
     return 'not confirmed: it may or may not be there'
   }

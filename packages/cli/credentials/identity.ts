@@ -1,7 +1,7 @@
 import { Failure } from '../failure.ts'
 import type { GlobalOptions } from '../global-options.ts'
+import type { Env } from './config-directory.ts'
 import type { Credential, CredentialFile, SessionCredential } from './credential.ts'
-import type { Env } from './places.ts'
 import type { CredentialStore } from './store.ts'
 
 /** Where `npm start` serves. */
@@ -10,26 +10,28 @@ const DEFAULT_PROFILE = 'default'
 /** So long before its end a token is renewed: it must last for the request, and clocks differ. */
 const RENEW_BEFORE_MS = 30_000
 
-export type Identity = Awaited<ReturnType<typeof chosenIdentity>>
+export type Identity = Awaited<ReturnType<typeof resolveIdentity>>
 
 /**
  * Which platform is meant, and who one is there. The address: `--server`, `--profile`, WHEELHOUSE_URL,
  * WHEELHOUSE_PROFILE, the current profile, this machine. The credential: WHEELHOUSE_API_KEY, or the profile's. That of
  * one platform is never shown to another.
  */
-export async function chosenIdentity(parts: {
+export async function resolveIdentity(deps: {
   store: CredentialStore
   env: Env
   options: GlobalOptions
   signal: AbortSignal
 }) {
-  const { store, env, options } = parts
+  const { store, env, options } = deps
   const key = env.WHEELHOUSE_API_KEY?.trim()
   const wanted = options.server ?? (options.profile === undefined ? env.WHEELHOUSE_URL : undefined)
   const address = wanted ? originOf(wanted) : undefined
   // A program that brings its key and its address along needs nothing that is stored.
-  const alone = key && address !== undefined && options.profile === undefined
-  const file: Pick<CredentialFile, 'current' | 'profiles'> = alone ? { profiles: {} } : await store.read()
+  const needsNoProfile = key && address !== undefined && options.profile === undefined
+  const file: Pick<CredentialFile, 'current' | 'profiles'> = needsNoProfile
+    ? { profiles: {} }
+    : await store.read()
   const named = options.profile ?? (address === undefined ? env.WHEELHOUSE_PROFILE : undefined)
   const name = named ?? profileFor(address, file)
   const profile = name === undefined ? undefined : file.profiles[name]
@@ -44,22 +46,22 @@ export async function chosenIdentity(parts: {
 
   let renewing: Promise<SessionCredential | undefined> | undefined
 
-  const required = (): Credential => {
+  const requireCredential = (): Credential => {
     if (credential) return credential
     const which = named === undefined ? `at ${server}` : `as ${named}`
     const login = `wheelhouse login ${server}${named === undefined ? '' : ` --profile ${named}`}`
     throw new Failure('not_signed_in', `You are not signed in ${which}. Sign in with: ${login}`)
   }
   /** Another token for one that has run out or was refused; undefined where there is none. */
-  async function renewed(spent: string): Promise<string | undefined> {
+  async function renewToken(staleToken: string): Promise<string | undefined> {
     if (credential?.kind !== 'session' || name === undefined) return undefined
-    if (credential.token !== spent) return credential.token
-    const { renew } = await import('./renewal.ts')
-    renewing ??= renew(store, name, credential, server).finally(() => {
+    if (credential.token !== staleToken) return credential.token
+    const { renewCredential } = await import('./renewal.ts')
+    renewing ??= renewCredential(store, name, credential, server).finally(() => {
       renewing = undefined
     })
     credential = (await renewing) ?? credential
-    return credential.token === spent ? undefined : credential.token
+    return credential.token === staleToken ? undefined : credential.token
   }
 
   return {
@@ -70,15 +72,16 @@ export async function chosenIdentity(parts: {
       return credential
     },
     fromEnvironment: Boolean(key),
-    required,
+    required: requireCredential,
     /** What to send as Bearer. @throws Failure when nobody is signed in */
     async token(): Promise<string> {
-      const known = required()
-      if (known.kind === 'api_key') return known.key
-      if (Date.parse(known.expires_at) - Date.now() > RENEW_BEFORE_MS) return known.token
-      return (await renewed(known.token)) ?? known.token
+      const currentCredential = requireCredential()
+      if (currentCredential.kind === 'api_key') return currentCredential.key
+      if (Date.parse(currentCredential.expires_at) - Date.now() > RENEW_BEFORE_MS)
+        return currentCredential.token
+      return (await renewToken(currentCredential.token)) ?? currentCredential.token
     },
-    renewed,
+    renewed: renewToken,
   }
 }
 
@@ -95,8 +98,8 @@ function profileFor(
 
 /** The origin of an address as people give it: without a scheme, https, on this machine http. @throws Failure */
 export function originOf(text: string): string {
-  const here = /^(localhost|127\.0\.0\.1|\[::1\])(:|\/|$)/i.test(text)
-  const url = URL.parse(text.includes('://') ? text : `${here ? 'http' : 'https'}://${text}`)
+  const isLocalhost = /^(localhost|127\.0\.0\.1|\[::1\])(:|\/|$)/i.test(text)
+  const url = URL.parse(text.includes('://') ? text : `${isLocalhost ? 'http' : 'https'}://${text}`)
   if (!url || !/^https?:$/.test(url.protocol) || url.username || url.password) {
     throw new Failure('usage', `"${text}" is no address of a platform: give one such as https://hub.example`)
   }

@@ -1,5 +1,5 @@
 import { Failure } from '../failure.ts'
-import { ProviderRefusal, refreshTokens, type Tokens } from '../login/provider.ts'
+import { OidcError, refreshTokens, type Tokens } from '../login/oidc-provider.ts'
 import type { SessionCredential } from './credential.ts'
 import type { CredentialStore } from './store.ts'
 
@@ -9,17 +9,20 @@ const DEFAULT_LIFETIME_S = 300
 /** The tokens as they are kept; `previous` has what the provider did not send again. */
 export function sessionCredential(
   tokens: Tokens,
-  known: Pick<SessionCredential, 'issuer' | 'client_id' | 'token_endpoint' | 'refresh_token' | 'use'>,
+  previous: Pick<SessionCredential, 'issuer' | 'client_id' | 'token_endpoint' | 'refresh_token' | 'use'>,
 ): SessionCredential {
-  const { issuer, client_id, token_endpoint, use } = known
-  const refreshToken = tokens.refresh_token ?? known.refresh_token
+  const { issuer, client_id, token_endpoint, use } = previous
+  const refreshToken = tokens.refresh_token ?? previous.refresh_token
   const lifetimeMs = (tokens.expires_in ?? DEFAULT_LIFETIME_S) * 1000
   return {
     kind: 'session',
     token: use === 'id_token' ? (tokens.id_token ?? tokens.access_token) : tokens.access_token,
     expires_at: new Date(Date.now() + lifetimeMs).toISOString(),
     ...(refreshToken !== undefined && { refresh_token: refreshToken }),
-    ...{ issuer, client_id, token_endpoint, use },
+    issuer,
+    client_id,
+    token_endpoint,
+    use,
   }
 }
 
@@ -30,20 +33,20 @@ export function sessionCredential(
  * @returns undefined where nothing can be renewed
  * @throws Failure when the provider refuses or does not answer
  */
-export async function renew(
+export async function renewCredential(
   store: CredentialStore,
   profileName: string,
-  spent: SessionCredential,
+  staleCredential: SessionCredential,
   server: string,
 ): Promise<SessionCredential | undefined> {
-  if (spent.refresh_token === undefined) return undefined
+  if (staleCredential.refresh_token === undefined) return undefined
   return await store.update(async (file) => {
     const profile = file.profiles[profileName]
     const stored = profile?.credential
     if (!profile || stored?.kind !== 'session') return [file, undefined] as const
-    if (stored.token !== spent.token) return [file, stored] as const
+    if (stored.token !== staleCredential.token) return [file, stored] as const
     const tokens = await refreshTokens(stored).catch((cause: unknown) => {
-      if (!(cause instanceof ProviderRefusal)) throw cause
+      if (!(cause instanceof OidcError)) throw cause
       throw new Failure(
         'not_signed_in',
         `Your sign-in has expired. Sign in again with: wheelhouse login ${server}`,

@@ -27,7 +27,7 @@ export function createCredentialStore(folder: string) {
     })
     if (text === undefined) return { version: CREDENTIALS_VERSION, profiles: {} }
     await repairPermissions(path)
-    return parsed(text, path)
+    return parseFile(text, path)
   }
 
   return {
@@ -45,7 +45,7 @@ export function createCredentialStore(folder: string) {
     ): Promise<T> {
       await mkdir(folder, { recursive: true, mode: OWNER_ONLY_FOLDER })
       await chmod(folder, OWNER_ONLY_FOLDER)
-      const unlock = await locked(lockPath, signal)
+      const unlock = await acquireLock(lockPath, signal)
       try {
         const before = await read()
         const [after, result] = await change(before)
@@ -58,13 +58,13 @@ export function createCredentialStore(folder: string) {
   }
 }
 
-function parsed(text: string, path: string): CredentialFile {
-  const wayOut = `Move it away and sign in again with: wheelhouse login`
+function parseFile(text: string, path: string): CredentialFile {
+  const remedy = `Move it away and sign in again with: wheelhouse login`
   let value: unknown
   try {
     value = JSON.parse(text)
   } catch (cause) {
-    throw new Failure('refused', `${path} is damaged. ${wayOut}`, { cause })
+    throw new Failure('refused', `${path} is damaged. ${remedy}`, { cause })
   }
   const file = CredentialFile.safeParse(value)
   if (file.success) return file.data
@@ -73,10 +73,10 @@ function parsed(text: string, path: string): CredentialFile {
   if (version !== undefined && version !== CREDENTIALS_VERSION) {
     throw new Failure(
       'refused',
-      `${path} was written by another version of wheelhouse. Update this one, or: ${wayOut}`,
+      `${path} was written by another version of wheelhouse. Update this one, or: ${remedy}`,
     )
   }
-  throw new Failure('refused', `${path} is not what wheelhouse writes. ${wayOut}`)
+  throw new Failure('refused', `${path} is not what wheelhouse writes. ${remedy}`)
 }
 
 /** A file that others could read is closed to them. Windows has no such modes; its folder belongs to the user. */
@@ -95,7 +95,7 @@ async function repairPermissions(path: string): Promise<void> {
   })
 }
 
-async function locked(path: string, signal?: AbortSignal): Promise<() => Promise<void>> {
+async function acquireLock(path: string, signal?: AbortSignal): Promise<() => Promise<void>> {
   for (;;) {
     signal?.throwIfAborted()
     try {
@@ -106,8 +106,8 @@ async function locked(path: string, signal?: AbortSignal): Promise<() => Promise
       const { code } = cause as NodeJS.ErrnoException
       if (code !== 'EEXIST') throw new Failure('refused', `${path} cannot be written (${code})`, { cause })
     }
-    const made = await stat(path).catch(() => undefined)
-    if (made && Date.now() - made.mtimeMs > STALE_LOCK_MS) await rm(path, { force: true })
+    const lockStat = await stat(path).catch(() => undefined)
+    if (lockStat && Date.now() - lockStat.mtimeMs > STALE_LOCK_MS) await rm(path, { force: true })
     else await delay(LOCK_RETRY_MS)
   }
 }

@@ -1,8 +1,8 @@
 import type { Command } from 'commander'
-import type { Running } from '../commands.ts'
+import type { LazyAction } from '../lazy-action.ts'
 
 /** `wheelhouse drive`: an operator at a terminal. */
-export function addDrive(program: Command, running: Running): void {
+export function addDrive(program: Command, lazyAction: LazyAction): void {
   program
     .command('drive')
     .description('drive a robot with the keyboard; Ctrl-C stops it and gives it back')
@@ -10,5 +10,5 @@ export function addDrive(program: Command, running: Running): void {
       '[which]',
       'a robot or your session: id, the beginning of that, or name (default: your open session, or any available robot)',
     )
-    .action(running(() => import('./drive.ts')))
+    .action(lazyAction(() => import('./drive.ts')))
 }

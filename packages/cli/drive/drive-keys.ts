@@ -5,7 +5,7 @@ export interface DriveCommand {
 }
 
 export type DriveKey = 'forward' | 'back' | 'left' | 'right'
-export type DriveAct = 'stand' | 'stop' | 'clear' | 'resume' | 'quit'
+export type DriveAction = 'stand' | 'stop' | 'clear' | 'resume' | 'quit'
 
 /** A terminal tells of a key that is held by repeating it, and first waits about half a second. */
 const FIRST_REPEAT_MS = 600
@@ -14,11 +14,22 @@ const LINEAR_MPS = 0.5
 const ANGULAR_RADPS = 1.2
 
 const keys: Readonly<Record<string, DriveKey>> = {
-  ...{ w: 'forward', s: 'back', a: 'left', d: 'right' },
-  ...{ '\u001b[A': 'forward', '\u001b[B': 'back', '\u001b[D': 'left', '\u001b[C': 'right' },
+  w: 'forward',
+  s: 'back',
+  a: 'left',
+  d: 'right',
+  '\u001b[A': 'forward',
+  '\u001b[B': 'back',
+  '\u001b[D': 'left',
+  '\u001b[C': 'right',
 }
-const acts: Readonly<Record<string, DriveAct>> = {
-  ...{ ' ': 'stand', x: 'stop', c: 'clear', r: 'resume', q: 'quit', '\u0003': 'quit' },
+const actions: Readonly<Record<string, DriveAction>> = {
+  ' ': 'stand',
+  x: 'stop',
+  c: 'clear',
+  r: 'resume',
+  q: 'quit',
+  '\u0003': 'quit',
 }
 /** An arrow key, or any one character. */
 // biome-ignore lint/suspicious/noControlCharactersInRegex: escape begins what a terminal sends for arrow keys
@@ -30,16 +41,16 @@ export class DriveKeys {
   readonly #held = new Map<DriveKey, number>()
 
   /** Takes in what was typed; answers with what it asks for besides driving, in order. */
-  typed(text: string, nowMs: number): DriveAct[] {
-    const asked: DriveAct[] = []
+  typed(text: string, nowMs: number): DriveAction[] {
+    const requested: DriveAction[] = []
     for (const stroke of text.match(strokes) ?? []) {
       const key = keys[stroke] ?? keys[stroke.toLowerCase()]
-      const act = acts[stroke] ?? acts[stroke.toLowerCase()]
+      const action = actions[stroke] ?? actions[stroke.toLowerCase()]
       if (key) this.#press(key, nowMs)
-      if (act) asked.push(act)
-      if (act === 'stand' || act === 'stop') this.#held.clear()
+      if (action) requested.push(action)
+      if (action === 'stand' || action === 'stop') this.#held.clear()
     }
-    return asked
+    return requested
   }
 
   #press(key: DriveKey, nowMs: number): void {

@@ -1,6 +1,6 @@
 import type { DriveLatency, DriveState } from '@wheelhouse/protocol'
 import { reasonText } from '@wheelhouse/protocol'
-import { poseWords } from '../watch/telemetry-words.ts'
+import { poseText } from '../watch/telemetry-text.ts'
 import type { DriveCommand } from './drive-keys.ts'
 
 /** What the terminal shows. */
@@ -20,8 +20,17 @@ export interface DriveView {
 }
 
 export const emptyDriveView: DriveView = {
-  ...{ connection: 'connecting', state: null, latency: null, telemetry: null, telemetryAtMs: 0 },
-  ...{ command: { linear_mps: 0, angular_radps: 0 }, sent: 0, obeyed: 0, dropped: 0, lastDrop: '', note: '' },
+  connection: 'connecting',
+  state: null,
+  latency: null,
+  telemetry: null,
+  telemetryAtMs: 0,
+  command: { linear_mps: 0, angular_radps: 0 },
+  sent: 0,
+  obeyed: 0,
+  dropped: 0,
+  lastDrop: '',
+  note: '',
 }
 
 /** A sample older than this is no picture of now. */
@@ -49,7 +58,7 @@ function robotText({ telemetry, telemetryAtMs }: DriveView, nowMs: number): stri
     typeof telemetry === 'object' && telemetry !== null && 'pose' in telemetry ? telemetry.pose : null
   const ageMs = nowMs - telemetryAtMs
   const age = ageMs > STALE_MS ? `  OLD, ${(ageMs / 1_000).toFixed(1)} s ago` : ''
-  return (poseWords(pose) ?? '–') + (telemetry === null ? '' : age)
+  return (poseText(pose) ?? '–') + (telemetry === null ? '' : age)
 }
 
 function stopText(state: DriveState | null): string {

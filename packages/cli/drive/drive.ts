@@ -2,24 +2,24 @@ import type { Context } from '../context.ts'
 import { EXIT } from '../exit-codes.ts'
 import { openKeys } from '../screen/keys.ts'
 import { canDraw, openLiveScreen } from '../screen/live-screen.ts'
-import { type Desk, openDesk } from './drive-desk.ts'
 import { screen as driveScreen } from './drive-screen.ts'
-import { setUp } from './drive-setup.ts'
-import { DriverSeat } from './driver-seat.ts'
+import { openSessionClient, type SessionClient } from './drive-session-client.ts'
+import { resolveDriveTarget } from './drive-target.ts'
+import { KeyboardOperator } from './keyboard-operator.ts'
 
 /** Takes a robot, drives it until the user quits or the link ends, and gives it back. */
-export async function run(cli: Context, given: string | undefined): Promise<void> {
-  const { sessionId, startedHere } = await setUp(cli, given)
+export async function run(cli: Context, target: string | undefined): Promise<void> {
+  const { sessionId, startedHere } = await resolveDriveTarget(cli, target)
   const { out } = cli
   if (out.json) out.entry({ type: 'session', session_id: sessionId, started_here: startedHere })
   else out.line(`session ${sessionId}`)
-  const desk = await openDesk(cli, sessionId)
+  const sessionClient = await openSessionClient(cli, sessionId)
   let why = ''
   try {
-    why = await drive(cli, sessionId, desk)
+    why = await drive(cli, sessionId, sessionClient)
   } finally {
-    desk.close()
-    if (startedHere) await giveBack(cli, desk, sessionId)
+    sessionClient.close()
+    if (startedHere) await endStartedSession(cli, sessionClient, sessionId)
   }
   cli.signal.throwIfAborted()
   if (out.json) out.entry({ type: 'end', reason: why })
@@ -27,32 +27,38 @@ export async function run(cli: Context, given: string | undefined): Promise<void
 }
 
 /** Whoever started the session ends it, however they leave. */
-async function giveBack({ out }: Context, desk: Desk, sessionId: string): Promise<void> {
+async function endStartedSession(
+  { out }: Context,
+  sessionClient: SessionClient,
+  sessionId: string,
+): Promise<void> {
   try {
-    await desk.act('end')
+    await sessionClient.performAction('end')
   } catch (cause) {
     // Over already, by somebody else or because the robot was lost.
-    if ((await desk.status().catch(() => undefined)) === 'COMPLETED') return
+    if ((await sessionClient.status().catch(() => undefined)) === 'COMPLETED') return
     const next = `End it with: wheelhouse sessions end ${sessionId}`
-    out.tell(`The robot stands, but the session is still open (${(cause as Error).message}). ${next}`)
+    out.notice(`The robot stands, but the session is still open (${(cause as Error).message}). ${next}`)
     process.exitCode = EXIT.refused
   }
 }
 
-async function drive(cli: Context, sessionId: string, desk: Desk): Promise<string> {
-  const seat = new DriverSeat(cli, { sessionId, desk, onChange: () => screen?.changed() })
+async function drive(cli: Context, sessionId: string, sessionClient: SessionClient): Promise<string> {
+  const operator = new KeyboardOperator(cli, { sessionId, sessionClient, onChange: () => screen?.changed() })
   const screen = canDraw(cli)
-    ? openLiveScreen(cli, () => driveScreen(seat.view, sessionId, performance.now()).map((line) => [line]))
+    ? openLiveScreen(cli, () =>
+        driveScreen(operator.view, sessionId, performance.now()).map((line) => [line]),
+      )
     : undefined
   const closeKeys = openKeys(cli.terminal, {
-    typed: (text) => seat.typed(text),
-    ended: () => seat.leave('end of input'),
+    typed: (text) => operator.typed(text),
+    ended: () => operator.leave('end of input'),
   })
-  const leave = () => seat.leave('interrupted')
+  const leave = () => operator.leave('interrupted')
   cli.signal.addEventListener('abort', leave, { once: true })
   try {
     if (cli.signal.aborted) leave()
-    return await seat.run()
+    return await operator.run()
   } finally {
     cli.signal.removeEventListener('abort', leave)
     closeKeys()

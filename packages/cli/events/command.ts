@@ -1,11 +1,11 @@
 import { type Command, InvalidArgumentError } from 'commander'
-import type { Running } from '../commands.ts'
-import { integer, several } from '../values.ts'
+import type { LazyAction } from '../lazy-action.ts'
+import { collectValues, integer } from '../option-parsers.ts'
 
-const MOST = 1_000_000
+const MAX_EVENTS = 1_000_000
 
 /** `wheelhouse events`: what happens to one's sessions, robots and to oneself. */
-export function addEvents(program: Command, running: Running): void {
+export function addEvents(program: Command, lazyAction: LazyAction): void {
   program
     .command('events')
     .description('print your events, oldest first; as JSON Lines with --json')
@@ -18,10 +18,10 @@ export function addEvents(program: Command, running: Running): void {
     .option(
       '--type <filter>',
       'only a type, or a family such as session.*; may be given several times',
-      several,
+      collectValues,
     )
-    .option('--limit <number>', 'end after so many', integer(1, MOST))
-    .action(running(() => import('./events.ts')))
+    .option('--limit <number>', 'end after so many', integer(1, MAX_EVENTS))
+    .action(lazyAction(() => import('./events.ts')))
 }
 
 /** As the platform takes them. */

@@ -1,10 +1,10 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import { ApiError, answerOf, type Schemas } from '@wheelhouse/sdk'
 import type { Context } from '../context.ts'
-import { explained, mayPass } from '../errors.ts'
+import { isTransient, toFailure } from '../errors.ts'
 import { Failure } from '../failure.ts'
 import { logLine } from '../views.ts'
-import { checkedFilters } from './filters.ts'
+import { validateFilters } from './filters.ts'
 
 const PAGE = 500
 /** Below the limit of the platform (30), and of what this program waits for an answer. */
@@ -24,8 +24,8 @@ type Page = Schemas['EventPage']
 /** The caller's events since a cursor; with `--follow` also those to come, across lost connections. */
 export async function run(cli: Context, options: Options): Promise<void> {
   const { follow = false, limit = Number.POSITIVE_INFINITY } = options
-  const types = checkedFilters(options.type)
-  const read = follow ? patiently(cli, types) : (after: string) => pageOf(cli, types, { after, limit })
+  const types = validateFilters(options.type)
+  const read = follow ? followPages(cli, types) : (after: string) => pageOf(cli, types, { after, limit })
   let after = options.after ?? (follow ? 'latest' : 'oldest')
   for (let left = limit; left > 0; ) {
     const page = await read(after)
@@ -66,7 +66,7 @@ async function pageOf(
  * Pages as they come. The first is asked for without waiting, so that what is wrong is told at once and the cursor is
  * a number; from then on the platform is waited for whenever it is away.
  */
-function patiently(cli: Context, types: Filters): (after: string) => Promise<Page> {
+function followPages(cli: Context, types: Filters): (after: string) => Promise<Page> {
   let answered = false
   let pauseMs = 0
   return async (after) => {
@@ -78,11 +78,11 @@ function patiently(cli: Context, types: Filters): (after: string) => Promise<Pag
         pauseMs = 0
         return page
       } catch (cause) {
-        if (!answered || cli.signal.aborted || !mayPass(cause)) throw cause
-        if (pauseMs === 0) cli.out.note(`${explained(cause, cli.server).message} Trying again …`)
+        if (!answered || cli.signal.aborted || !isTransient(cause)) throw cause
+        if (pauseMs === 0) cli.out.note(`${toFailure(cause, cli.server).message} Trying again …`)
         pauseMs = Math.min(Math.max(FIRST_PAUSE_MS, pauseMs * 2), LONGEST_PAUSE_MS)
-        const askedS = cause instanceof ApiError ? (cause.retryAfterS ?? 0) : 0
-        await delay(Math.max(pauseMs, askedS * 1_000), undefined, { signal: cli.signal })
+        const retryAfterS = cause instanceof ApiError ? (cause.retryAfterS ?? 0) : 0
+        await delay(Math.max(pauseMs, retryAfterS * 1_000), undefined, { signal: cli.signal })
       }
     }
   }

@@ -1,10 +1,10 @@
 import { type Command, Option } from 'commander'
-import type { Running } from '../commands.ts'
+import type { LazyAction } from '../lazy-action.ts'
+import { parseTime } from '../option-parsers.ts'
 import { SESSION_STATUSES } from '../sessions/statuses.ts'
-import { moment } from '../values.ts'
 
 /** `wheelhouse export`: sessions, datasets and episodes as a file. */
-export function addExport(program: Command, running: Running): void {
+export function addExport(program: Command, lazyAction: LazyAction): void {
   const command = program
     .command('export')
     .description('write your sessions, datasets or episodes to a file or to standard output')
@@ -27,8 +27,8 @@ export function addExport(program: Command, running: Running): void {
     )
     .addOption(new Option('--status <status>', 'only sessions that stand so').choices(SESSION_STATUSES))
     .option('--robot <robot>', 'only sessions on this robot: its id, the beginning of that, or its name')
-    .option('--from <time>', 'only sessions made at this time or later', moment)
-    .option('--to <time>', 'only sessions made before this time', moment)
+    .option('--from <time>', 'only sessions made at this time or later', parseTime)
+    .option('--to <time>', 'only sessions made before this time', parseTime)
     .option('--dataset <dataset>', 'only episodes of this dataset: its id, or the beginning of that')
-  command.action(running(() => import('./export.ts')))
+  command.action(lazyAction(() => import('./export.ts')))
 }

@@ -1,5 +1,5 @@
 import { answerOf, type RestClient, type Schemas } from '@wheelhouse/sdk'
-import { theOne } from '../ids.ts'
+import { findUnique } from '../ids.ts'
 import { csvLine } from './csv.ts'
 
 export type ExportFormat = 'csv' | 'json'
@@ -26,8 +26,12 @@ export async function sessionSource(
   filter: SessionFilter,
   signal: AbortSignal,
 ): Promise<ExportSource> {
-  const asked = rest.POST('/api/sessions/export', { body: { format, ...filter }, parseAs: 'stream', signal })
-  return { chunks: (await answerOf(asked)) as unknown as AsyncIterable<Uint8Array> }
+  const request = rest.POST('/api/sessions/export', {
+    body: { format, ...filter },
+    parseAs: 'stream',
+    signal,
+  })
+  return { chunks: (await answerOf(request)) as unknown as AsyncIterable<Uint8Array> }
 }
 
 /** The datasets of the caller's robots. @throws ApiError */
@@ -46,11 +50,12 @@ export async function datasetSource(
 export async function episodeSource(
   rest: RestClient,
   format: ExportFormat,
-  given: string | undefined,
+  idOrPrefix: string | undefined,
   signal: AbortSignal,
 ): Promise<ExportSource> {
   const { datasets } = await answerOf(rest.GET('/api/client/datasets', { signal }))
-  const wanted = given === undefined ? datasets : [theOne(datasets, given, 'dataset', 'datasets')]
+  const wanted =
+    idOrPrefix === undefined ? datasets : [findUnique(datasets, idOrPrefix, 'dataset', 'datasets')]
   const total = wanted.reduce((sum, { episode_count }) => sum + episode_count, 0)
   return records('episodes', format, episodeColumns, total, async function* () {
     for (const dataset of wanted) yield* episodePages(rest, dataset, signal)
@@ -59,16 +64,31 @@ export async function episodeSource(
 
 const PAGE = 100
 const datasetColumns = [
-  ...['id', 'robot_id', 'robot_name', 'robot_type'],
-  ...['episode_count', 'size_mb', 'updated_at'],
+  'id',
+  'robot_id',
+  'robot_name',
+  'robot_type',
+  'episode_count',
+  'size_mb',
+  'updated_at',
 ]
 const episodeColumns = [
-  ...['id', 'episode_id', 'dataset_id', 'robot_id', 'robot_name', 'session_id', 'started_at', 'ended_at'],
-  ...['size_mb', 'success', 'uri', 'created_at'],
+  'id',
+  'episode_id',
+  'dataset_id',
+  'robot_id',
+  'robot_name',
+  'session_id',
+  'started_at',
+  'ended_at',
+  'size_mb',
+  'success',
+  'uri',
+  'created_at',
 ]
 
 async function* episodePages(rest: RestClient, dataset: Schemas['Dataset'], signal: AbortSignal) {
-  const whose = { dataset_id: dataset.id, robot_id: dataset.robot_id, robot_name: dataset.robot_name }
+  const datasetFields = { dataset_id: dataset.id, robot_id: dataset.robot_id, robot_name: dataset.robot_name }
   let before: string | undefined
   while (true) {
     const query = { limit: PAGE, ...(before !== undefined && { before }) }
@@ -77,7 +97,7 @@ async function* episodePages(rest: RestClient, dataset: Schemas['Dataset'], sign
       signal,
     })
     const { episodes } = await answerOf(page)
-    yield episodes.map((episode) => ({ ...episode, ...whose }))
+    yield episodes.map((episode) => ({ ...episode, ...datasetFields }))
     if (episodes.length < PAGE) return
     before = episodes.at(-1)?.id
   }

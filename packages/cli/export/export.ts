@@ -4,6 +4,7 @@ import type { Schemas } from '@wheelhouse/sdk'
 import type { Context } from '../context.ts'
 import { Failure } from '../failure.ts'
 import { robotId } from '../ids.ts'
+import { writeFileAtomically } from './atomic-file.ts'
 import {
   datasetSource,
   type ExportFormat,
@@ -12,7 +13,6 @@ import {
   sessionSource,
 } from './export-sources.ts'
 import { createProgress, type Progress } from './progress.ts'
-import { writeWhole } from './whole-file.ts'
 
 export interface ExportOptions {
   readonly format?: ExportFormat
@@ -36,7 +36,7 @@ export async function run(cli: Context, what: What, options: ExportOptions): Pro
   const progress = createProgress(cli, what, source, toFile || !cli.out.terminal)
   const path = isAbsolute(options.output) ? options.output : resolve(options.output)
   try {
-    if (toFile) await writeWhole(path, counted(source, progress))
+    if (toFile) await writeFileAtomically(path, counted(source, progress))
     else await pipeline(counted(source, progress), cli.terminal.stdout, { end: false })
   } catch (cause) {
     cli.signal.throwIfAborted()

@@ -16,14 +16,14 @@ export function createProgress(
   { out, terminal }: Context,
   what: string,
   { total, written }: ExportSource,
-  wanted: boolean,
+  enabled: boolean,
 ): Progress {
   let bytes = 0
-  const shown = wanted && terminal.stderr.isTTY === true && !out.json && !out.quiet
-  const known = total !== undefined && total > 0
+  const shown = enabled && terminal.stderr.isTTY === true && !out.json && !out.quiet
+  const hasTotal = total !== undefined && total > 0
   const bar = new SingleBar({
     stream: terminal.stderr,
-    format: known ? `${what} {bar} {value}/{total}  {size}` : `${what}  {size}  {duration_formatted}`,
+    format: hasTotal ? `${what} {bar} {value}/{total}  {size}` : `${what}  {size}  {duration_formatted}`,
     hideCursor: true,
     clearOnComplete: true,
     linewrap: null,

@@ -1,23 +1,26 @@
 import { answerOf, type Schemas } from '@wheelhouse/sdk'
 import type { Context } from '../context.ts'
-import { when } from '../views.ts'
+import { formatTime } from '../views.ts'
 
 /** The caller's API keys, those that work unless all are asked for. */
 export async function run(cli: Context, { all }: { all?: true }): Promise<void> {
   const { api_keys } = await answerOf(cli.rest.GET('/api/auth/api-keys'))
   cli.out.list(
-    api_keys.filter((key) => all || works(key)),
+    api_keys.filter((key) => all || isUsable(key)),
     [
-      { title: 'ID', value: ({ id }) => id, whole: true },
+      { title: 'ID', value: ({ id }) => id, noTruncate: true },
       { title: 'NAME', value: ({ name }) => name },
       { title: 'KEY', value: ({ prefix, last4 }) => `${prefix}…${last4}` },
-      { title: 'CREATED', value: ({ created_at }) => when(created_at) },
-      { title: 'LAST USED', value: ({ last_used_at }) => when(last_used_at) },
-      { title: 'ENDS', value: ({ expires_at, revoked_at }) => (revoked_at ? 'revoked' : when(expires_at)) },
+      { title: 'CREATED', value: ({ created_at }) => formatTime(created_at) },
+      { title: 'LAST USED', value: ({ last_used_at }) => formatTime(last_used_at) },
+      {
+        title: 'ENDS',
+        value: ({ expires_at, revoked_at }) => (revoked_at ? 'revoked' : formatTime(expires_at)),
+      },
     ],
     'No API keys. Create one with: wheelhouse keys create',
   )
 }
 
-const works = ({ revoked_at, expires_at }: Schemas['ApiKey']) =>
+const isUsable = ({ revoked_at, expires_at }: Schemas['ApiKey']) =>
   revoked_at === null && (expires_at === null || Date.parse(expires_at) > Date.now())

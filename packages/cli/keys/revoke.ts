@@ -1,17 +1,17 @@
 import { answerOf } from '@wheelhouse/sdk'
 import type { Context } from '../context.ts'
-import { theOne } from '../ids.ts'
+import { findUnique } from '../ids.ts'
 
 /** Revokes an API key for good. */
-export async function run(cli: Context, given: string): Promise<void> {
+export async function run(cli: Context, idOrName: string): Promise<void> {
   const { api_keys } = await answerOf(cli.rest.GET('/api/auth/api-keys'))
-  const key = theOne(
-    api_keys.filter(({ id, revoked_at }) => revoked_at === null || id === given),
-    given,
+  const key = findUnique(
+    api_keys.filter(({ id, revoked_at }) => revoked_at === null || id === idOrName),
+    idOrName,
     'API key',
     'keys list',
   )
-  await cli.ask.sure(
+  await cli.prompts.confirm(
     `Revoke the API key ${key.name} (${key.prefix}…${key.last4})? Whatever uses it stops working.`,
   )
   await answerOf(cli.rest.DELETE('/api/auth/api-keys/{id}', { params: { path: { id: key.id } } }))

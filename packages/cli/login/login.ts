@@ -3,13 +3,13 @@ import type { Context } from '../context.ts'
 import type { Credential, CredentialFile } from '../credentials/credential.ts'
 import { originOf } from '../credentials/identity.ts'
 import { sessionCredential } from '../credentials/renewal.ts'
-import { explained } from '../errors.ts'
+import { toFailure } from '../errors.ts'
 import { Failure } from '../failure.ts'
 import { createRequests } from '../requests.ts'
-import { painted } from '../text.ts'
+import { styled } from '../text.ts'
 import { openBrowser } from './browser.ts'
-import { showPerson } from './profile.ts'
-import { type Device, discover, pollForTokens, requestDevice } from './provider.ts'
+import { type Device, discover, pollForTokens, requestDevice } from './oidc-provider.ts'
+import { showAccount } from './profile.ts'
 
 interface Options {
   readonly apiKey?: true
@@ -22,27 +22,27 @@ export async function run(cli: Context, address: string | undefined, options: Op
   const signIn = options.apiKey ? withApiKey(cli, server) : inBrowser(cli, server, options.open === true)
   const [credential, account] = await signIn.catch((cause) => {
     if (cli.signal.aborted) throw cause // nothing to explain: the user ended it
-    throw explained(cause, server)
+    throw toFailure(cause, server)
   })
   const profileName = await cli.store.update((file) => {
-    const name = cli.chosenProfile ?? freeName(file, server)
+    const name = cli.selectedProfile ?? chooseProfileName(file, server)
     const profiles = { ...file.profiles, [name]: { server, credential } }
     return [{ ...file, current: name, profiles }, name] as const
   }, cli.signal)
-  cli.out.note(painted('green', 'You are signed in.'), ` Stored in ${cli.store.path}`)
-  showPerson(cli.out, account, { server, profileName, credential })
+  cli.out.note(styled('green', 'You are signed in.'), ` Stored in ${cli.store.path}`)
+  showAccount(cli.out, account, { server, profileName, credential })
 }
 
 /** The profile of that platform; else `default`, or the platform's name where another one is the default. */
-function freeName(file: CredentialFile, server: string): string {
+function chooseProfileName(file: CredentialFile, server: string): string {
   const { current, profiles } = file
   if (current !== undefined && profiles[current]?.server === server) return current
-  const known = Object.keys(profiles).find((name) => profiles[name]?.server === server)
-  return known ?? (profiles.default ? new URL(server).host : 'default')
+  const existing = Object.keys(profiles).find((name) => profiles[name]?.server === server)
+  return existing ?? (profiles.default ? new URL(server).host : 'default')
 }
 
 async function withApiKey(cli: Context, server: string) {
-  const key = await cli.ask.secret('API key')
+  const key = await cli.prompts.secret('API key')
   if (/[^\x21-\x7e]/.test(key)) throw new Failure('usage', 'That is no API key.')
   const account = await accountOf(cli, server, key)
   return [{ kind: 'api_key', key } satisfies Credential, account] as const
@@ -87,9 +87,9 @@ async function inBrowser(cli: Context, server: string, open: boolean) {
 }
 
 function showCode({ out }: Context, device: Device): void {
-  out.tell('Open this address in a browser, and sign in there:')
-  out.tell('  ', painted('bold', device.verification_uri_complete ?? device.verification_uri))
-  out.tell('It must show this code: ', painted('bold', device.user_code))
+  out.notice('Open this address in a browser, and sign in there:')
+  out.notice('  ', styled('bold', device.verification_uri_complete ?? device.verification_uri))
+  out.notice('It must show this code: ', styled('bold', device.user_code))
   out.note(`Waiting for you, at most ${Math.ceil(device.expires_in / 60)} minutes. Ctrl-C gives up.`)
 }
 

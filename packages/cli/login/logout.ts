@@ -1,11 +1,11 @@
 import type { Context } from '../context.ts'
 import type { Profile } from '../credentials/credential.ts'
 import { Failure } from '../failure.ts'
-import { revokeTokens } from './provider.ts'
+import { revokeTokens } from './oidc-provider.ts'
 
 /** Forgets sign-ins, here and at the identity provider. API keys stay good: they may be used elsewhere too. */
 export async function run(cli: Context, { all }: { all?: true }): Promise<void> {
-  const gone = await cli.store.update((file) => {
+  const removed = await cli.store.update((file) => {
     const names = all ? Object.keys(file.profiles) : [cli.identity.profileName]
     const found = names.flatMap((name): [string, Profile][] => {
       const profile = file.profiles[name]
@@ -17,13 +17,13 @@ export async function run(cli: Context, { all }: { all?: true }): Promise<void> 
     const profiles = Object.fromEntries(left)
     return [{ ...rest, ...(keeps && { current }), profiles }, found] as const
   }, cli.signal)
-  if (gone.length === 0 && !all) {
+  if (removed.length === 0 && !all) {
     throw new Failure(
       'not_signed_in',
       `You are not signed in as ${cli.identity.profileName}. See: wheelhouse profiles list`,
     )
   }
-  for (const [name, { server, credential }] of gone) {
+  for (const [name, { server, credential }] of removed) {
     cli.out.note(`Signed out of ${server} (${name}).`)
     if (credential.kind === 'api_key') {
       cli.out.note('Its API key still works. Revoke it in the console, or with: wheelhouse keys revoke')
@@ -34,5 +34,5 @@ export async function run(cli: Context, { all }: { all?: true }): Promise<void> 
   }
   if (cli.identity.fromEnvironment) cli.out.note('WHEELHOUSE_API_KEY is still set, and counts.')
   if (cli.out.json)
-    cli.out.document({ signed_out: gone.map(([name, { server }]) => ({ profile: name, server })) })
+    cli.out.document({ signed_out: removed.map(([name, { server }]) => ({ profile: name, server })) })
 }

@@ -2,15 +2,15 @@ import type { Schemas } from '@wheelhouse/sdk'
 import type { Credential } from '../credentials/credential.ts'
 import type { Output } from '../output.ts'
 
-export interface WhoIsIt {
+export interface SignInDetails {
   readonly server: string
   readonly profileName: string | undefined
   readonly credential: Credential
 }
 
 /** What `login` and `whoami` print. Never the credential itself. */
-export function showPerson(out: Output, account: Schemas['Profile'], who: WhoIsIt): void {
-  const { server, profileName, credential } = who
+export function showAccount(out: Output, account: Schemas['Profile'], signIn: SignInDetails): void {
+  const { server, profileName, credential } = signIn
   const kind = credential.kind === 'api_key' ? 'API key' : 'browser sign-in'
   const { id, email, display_name, roles } = account
   const shown = {

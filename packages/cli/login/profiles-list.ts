@@ -4,7 +4,10 @@ import type { Context } from '../context.ts'
 export async function run(cli: Context): Promise<void> {
   const { current, profiles } = await cli.store.read()
   const rows = Object.entries(profiles).map(([name, { server, credential }]) => ({
-    ...{ name, server, current: name === current, credential: credential.kind },
+    name,
+    server,
+    current: name === current,
+    credential: credential.kind,
     expires_at: credential.kind === 'session' ? credential.expires_at : null,
   }))
   cli.out.list(
@@ -12,7 +15,7 @@ export async function run(cli: Context): Promise<void> {
     [
       { title: '', value: (row) => (row.current ? '*' : ' ') },
       { title: 'NAME', value: ({ name }) => name },
-      { title: 'PLATFORM', value: ({ server }) => server, whole: true },
+      { title: 'PLATFORM', value: ({ server }) => server, noTruncate: true },
       { title: 'BY', value: ({ credential }) => (credential === 'api_key' ? 'API key' : 'browser') },
     ],
     'You are signed in nowhere. Sign in with: wheelhouse login',

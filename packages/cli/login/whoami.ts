@@ -1,11 +1,11 @@
 import { answerOf } from '@wheelhouse/sdk'
 import type { Context } from '../context.ts'
-import { showPerson } from './profile.ts'
+import { showAccount } from './profile.ts'
 
 /** Who the platform takes the caller for. */
 export async function run(cli: Context): Promise<void> {
   const { server, identity } = cli
   const account = await answerOf(cli.rest.GET('/api/auth/profile'))
   const profileName = identity.fromEnvironment ? undefined : identity.profileName
-  showPerson(cli.out, account, { server, profileName, credential: identity.required() })
+  showAccount(cli.out, account, { server, profileName, credential: identity.required() })
 }

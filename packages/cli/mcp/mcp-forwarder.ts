@@ -12,8 +12,8 @@ import {
   type StreamableHTTPClientTransport,
   type Transport,
 } from '@modelcontextprotocol/client'
-import type { Outcome } from '../exit-codes.ts'
-import { explain, failure, outcomeOfRefusal, refusalOf } from './mcp-refusal.ts'
+import type { ExitOutcome } from '../exit-codes.ts'
+import { errorMessage, failure, outcomeOfRefusal, refusalOf } from './mcp-errors.ts'
 
 /** More requests than this at a time are refused: nobody asks so much at once unless something runs wild. */
 export const MAX_PENDING = 256
@@ -22,7 +22,7 @@ const NOTIFICATION_TIMEOUT_MS = 10_000
 /** How long the platform may take for what the client has sent before its input ended. */
 const DRAIN_LIMIT_MS = 30_000
 
-export interface ForwarderParts {
+export interface ForwarderOptions {
   /** The messages of the client: standard input. Closed when the input ends. */
   readonly local: Pick<Transport, 'start' | 'onmessage' | 'onerror' | 'onclose'>
   /** Writes a message to the client; works also after the client's input has ended. */
@@ -39,11 +39,11 @@ export interface ForwarderParts {
 }
 
 /** What became of the requests of a client. */
-export interface Forwarded {
+export interface ForwardingResult {
   /** Requests that the platform did not answer, and answers that could not be written. */
   readonly undelivered: number
   /** The reason of the last one of them. */
-  readonly outcome: Outcome
+  readonly outcome: ExitOutcome
 }
 
 interface Pending {
@@ -58,30 +58,30 @@ interface Pending {
  * by the platform, or with an error that says why the platform did not.
  */
 export class McpForwarder {
-  readonly #parts: ForwarderParts
+  readonly #options: ForwarderOptions
   readonly #pending = new Map<RequestId, Pending>()
   /** Settles when the notifications so far have been passed on: what comes later may build on them. */
-  #told: Promise<void> = Promise.resolve()
+  #notificationsSent: Promise<void> = Promise.resolve()
   /** Settles when every message so far has been written to the client, or could not be. */
   #written: Promise<unknown> = Promise.resolve()
   #undelivered = 0
-  #outcome: Outcome = 'done'
+  #outcome: ExitOutcome = 'done'
   #drained: (() => void) | undefined
 
-  constructor(parts: ForwarderParts) {
-    this.#parts = parts
+  constructor(options: ForwarderOptions) {
+    this.#options = options
   }
 
   /** Forwards until the client's input ends and every request that came before is answered, or the time is up. */
-  async run(): Promise<Forwarded> {
-    const { local, remote, platform, report, signal } = this.#parts
+  async run(): Promise<ForwardingResult> {
+    const { local, remote, platform, report, signal } = this.#options
     const closed = Promise.withResolvers<void>()
     local.onmessage = (message) => this.#fromClient(message)
     local.onerror = (cause) => report(cause.message)
     local.onclose = () => closed.resolve()
     remote.onmessage = (message) => this.#fromPlatform(message)
     // Of every message and every stream that fails.
-    remote.onerror = (cause) => report(explain(cause, platform))
+    remote.onerror = (cause) => report(errorMessage(cause, platform))
     await remote.start()
     await local.start()
     await closed.promise
@@ -93,23 +93,23 @@ export class McpForwarder {
 
   /** Waits for the answers to all pending requests. */
   async #drain(): Promise<void> {
-    const { signal, drainLimitMs = DRAIN_LIMIT_MS } = this.#parts
+    const { signal, drainLimitMs = DRAIN_LIMIT_MS } = this.#options
     const limit = AbortSignal.any([signal, AbortSignal.timeout(drainLimitMs)])
-    const over = new Promise<void>((resolve) =>
+    const limitReached = new Promise<void>((resolve) =>
       limit.addEventListener('abort', () => resolve(), { once: true }),
     )
     const answered = new Promise<void>((resolve) => {
       this.#drained = resolve
       this.#settle()
     })
-    await Promise.race([over, Promise.all([answered, this.#told])])
+    await Promise.race([limitReached, Promise.all([answered, this.#notificationsSent])])
     if (signal.aborted) return
     const seconds = drainLimitMs / 1000
     for (const [id, { abort }] of this.#pending) {
       this.#refuse(id, new Error(`no answer came within ${seconds} s after the input had ended`))
       abort.abort()
     }
-    await Promise.race([over, this.#written])
+    await Promise.race([limitReached, this.#written])
   }
 
   /** Forgets a request that has its answer. */
@@ -119,12 +119,12 @@ export class McpForwarder {
   }
 
   #fromClient(message: JSONRPCMessage): void {
-    if (isJSONRPCRequest(message)) void this.#ask(message)
-    else if (isJSONRPCNotification(message)) this.#tell(message)
-    else this.#pass(message)
+    if (isJSONRPCRequest(message)) void this.#forwardRequest(message)
+    else if (isJSONRPCNotification(message)) this.#forwardNotification(message)
+    else this.#forward(message)
   }
 
-  async #ask(request: JSONRPCRequest): Promise<void> {
+  async #forwardRequest(request: JSONRPCRequest): Promise<void> {
     const { id } = request
     if (this.#pending.size >= MAX_PENDING) return this.#answer(failure(id, 'Too many requests at a time'))
     const pending = {
@@ -134,10 +134,10 @@ export class McpForwarder {
     }
     this.#pending.set(id, pending)
     const isOpen = () => this.#pending.get(id) === pending
-    await this.#told
+    await this.#notificationsSent
     if (!isOpen()) return
     try {
-      await this.#parts.remote.send(request, {
+      await this.#options.remote.send(request, {
         requestSignal: pending.abort.signal,
         onRequestStreamEnd: () => {
           if (isOpen()) this.#refuse(id, new Error('the connection ended before the answer came'))
@@ -150,20 +150,20 @@ export class McpForwarder {
 
   #refuse(id: RequestId, cause: unknown): void {
     const outcome = outcomeOfRefusal(cause)
-    if (outcome !== 'done') this.#lose(outcome)
-    this.#answer(refusalOf(id, cause, this.#parts.platform))
+    if (outcome !== 'done') this.#countUndelivered(outcome)
+    this.#answer(refusalOf(id, cause, this.#options.platform))
     this.#settle(id)
   }
 
-  #lose(outcome: Outcome): void {
+  #countUndelivered(outcome: ExitOutcome): void {
     this.#undelivered++
     this.#outcome = outcome
   }
 
-  #tell(notification: JSONRPCNotification): void {
+  #forwardNotification(notification: JSONRPCNotification): void {
     const cancelled = this.#cancelled(notification)
-    if (!cancelled?.enveloped) this.#pass(notification)
-    if (cancelled) void this.#told.then(() => cancelled.abort.abort())
+    if (!cancelled?.enveloped) this.#forward(notification)
+    if (cancelled) void this.#notificationsSent.then(() => cancelled.abort.abort())
   }
 
   /** The request that is to be cancelled; it gets no answer any more. */
@@ -175,10 +175,10 @@ export class McpForwarder {
     return pending
   }
 
-  #pass(message: JSONRPCMessage): void {
+  #forward(message: JSONRPCMessage): void {
     const signal = () => AbortSignal.timeout(NOTIFICATION_TIMEOUT_MS)
-    this.#told = this.#told
-      .then(() => this.#parts.remote.send(message, { requestSignal: signal() }))
+    this.#notificationsSent = this.#notificationsSent
+      .then(() => this.#options.remote.send(message, { requestSignal: signal() }))
       .catch(() => {}) // onerror tells
   }
 
@@ -197,13 +197,13 @@ export class McpForwarder {
   /** From now on every request to the platform carries the version both have agreed on. */
   #negotiated(message: JSONRPCMessage): void {
     const version = isJSONRPCResultResponse(message) ? message.result.protocolVersion : undefined
-    if (typeof version === 'string') this.#parts.remote.setProtocolVersion(version)
+    if (typeof version === 'string') this.#options.remote.setProtocolVersion(version)
   }
 
   #answer(message: JSONRPCMessage): void {
-    const written = this.#parts.write(message).catch((cause: Error) => {
-      this.#lose('refused')
-      this.#parts.report(cause.message)
+    const written = this.#options.write(message).catch((cause: Error) => {
+      this.#countUndelivered('refused')
+      this.#options.report(cause.message)
     })
     this.#written = Promise.all([this.#written, written])
   }

@@ -5,14 +5,14 @@ import {
   UnauthorizedError,
 } from '@modelcontextprotocol/client'
 import { StdioServerTransport } from '@modelcontextprotocol/server/stdio'
+import { CommandAborted } from '../command-aborted.ts'
 import type { Context } from '../context.ts'
-import { Ended } from '../ended.ts'
 import { Failure } from '../failure.ts'
 import { version } from '../version.ts'
 import { McpForwarder } from './mcp-forwarder.ts'
 
 /** The platform may be away when the client leaves: it is not waited for long. */
-const GOODBYE_LIMIT_MS = 2_000
+const TERMINATE_TIMEOUT_MS = 2_000
 
 /**
  * Forwards MCP between standard input and output and the platform. When the input ends, what was read from it is still
@@ -30,7 +30,7 @@ export async function run(cli: Context): Promise<void> {
   const interrupted = new AbortController()
   const leave = () => {
     // A client that reads no more has still sent what it has sent.
-    const reads = !(cli.signal.reason instanceof Ended && cli.signal.reason.outcome === 'done')
+    const reads = !(cli.signal.reason instanceof CommandAborted && cli.signal.reason.outcome === 'done')
     if (reads) interrupted.abort(cli.signal.reason)
     void local.close()
   }
@@ -43,7 +43,7 @@ export async function run(cli: Context): Promise<void> {
     const { server: platform } = cli
     const forwarder = new McpForwarder({ local, write, remote, platform, report, signal: interrupted.signal })
     const { undelivered, outcome } = await forwarder.run()
-    await goodbye(remote)
+    await terminateSession(remote)
     interrupted.signal.throwIfAborted()
     if (undelivered > 0) throw new Failure(outcome, `${undelivered} of the client's requests got no answer.`)
   } finally {
@@ -62,22 +62,22 @@ function writeLine({ terminal }: Context, message: JSONRPCMessage): Promise<void
 
 /** The stored credential, renewed when the platform refuses it. */
 function credentialOf({ token, identity }: Context): AuthProvider {
-  let shown = ''
+  let lastToken = ''
   return {
     token: async () => {
-      shown = await token()
-      return shown
+      lastToken = await token()
+      return lastToken
     },
     onUnauthorized: async () => {
-      if ((await identity.renewed(shown)) === undefined) throw new UnauthorizedError()
+      if ((await identity.renewed(lastToken)) === undefined) throw new UnauthorizedError()
     },
   }
 }
 
 /** Tells the platform that its MCP session is over, where it has made one. */
-async function goodbye(remote: StreamableHTTPClientTransport): Promise<void> {
-  const { promise: late, resolve } = Promise.withResolvers<void>()
-  const timer = setTimeout(resolve, GOODBYE_LIMIT_MS)
-  await Promise.race([remote.terminateSession().catch(() => {}), late])
+async function terminateSession(remote: StreamableHTTPClientTransport): Promise<void> {
+  const { promise: timedOut, resolve } = Promise.withResolvers<void>()
+  const timer = setTimeout(resolve, TERMINATE_TIMEOUT_MS)
+  await Promise.race([remote.terminateSession().catch(() => {}), timedOut])
   clearTimeout(timer)
 }

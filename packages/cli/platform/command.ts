@@ -1,39 +1,39 @@
 import type { Command } from 'commander'
-import type { Running } from '../commands.ts'
-import { integer } from '../values.ts'
+import type { LazyAction } from '../lazy-action.ts'
+import { integer } from '../option-parsers.ts'
 
 /** What else there is to read: the platform's health, and what it knows of the caller. */
-export function addPlatform(program: Command, running: Running): void {
+export function addPlatform(program: Command, lazyAction: LazyAction): void {
   program
     .command('status')
     .description('show whether the platform works; needs no sign-in')
-    .action(running(() => import('./status.ts')))
+    .action(lazyAction(() => import('./status.ts')))
   program
     .command('stats')
     .description('show your statistics, as a client or as an operator')
-    .action(running(() => import('./stats.ts')))
+    .action(lazyAction(() => import('./stats.ts')))
   program
     .command('schedule')
     .description('show when you are there to drive, and whether you could take a robot now')
-    .action(running(() => import('./schedule.ts')))
+    .action(lazyAction(() => import('./schedule.ts')))
   program
     .command('datasets')
     .description('list what your robots have recorded')
-    .action(running(() => import('./datasets.ts')))
+    .action(lazyAction(() => import('./datasets.ts')))
   const invoices = program.command('invoices').description('your monthly invoices')
   invoices
     .command('list')
     .description('list your invoices, newest first')
-    .action(running(() => import('./invoices-list.ts')))
+    .action(lazyAction(() => import('./invoices-list.ts')))
   invoices
     .command('show')
     .description('show an invoice with its sessions')
     .argument('<invoice>', 'its id, the beginning of that, or its month, such as 2026-10')
-    .action(running(() => import('./invoices-show.ts')))
+    .action(lazyAction(() => import('./invoices-show.ts')))
   program
     .command('notifications')
     .description('list your notifications, newest first')
     .option('--unread', 'only what is unread')
     .option('--limit <number>', 'at most so many', integer(1, 100), 50)
-    .action(running(() => import('./notifications.ts')))
+    .action(lazyAction(() => import('./notifications.ts')))
 }

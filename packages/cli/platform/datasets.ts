@@ -1,6 +1,6 @@
 import { answerOf } from '@wheelhouse/sdk'
 import type { Context } from '../context.ts'
-import { when } from '../views.ts'
+import { formatTime } from '../views.ts'
 
 /** What the caller's robots have recorded. */
 export async function run(cli: Context): Promise<void> {
@@ -8,12 +8,12 @@ export async function run(cli: Context): Promise<void> {
   cli.out.list(
     datasets,
     [
-      { title: 'ID', value: ({ id }) => id, whole: true },
+      { title: 'ID', value: ({ id }) => id, noTruncate: true },
       { title: 'ROBOT', value: ({ robot_name }) => robot_name },
       { title: 'TYPE', value: ({ robot_type }) => robot_type },
       { title: 'EPISODES', value: ({ episode_count }) => episode_count, right: true },
       { title: 'MB', value: ({ size_mb }) => size_mb, right: true },
-      { title: 'UPDATED', value: ({ updated_at }) => when(updated_at) },
+      { title: 'UPDATED', value: ({ updated_at }) => formatTime(updated_at) },
     ],
     'Nothing was recorded yet.',
   )

@@ -1,6 +1,6 @@
 import { answerOf } from '@wheelhouse/sdk'
 import type { Context } from '../context.ts'
-import { money, when } from '../views.ts'
+import { formatMoney, formatTime } from '../views.ts'
 
 /** A client's invoices. */
 export async function run(cli: Context): Promise<void> {
@@ -8,13 +8,17 @@ export async function run(cli: Context): Promise<void> {
   cli.out.list(
     invoices,
     [
-      { title: 'ID', value: ({ id }) => id, whole: true },
+      { title: 'ID', value: ({ id }) => id, noTruncate: true },
       { title: 'MONTH', value: ({ month }) => month },
       { title: 'STATUS', value: ({ status }) => status },
-      { title: 'TOTAL', value: ({ total_cents, currency }) => money(total_cents, currency), right: true },
+      {
+        title: 'TOTAL',
+        value: ({ total_cents, currency }) => formatMoney(total_cents, currency),
+        right: true,
+      },
       { title: 'SESSIONS', value: ({ session_count }) => session_count, right: true },
-      { title: 'ISSUED', value: ({ issued_at }) => when(issued_at) },
-      { title: 'PAID', value: ({ paid_at }) => when(paid_at) },
+      { title: 'ISSUED', value: ({ issued_at }) => formatTime(issued_at) },
+      { title: 'PAID', value: ({ paid_at }) => formatTime(paid_at) },
     ],
     'No invoices yet.',
   )

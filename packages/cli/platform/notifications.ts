@@ -1,7 +1,7 @@
 import { answerOf } from '@wheelhouse/sdk'
 import type { Context } from '../context.ts'
-import { painted } from '../text.ts'
-import { when } from '../views.ts'
+import { styled } from '../text.ts'
+import { formatTime } from '../views.ts'
 
 /** The caller's notifications. Reading them here does not mark them as read. */
 export async function run(cli: Context, { unread, limit }: { unread?: true; limit: number }): Promise<void> {
@@ -12,9 +12,9 @@ export async function run(cli: Context, { unread, limit }: { unread?: true; limi
   cli.out.list(
     notifications,
     [
-      { title: 'ID', value: ({ id }) => id, whole: true, right: true },
-      { title: 'WHEN', value: ({ created_at }) => when(created_at) },
-      { title: 'WHAT', value: ({ type, read_at }) => (read_at ? type : painted('bold', type)) },
+      { title: 'ID', value: ({ id }) => id, noTruncate: true, right: true },
+      { title: 'WHEN', value: ({ created_at }) => formatTime(created_at) },
+      { title: 'WHAT', value: ({ type, read_at }) => (read_at ? type : styled('bold', type)) },
       { title: 'MORE', value: ({ data }) => JSON.stringify(data) },
     ],
     'No notifications.',

@@ -1,7 +1,7 @@
 import { answerOf } from '@wheelhouse/sdk'
 import type { Context } from '../context.ts'
-import { painted } from '../text.ts'
-import { when } from '../views.ts'
+import { styled } from '../text.ts'
+import { formatTime } from '../views.ts'
 
 const WEEKDAYS = ['Monday', 'Tuesday', 'Wednesday', 'Thursday', 'Friday', 'Saturday', 'Sunday']
 
@@ -14,9 +14,9 @@ export async function run(cli: Context): Promise<void> {
   const { out } = cli
   out.result({ ...schedule, availability }, () => {
     const { available, reason, next_available_at } = availability
-    if (available) out.line(painted('green', 'You can take a robot now.'))
+    if (available) out.line(styled('green', 'You can take a robot now.'))
     else {
-      const next = when(next_available_at)
+      const next = formatTime(next_available_at)
       out.line(
         `You cannot take a robot now: ${(reason ?? 'unknown').replaceAll('_', ' ')}${next ? `; from ${next}` : ''}.`,
       )

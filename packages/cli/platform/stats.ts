@@ -2,8 +2,8 @@ import { answerOf, type Schemas } from '@wheelhouse/sdk'
 import type { Context } from '../context.ts'
 import { Failure } from '../failure.ts'
 import type { Output } from '../output.ts'
-import { painted } from '../text.ts'
-import { money } from '../views.ts'
+import { styled } from '../text.ts'
+import { formatMoney } from '../views.ts'
 
 /** The statistics of each role that the caller holds. */
 export async function run(cli: Context): Promise<void> {
@@ -23,13 +23,13 @@ export async function run(cli: Context): Promise<void> {
 
 function showClient(out: Output, stats: Schemas['ClientStats']): void {
   const { robots_by_status: robots, sessions_by_status: sessions } = stats
-  out.line(painted('bold', 'As a client'))
+  out.line(styled('bold', 'As a client'))
   out.record([
     ['Robots', `${robots.AVAILABLE} available, ${robots.IN_SESSION} in session, ${robots.OFFLINE} offline`],
     ['Sessions', `${sessions.ACTIVE + sessions.PAUSED} open, ${sessions.COMPLETED} completed`],
     ['Minutes', stats.minutes],
-    ['Spent this month', money(stats.spend_this_month_cents)],
-    ['Spent in all', money(stats.spend_total_cents)],
+    ['Spent this month', formatMoney(stats.spend_this_month_cents)],
+    ['Spent in all', formatMoney(stats.spend_total_cents)],
     ['Episodes', `${stats.episodes_collected}, ${stats.data_collected_mb} MB`],
     ['Ratings given', stats.average_rating?.toFixed(1)],
   ])
@@ -37,14 +37,14 @@ function showClient(out: Output, stats: Schemas['ClientStats']): void {
 
 function showOperator(out: Output, stats: Schemas['OperatorStats']): void {
   const { sessions_by_status: sessions } = stats
-  out.line(painted('bold', 'As an operator'))
+  out.line(styled('bold', 'As an operator'))
   out.record([
     ['Sessions', `${sessions.ACTIVE + sessions.PAUSED} open, ${sessions.COMPLETED} completed`],
     ['Hours', stats.hours.toFixed(1)],
-    ['Earned this month', money(stats.earnings_this_month_cents)],
-    ['Earned in all', money(stats.earnings_total_cents)],
-    ['Ready for payout', money(stats.available_for_payout_cents)],
-    ['Pending', money(stats.pending_earnings_cents)],
+    ['Earned this month', formatMoney(stats.earnings_this_month_cents)],
+    ['Earned in all', formatMoney(stats.earnings_total_cents)],
+    ['Ready for payout', formatMoney(stats.available_for_payout_cents)],
+    ['Pending', formatMoney(stats.pending_earnings_cents)],
     ['Robots away this month', `${stats.outage_seconds_this_month} s, not earned`],
     [
       'Rating',

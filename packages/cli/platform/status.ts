@@ -1,6 +1,6 @@
 import { answerOf } from '@wheelhouse/sdk'
 import type { Context } from '../context.ts'
-import { painted } from '../text.ts'
+import { styled } from '../text.ts'
 
 /** Whether the platform and its database work. Throws where they do not, so that scripts see it by the exit code. */
 export async function run(cli: Context): Promise<void> {
@@ -11,7 +11,7 @@ export async function run(cli: Context): Promise<void> {
   out.result({ server, ...health, clock_skew_seconds: skewS, stats }, () => {
     out.record([
       ['Platform', server],
-      ['Status', painted('green', health.status)],
+      ['Status', styled('green', health.status)],
       ['Robots', `${stats.robots_online} of ${stats.robots_total} online`],
       ['Active sessions', stats.sessions_active],
       ['Completed sessions', stats.sessions_completed],
@@ -19,7 +19,7 @@ export async function run(cli: Context): Promise<void> {
     ])
     if (Math.abs(skewS) > CLOCK_TOLERANCE_S) {
       out.note(
-        painted('yellow', `This machine's clock is ${Math.abs(skewS)} s ${skewS > 0 ? 'behind' : 'ahead'}.`),
+        styled('yellow', `This machine's clock is ${Math.abs(skewS)} s ${skewS > 0 ? 'behind' : 'ahead'}.`),
       )
     }
   })

@@ -26,18 +26,18 @@ const leaves = (command: Command): Command[] =>
 
 function section(command: Command, help: Help): string {
   const path: string[] = []
-  for (let at: Command | null = command; at; at = at.parent) path.unshift(at.name())
-  const usage = command.registeredArguments.map((one) => help.argumentTerm(one))
-  const words = command.registeredArguments.map((one, index) => {
-    const shown = one.required ? `<${usage[index]}>` : `[${usage[index]}]`
-    return { shown, description: help.argumentDescription(one) }
+  for (let current: Command | null = command; current; current = current.parent) path.unshift(current.name())
+  const usage = command.registeredArguments.map((argument) => help.argumentTerm(argument))
+  const argumentRows = command.registeredArguments.map((argument, index) => {
+    const shown = argument.required ? `<${usage[index]}>` : `[${usage[index]}]`
+    return { shown, description: help.argumentDescription(argument) }
   })
   const options = help
     .visibleOptions(command)
     .filter(({ long }) => long !== '--help')
     .map((option) => ({ shown: help.optionTerm(option), description: help.optionDescription(option) }))
-  const title = [...path, ...words.map(({ shown }) => shown)].join(' ')
-  const rows = [...words, ...options].map(({ shown, description }) =>
+  const title = [...path, ...argumentRows.map(({ shown }) => shown)].join(' ')
+  const rows = [...argumentRows, ...options].map(({ shown, description }) =>
     description ? `* \`${shown}\`: ${description}` : `* \`${shown}\``,
   )
   return `### \`${title}\`\n\n${sentence(command.description())}\n${rows.length > 0 ? `\n${rows.join('\n')}\n` : ''}`

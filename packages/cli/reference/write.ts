@@ -1,5 +1,5 @@
 import { readFile, writeFile } from 'node:fs/promises'
-import { announceCompletion } from '../completion/command.ts'
+import { declareCompletion } from '../completion/command.ts'
 import { createProgram } from '../program.ts'
 import { withReference } from './reference.ts'
 
@@ -7,8 +7,11 @@ import { withReference } from './reference.ts'
 
 const path = new URL('../../../docs/cli.md', import.meta.url)
 const program = createProgram({
-  ...{ env: {}, stdin: process.stdin, stdout: process.stdout, stderr: process.stderr },
+  env: {},
+  stdin: process.stdin,
+  stdout: process.stdout,
+  stderr: process.stderr,
   signal: new AbortController().signal,
 })
-announceCompletion(program)
+declareCompletion(program)
 await writeFile(path, withReference(await readFile(path, 'utf8'), program))

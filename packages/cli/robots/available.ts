@@ -1,6 +1,6 @@
 import { answerOf } from '@wheelhouse/sdk'
 import type { Context } from '../context.ts'
-import { when } from '../views.ts'
+import { formatTime } from '../views.ts'
 
 /** The robots that the caller may take as an operator. */
 export async function run(cli: Context): Promise<void> {
@@ -8,11 +8,11 @@ export async function run(cli: Context): Promise<void> {
   cli.out.list(
     robots,
     [
-      { title: 'ID', value: ({ id }) => id, whole: true },
+      { title: 'ID', value: ({ id }) => id, noTruncate: true },
       { title: 'NAME', value: ({ name }) => name },
       { title: 'TYPE', value: ({ robot_type }) => robot_type },
       { title: 'TAGS', value: ({ tags }) => tags.join(', ') },
-      { title: 'LAST HEARTBEAT', value: ({ last_heartbeat }) => when(last_heartbeat) },
+      { title: 'LAST HEARTBEAT', value: ({ last_heartbeat }) => formatTime(last_heartbeat) },
     ],
     'No robot of a type that you are certified for is available.',
   )

@@ -1,9 +1,9 @@
 import { type Command, Option } from 'commander'
-import type { Running } from '../commands.ts'
-import { integer, several } from '../values.ts'
+import type { LazyAction } from '../lazy-action.ts'
+import { collectValues, integer } from '../option-parsers.ts'
 
 /** `wheelhouse robots …`: the robots of their owner, and those that an operator may take. */
-export function addRobots(program: Command, running: Running): void {
+export function addRobots(program: Command, lazyAction: LazyAction): void {
   const robots = program.command('robots').description('your robots, and those that you may drive')
   robots
     .command('list')
@@ -13,16 +13,16 @@ export function addRobots(program: Command, running: Running): void {
     .option('--search <words>', 'only with all these words in name, type, hardware id or tags')
     .addOption(new Option('--limit <number>', 'at most so many').argParser(integer(1, 10_000)).default(50))
     .option('--offset <number>', 'leave out so many of the newest', integer(0, 10_000_000))
-    .action(running(() => import('./list.ts')))
+    .action(lazyAction(() => import('./list.ts')))
   robots
     .command('available')
     .description('list the robots that you may take as an operator')
-    .action(running(() => import('./available.ts')))
+    .action(lazyAction(() => import('./available.ts')))
   robots
     .command('show')
     .description('show one of your robots')
     .argument('<robot>', 'its id, the beginning of that, or its name')
-    .action(running(() => import('./show.ts')))
+    .action(lazyAction(() => import('./show.ts')))
   robots
     .command('logs')
     .description("print the newest lines of a robot's log, oldest first; as JSON Lines with --json")
@@ -33,7 +33,7 @@ export function addRobots(program: Command, running: Running): void {
         .default('debug'),
     )
     .option('--limit <number>', 'at most so many', integer(1, 10_000), 100)
-    .action(running(() => import('./logs.ts')))
+    .action(lazyAction(() => import('./logs.ts')))
   robots
     .command('register')
     .description('register a robot; its token is shown this once')
@@ -41,18 +41,18 @@ export function addRobots(program: Command, running: Running): void {
     .requiredOption('--type <type>', 'what kind of robot it is, such as so-101')
     .requiredOption('--hardware-id <id>', 'of its board; unique')
     .option('--stream-url <url>', 'where its video is')
-    .option('--tag <tag>', 'may be given several times', several)
+    .option('--tag <tag>', 'may be given several times', collectValues)
     .option('--notes <text>', 'what operators should know')
     .option('--require-certification', 'only operators certified for its type may take it')
     .option('--no-require-certification', 'every operator may; without either, the platform decides')
-    .action(running(() => import('./register.ts')))
+    .action(lazyAction(() => import('./register.ts')))
   robots
     .command('update')
     .description('change the settings of a robot')
     .argument('<robot>', 'its id, the beginning of that, or its name')
     .option('--name <name>')
     .option('--stream-url <url>', 'where its video is; "" for nowhere')
-    .option('--tag <tag>', 'instead of those it has; may be given several times', several)
+    .option('--tag <tag>', 'instead of those it has; may be given several times', collectValues)
     .option('--notes <text>', '"" for none')
     .option('--require-certification')
     .option('--no-require-certification')
@@ -73,15 +73,15 @@ export function addRobots(program: Command, running: Running): void {
         'error',
       ]),
     )
-    .action(running(() => import('./update.ts')))
+    .action(lazyAction(() => import('./update.ts')))
   robots
     .command('rotate-token')
     .description('replace the token of a robot; the old one stops working at once')
     .argument('<robot>', 'its id, the beginning of that, or its name')
-    .action(running(() => import('./rotate-token.ts')))
+    .action(lazyAction(() => import('./rotate-token.ts')))
   robots
     .command('remove')
     .description('remove a robot')
     .argument('<robot>', 'its id, the beginning of that, or its name')
-    .action(running(() => import('./remove.ts')))
+    .action(lazyAction(() => import('./remove.ts')))
 }

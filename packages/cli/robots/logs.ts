@@ -1,8 +1,8 @@
 import { answerOf, type RobotLogLevel, type Schemas } from '@wheelhouse/sdk'
 import type { Context } from '../context.ts'
 import { robotId } from '../ids.ts'
-import { painted, type Style } from '../text.ts'
-import { when } from '../views.ts'
+import { type Style, styled } from '../text.ts'
+import { formatTime } from '../views.ts'
 
 const PAGE = 200
 const STYLES: Readonly<Record<RobotLogLevel, Style>> = {
@@ -18,8 +18,8 @@ interface Options {
 }
 
 /** The newest lines of a robot's log, oldest first. */
-export async function run(cli: Context, given: string, { level, limit }: Options): Promise<void> {
-  const id = await robotId(cli, given)
+export async function run(cli: Context, idOrName: string, { level, limit }: Options): Promise<void> {
+  const id = await robotId(cli, idOrName)
   const lines: Schemas['RobotLogLine'][] = []
   for (let before: number | undefined; lines.length < limit; before = lines.at(-1)?.seq) {
     const size = Math.min(PAGE, limit - lines.length)
@@ -34,8 +34,8 @@ export async function run(cli: Context, given: string, { level, limit }: Options
     if (cli.out.json) cli.out.entry(line)
     else
       cli.out.line(
-        painted('dim', `${when(line.at)}  `),
-        painted(STYLES[line.level], line.level.padEnd(5)),
+        styled('dim', `${formatTime(line.at)}  `),
+        styled(STYLES[line.level], line.level.padEnd(5)),
         `  ${line.message}`,
       )
   }

@@ -18,11 +18,11 @@ export async function ownRobots(
 ): Promise<Schemas['Robot'][]> {
   const robots: Schemas['Robot'][] = []
   while (robots.length < limit) {
-    const asked = Math.min(PAGE, limit - robots.length)
-    const query = { ...filters, limit: asked, offset: offset + robots.length }
+    const pageSize = Math.min(PAGE, limit - robots.length)
+    const query = { ...filters, limit: pageSize, offset: offset + robots.length }
     const page = await answerOf(cli.rest.GET('/api/client/robots', { params: { query } }))
     robots.push(...page)
-    if (page.length < asked) break
+    if (page.length < pageSize) break
   }
   return robots
 }

@@ -14,7 +14,9 @@ interface Options {
 /** A new robot, with the token that it connects with. */
 export async function run(cli: Context, name: string, options: Options): Promise<void> {
   const body = {
-    ...{ name, robot_type: options.type, hardware_id: options.hardwareId },
+    name,
+    robot_type: options.type,
+    hardware_id: options.hardwareId,
     ...(options.streamUrl !== undefined && { stream_url: options.streamUrl }),
     ...(options.tag && { tags: options.tag }),
     ...(options.notes !== undefined && { notes: options.notes }),

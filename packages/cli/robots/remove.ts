@@ -3,10 +3,10 @@ import type { Context } from '../context.ts'
 import { robotId } from '../ids.ts'
 
 /** Removes a robot for good; refused while it is in an open session. */
-export async function run(cli: Context, given: string): Promise<void> {
-  const path = { id: await robotId(cli, given) }
+export async function run(cli: Context, idOrName: string): Promise<void> {
+  const path = { id: await robotId(cli, idOrName) }
   const robot = await answerOf(cli.rest.GET('/api/client/robots/{id}', { params: { path } }))
-  await cli.ask.sure(`Remove ${robot.name} (${robot.id})? That cannot be undone.`)
+  await cli.prompts.confirm(`Remove ${robot.name} (${robot.id})? That cannot be undone.`)
   await answerOf(cli.rest.DELETE('/api/client/robots/{id}', { params: { path } }))
   cli.out.result({ id: robot.id, removed: true }, () => cli.out.line(`${robot.name} is removed.`))
 }

@@ -4,10 +4,12 @@ import { robotId } from '../ids.ts'
 import { showConnection } from './view.ts'
 
 /** A new token; the connection made with the old one is dropped. */
-export async function run(cli: Context, given: string): Promise<void> {
-  const path = { id: await robotId(cli, given) }
+export async function run(cli: Context, idOrName: string): Promise<void> {
+  const path = { id: await robotId(cli, idOrName) }
   const robot = await answerOf(cli.rest.GET('/api/client/robots/{id}', { params: { path } }))
-  await cli.ask.sure(`Replace the token of ${robot.name}? It is disconnected until it has the new one.`)
-  const fresh = await answerOf(cli.rest.POST('/api/client/robots/{id}/token', { params: { path } }))
-  cli.out.result(fresh, () => showConnection(cli.out, { ...robot, ...fresh }))
+  await cli.prompts.confirm(
+    `Replace the token of ${robot.name}? It is disconnected until it has the new one.`,
+  )
+  const rotated = await answerOf(cli.rest.POST('/api/client/robots/{id}/token', { params: { path } }))
+  cli.out.result(rotated, () => showConnection(cli.out, { ...robot, ...rotated }))
 }

@@ -18,7 +18,7 @@ interface Options {
 }
 
 /** Changes what is named, and nothing else. */
-export async function run(cli: Context, given: string, options: Options): Promise<void> {
+export async function run(cli: Context, idOrName: string, options: Options): Promise<void> {
   const {
     name,
     streamUrl,
@@ -46,7 +46,7 @@ export async function run(cli: Context, given: string, options: Options): Promis
   if (Object.keys(body).length === 0) {
     throw new Failure('usage', 'Say what to change. See: wheelhouse robots update --help')
   }
-  const id = await robotId(cli, given)
+  const id = await robotId(cli, idOrName)
   const robot = await answerOf(cli.rest.PATCH('/api/client/robots/{id}', { params: { path: { id } }, body }))
   cli.out.result(robot, () => showRobot(cli.out, robot))
 }

@@ -1,15 +1,15 @@
 import type { Schemas } from '@wheelhouse/sdk'
 import type { Output } from '../output.ts'
 import type { Column } from '../table.ts'
-import { painted } from '../text.ts'
-import { statusPiece, when } from '../views.ts'
+import { styled } from '../text.ts'
+import { formatTime, statusPiece } from '../views.ts'
 
 export const robotColumns: readonly Column<Schemas['Robot']>[] = [
-  { title: 'ID', value: ({ id }) => id, whole: true },
+  { title: 'ID', value: ({ id }) => id, noTruncate: true },
   { title: 'NAME', value: ({ name }) => name },
   { title: 'TYPE', value: ({ robot_type }) => robot_type },
-  { title: 'STATUS', value: ({ status }) => statusPiece(status), whole: true },
-  { title: 'LAST HEARTBEAT', value: ({ last_heartbeat }) => when(last_heartbeat) },
+  { title: 'STATUS', value: ({ status }) => statusPiece(status), noTruncate: true },
+  { title: 'LAST HEARTBEAT', value: ({ last_heartbeat }) => formatTime(last_heartbeat) },
 ]
 
 const percent = (share: number) => `${Math.round(share * 100)} %`
@@ -25,8 +25,11 @@ export function showRobot(out: Output, robot: Schemas['RobotDetail']): void {
     ['Notes', robot.notes ?? undefined],
     ['Video', robot.stream_url || undefined],
     ['Control', robot.control_url],
-    ['Last heartbeat', when(robot.last_heartbeat)],
-    ['Battery', robot.battery === null ? undefined : `${percent(robot.battery)}, ${when(robot.battery_at)}`],
+    ['Last heartbeat', formatTime(robot.last_heartbeat)],
+    [
+      'Battery',
+      robot.battery === null ? undefined : `${percent(robot.battery)}, ${formatTime(robot.battery_at)}`,
+    ],
     ['Hours', robot.total_hours.toFixed(1)],
     ['Certification', robot.require_certification ? 'required' : 'not required'],
     ['Latency limit', `${robot.latency_limit_ms} ms`],
@@ -40,7 +43,7 @@ export function showRobot(out: Output, robot: Schemas['RobotDetail']): void {
       robot.low_battery_threshold === 0 ? 'never' : `below ${percent(robot.low_battery_threshold)}`,
     ],
     ['Log events', robot.log_event_level],
-    ['Registered', when(robot.created_at)],
+    ['Registered', formatTime(robot.created_at)],
   ])
 }
 
@@ -48,10 +51,10 @@ export function showRobot(out: Output, robot: Schemas['RobotDetail']): void {
 export function showConnection(out: Output, robot: { control_url: string; robot_token: string }): void {
   const { control_url, robot_token } = robot
   out.line()
-  out.line(painted('bold', 'Its token, shown this once:'))
+  out.line(styled('bold', 'Its token, shown this once:'))
   out.line(robot_token)
   out.line()
-  out.line(painted('bold', 'How it connects'), ', with @wheelhouse/sdk:')
+  out.line(styled('bold', 'How it connects'), ', with @wheelhouse/sdk:')
   for (const line of [
     "import { RobotLink } from '@wheelhouse/sdk'",
     'const link = new RobotLink({',

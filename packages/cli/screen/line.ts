@@ -1,13 +1,13 @@
-import { fitted, type Piece, widthOf } from '../text.ts'
+import { type Piece, truncate, widthOf } from '../text.ts'
 
 /** As much of a line as there is room for. */
-export function fittedLine(pieces: readonly Piece[], columns: number): Piece[] {
+export function truncateLine(pieces: readonly Piece[], columns: number): Piece[] {
   const kept: Piece[] = []
   let left = columns
   for (const piece of pieces) {
     const width = widthOf(piece)
     if (width > left) {
-      if (left > 0) kept.push(fitted(piece, left))
+      if (left > 0) kept.push(truncate(piece, left))
       return kept
     }
     kept.push(piece)

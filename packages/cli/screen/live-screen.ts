@@ -1,7 +1,7 @@
 import type { WriteStream } from 'node:tty'
 import type { Context } from '../context.ts'
-import { type Piece, rendered } from '../text.ts'
-import { fittedLine } from './line.ts'
+import { type Piece, renderPieces } from '../text.ts'
+import { truncateLine } from './line.ts'
 
 export interface ScreenSize {
   readonly columns: number
@@ -38,31 +38,31 @@ export function openLiveScreen({ out, terminal }: Context, draw: Draw): LiveScre
   const stdout = terminal.stdout as typeof terminal.stdout & Partial<WriteStream>
   let timer: NodeJS.Timeout | undefined
   let lastMs = 0
-  let soon = false
+  let isScheduled = false
   let closed = false
 
-  const frame = () => {
-    soon = false
+  const drawFrame = () => {
+    isScheduled = false
     lastMs = performance.now()
     // A terminal that does not keep up gets the newest picture later, not all of them.
-    if (!stdout.writableNeedDrain) out.raw(picture())
-    plan(IDLE_FRAME_MS)
+    if (!stdout.writableNeedDrain) out.raw(renderFrame())
+    scheduleFrame(IDLE_FRAME_MS)
   }
-  const picture = () => {
+  const renderFrame = () => {
     const size = { columns: stdout.columns ?? 80, rows: stdout.rows ?? 24 }
     const lines = draw(size)
       .slice(0, size.rows)
-      .map((pieces) => rendered(fittedLine(pieces, size.columns), out.coloured) + CLEAR_LINE)
+      .map((pieces) => renderPieces(truncateLine(pieces, size.columns), out.coloured) + CLEAR_LINE)
     return HOME + lines.join('\r\n') + CLEAR_BELOW
   }
-  const plan = (delayMs: number) => {
+  const scheduleFrame = (delayMs: number) => {
     clearTimeout(timer)
-    timer = setTimeout(frame, delayMs)
+    timer = setTimeout(drawFrame, delayMs)
   }
   const changed = () => {
-    if (closed || soon) return
-    soon = true
-    plan(Math.max(0, FRAME_MS - (performance.now() - lastMs)))
+    if (closed || isScheduled) return
+    isScheduled = true
+    scheduleFrame(Math.max(0, FRAME_MS - (performance.now() - lastMs)))
   }
   const close = () => {
     if (closed) return
@@ -77,6 +77,6 @@ export function openLiveScreen({ out, terminal }: Context, draw: Draw): LiveScre
   process.on('exit', close)
   stdout.on('resize', changed)
   out.raw(OPEN)
-  frame()
+  drawFrame()
   return { changed, close }
 }

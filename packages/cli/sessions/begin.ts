@@ -1,7 +1,7 @@
 import type { Context } from '../context.ts'
-import { actOnSession } from './acting.ts'
+import { runSessionAction } from './session-action.ts'
 
 /** Starts a planned session before its time. */
 export async function run(cli: Context, session: string): Promise<void> {
-  await actOnSession(cli, session, 'start')
+  await runSessionAction(cli, session, 'start')
 }

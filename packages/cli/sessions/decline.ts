@@ -1,7 +1,7 @@
 import type { Context } from '../context.ts'
-import { actOnSession } from './acting.ts'
+import { runSessionAction } from './session-action.ts'
 
 /** Refuses the time that the client asks for. */
 export async function run(cli: Context, session: string): Promise<void> {
-  await actOnSession(cli, session, 'decline_extension')
+  await runSessionAction(cli, session, 'decline_extension')
 }

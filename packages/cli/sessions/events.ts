@@ -6,8 +6,8 @@ import { logLine } from '../views.ts'
 const PAGE = 200
 
 /** The log of a session up to now. */
-export async function run(cli: Context, given: string, options: { after: number }): Promise<void> {
-  const id = await sessionId(cli, given)
+export async function run(cli: Context, idOrPrefix: string, options: { after: number }): Promise<void> {
+  const id = await sessionId(cli, idOrPrefix)
   for (let after = options.after; ; ) {
     const params = { path: { id }, query: { after, limit: PAGE } }
     const { events } = await answerOf(cli.rest.GET('/api/sessions/{id}/events', { params }))

@@ -3,8 +3,8 @@ import type { Context } from '../context.ts'
 import { sessionId } from '../ids.ts'
 
 /** Asks the operator for more time; the answer stands in the session's log. */
-export async function run(cli: Context, given: string, additionalMinutes: number): Promise<void> {
-  const params = { path: { id: await sessionId(cli, given) } }
+export async function run(cli: Context, idOrPrefix: string, additionalMinutes: number): Promise<void> {
+  const params = { path: { id: await sessionId(cli, idOrPrefix) } }
   const body = { additionalMinutes }
   const receipt = await answerOf(cli.rest.POST('/api/sessions/{id}/extend', { params, body }))
   cli.out.result(receipt, () => cli.out.line(receipt.message))

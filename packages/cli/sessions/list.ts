@@ -19,7 +19,8 @@ export async function run(cli: Context, { robot, limit, ...filter }: Options): P
   const found = new Map<string, Schemas['Session']>()
   for (let offset = 0; found.size < limit; offset += PAGE) {
     const query = {
-      ...{ ...filter, ...on },
+      ...filter,
+      ...on,
       limit: Math.min(PAGE, limit - found.size),
       offset,
     }

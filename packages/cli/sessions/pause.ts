@@ -1,7 +1,7 @@
 import type { Context } from '../context.ts'
-import { actOnSession } from './acting.ts'
+import { runSessionAction } from './session-action.ts'
 
 /** Pauses a session; the robot stops. */
 export async function run(cli: Context, session: string, { reason }: { reason?: string }): Promise<void> {
-  await actOnSession(cli, session, 'pause', reason)
+  await runSessionAction(cli, session, 'pause', reason)
 }

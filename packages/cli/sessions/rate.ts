@@ -6,11 +6,11 @@ import { showSession } from './view.ts'
 /** Stars for a completed session. */
 export async function run(
   cli: Context,
-  given: string,
+  idOrPrefix: string,
   rating: number,
   { comment = null }: { comment?: string | null },
 ): Promise<void> {
-  const params = { path: { id: await sessionId(cli, given) } }
+  const params = { path: { id: await sessionId(cli, idOrPrefix) } }
   const body = { rating, comment }
   const session = await answerOf(cli.rest.POST('/api/sessions/{id}/rate', { params, body }))
   cli.out.result(session, () => showSession(cli.out, session))

@@ -1,5 +1,5 @@
 import type { Context } from '../context.ts'
-import { type StartOptions, startSession } from './starting.ts'
+import { type StartOptions, startSession } from './start-session.ts'
 
 export async function run(cli: Context, robot: string, at: string, options: StartOptions): Promise<void> {
   await startSession(cli, robot, { ...options, at })

@@ -1,10 +1,10 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import { ApiError, answerOf, type Schemas } from '@wheelhouse/sdk'
 import type { Context } from '../context.ts'
-import { explained, mayPass } from '../errors.ts'
+import { isTransient, toFailure } from '../errors.ts'
 import { Failure } from '../failure.ts'
-import { isWhole, openSessions, theOne } from '../ids.ts'
-import { painted } from '../text.ts'
+import { findUnique, isFullId, openSessions } from '../ids.ts'
+import { styled } from '../text.ts'
 
 /** A stop that has got no answer by then is sent again; to send it twice does no harm. */
 const ANSWER_LIMIT_MS = 3_000
@@ -18,19 +18,19 @@ interface Options {
 type Stopped = Schemas['SessionDetail']
 
 /** Presses the emergency stop until the platform has recorded it. */
-export async function run(cli: Context, given: string | undefined, options: Options): Promise<void> {
+export async function run(cli: Context, idOrName: string | undefined, options: Options): Promise<void> {
   const limit = options.within === undefined ? undefined : AbortSignal.timeout(options.within * 1000)
   const until = limit ? AbortSignal.any([cli.signal, limit]) : cli.signal
-  const ids = await insisting(cli, until, () => sessionsMeant(cli, given, options))
+  const ids = await retryUntil(cli, until, () => resolveSessionIds(cli, idOrName, options))
   const results = await Promise.allSettled(
-    ids.map((id) => insisting(cli, until, () => press(cli, id, options))),
+    ids.map((id) => retryUntil(cli, until, () => requestStop(cli, id, options))),
   )
   const stopped = results.flatMap((result) => (result.status === 'fulfilled' ? [result.value] : []))
   if (cli.out.json) cli.out.document(stopped)
   else {
     for (const { id, robot_name } of stopped) {
       cli.out.line(
-        painted('bold', 'Stopped'),
+        styled('bold', 'Stopped'),
         ` ${robot_name}. Clear it with: wheelhouse sessions clear-stop ${id}`,
       )
     }
@@ -39,12 +39,16 @@ export async function run(cli: Context, given: string | undefined, options: Opti
   if (failed) throw failed.reason
 }
 
-async function sessionsMeant(cli: Context, given: string | undefined, { all }: Options): Promise<string[]> {
-  if (given !== undefined && isWhole(given)) return [given.toLowerCase()]
+async function resolveSessionIds(
+  cli: Context,
+  idOrName: string | undefined,
+  { all }: Options,
+): Promise<string[]> {
+  if (idOrName !== undefined && isFullId(idOrName)) return [idOrName.toLowerCase()]
   const open = await openSessions(cli)
-  if (given !== undefined) {
+  if (idOrName !== undefined) {
     const named = open.map(({ id, robot_name: name }) => ({ id, name }))
-    return [theOne(named, given, 'open session', 'sessions list').id]
+    return [findUnique(named, idOrName, 'open session', 'sessions list').id]
   }
   if (open.length === 0) throw new Failure('not_found', 'You have no open session.')
   if (open.length === 1 || all) return open.map(({ id }) => id)
@@ -52,7 +56,7 @@ async function sessionsMeant(cli: Context, given: string | undefined, { all }: O
   throw new Failure('usage', `Several sessions are open: ${ids}. Name one, or stop them with --all`)
 }
 
-async function press(cli: Context, id: string, { reason }: Options): Promise<Stopped> {
+async function requestStop(cli: Context, id: string, { reason }: Options): Promise<Stopped> {
   const body = { action: 'emergency_stop' as const, ...(reason !== undefined && { reason }) }
   const signal = AbortSignal.timeout(ANSWER_LIMIT_MS)
   const session = await answerOf(
@@ -63,25 +67,25 @@ async function press(cli: Context, id: string, { reason }: Options): Promise<Sto
 }
 
 /** Again and again while the platform is away, not ready or too busy. */
-async function insisting<T>(cli: Context, until: AbortSignal, work: () => Promise<T>): Promise<T> {
-  let told = false
+async function retryUntil<T>(cli: Context, until: AbortSignal, work: () => Promise<T>): Promise<T> {
+  let warned = false
   for (;;) {
     try {
       return await work()
     } catch (cause) {
-      if (!mayPass(cause)) throw cause
-      if (until.aborted) throw notKnown(cli)
-      if (!told) {
-        const why = explained(cause, cli.server).message
-        cli.out.tell(painted('red', 'The stop is not recorded yet'), `, trying again. ${why}`)
+      if (!isTransient(cause)) throw cause
+      if (until.aborted) throw unconfirmedStopFailure(cli)
+      if (!warned) {
+        const why = toFailure(cause, cli.server).message
+        cli.out.notice(styled('red', 'The stop is not recorded yet'), `, trying again. ${why}`)
       }
-      told = true
+      warned = true
     }
     await delay(RETRY_MS, undefined, { signal: until }).catch(() => {
-      throw notKnown(cli)
+      throw unconfirmedStopFailure(cli)
     })
   }
 }
 
-const notKnown = ({ server }: Context) =>
+const unconfirmedStopFailure = ({ server }: Context) =>
   new Failure('unreachable', `${server} has not confirmed the stop: do not trust that the robot stands.`)

@@ -2,8 +2,8 @@ import { reasonText } from '@wheelhouse/protocol'
 import type { Schemas } from '@wheelhouse/sdk'
 import type { Output } from '../output.ts'
 import type { Column } from '../table.ts'
-import { painted } from '../text.ts'
-import { money, statusPiece, when } from '../views.ts'
+import { styled } from '../text.ts'
+import { formatMoney, formatTime, statusPiece } from '../views.ts'
 
 type Session = Schemas['Session']
 
@@ -11,20 +11,20 @@ const centsOf = (session: Session) =>
   'operator_earnings_cents' in session ? session.operator_earnings_cents : session.client_charge_cents
 
 export const sessionColumns: readonly Column<Session>[] = [
-  { title: 'ID', value: ({ id }) => id, whole: true },
-  { title: 'STATUS', value: ({ status }) => statusPiece(status), whole: true },
+  { title: 'ID', value: ({ id }) => id, noTruncate: true },
+  { title: 'STATUS', value: ({ status }) => statusPiece(status), noTruncate: true },
   { title: 'ROBOT', value: ({ robot_name }) => robot_name },
   { title: 'OPERATOR', value: ({ operator_name }) => operator_name },
-  { title: 'STARTED', value: ({ started_at }) => when(started_at) },
+  { title: 'STARTED', value: ({ started_at }) => formatTime(started_at) },
   { title: 'MINUTES', value: ({ duration_minutes }) => duration_minutes, right: true },
-  { title: 'EUR', value: (session) => money(centsOf(session), '')?.trim(), right: true },
+  { title: 'EUR', value: (session) => formatMoney(centsOf(session), '')?.trim(), right: true },
   { title: 'RATED', value: ({ rating }) => rating, right: true },
 ]
 
 const requesters = { client: 'the owner', operator: 'the operator', admin: 'an admin' } as const
 const clearers = { owner: 'the owner or an admin', anyone: 'the owner, an admin or the operator' } as const
 const pendingUntil = (session: Schemas['SessionDetail']) =>
-  'earnings_pending_until' in session ? when(session.earnings_pending_until) : undefined
+  'earnings_pending_until' in session ? formatTime(session.earnings_pending_until) : undefined
 
 export function showSession(out: Output, session: Schemas['SessionDetail']): void {
   const { control, latency } = session
@@ -35,31 +35,33 @@ export function showSession(out: Output, session: Schemas['SessionDetail']): voi
     [
       'Stop',
       control.stop
-        ? painted('red', `${reasonText(control.stop.reason)}, since ${when(control.stop.at)}`)
+        ? styled('red', `${reasonText(control.stop.reason)}, since ${formatTime(control.stop.at)}`)
         : undefined,
     ],
     ['Stopped by', control.stop?.by_role ? requesters[control.stop.by_role] : undefined],
     ['Cleared by', control.stop ? clearers[control.stop.clearable_by] : undefined],
     [
       'Clearing',
-      control.stop?.clear_requested_at ? `asked for ${when(control.stop.clear_requested_at)}` : undefined,
+      control.stop?.clear_requested_at
+        ? `asked for ${formatTime(control.stop.clear_requested_at)}`
+        : undefined,
     ],
     ['Robot', `${session.robot_name} (${session.robot_type})`],
     ['Robot id', session.robot_id],
     ['Robot connection', isOpen(session) ? robotConnection(session) : undefined],
     ['Operator', session.operator_name],
     ['Operator connection', isOpen(session) ? operatorConnection(session) : undefined],
-    ['Planned for', when(session.scheduled_for)],
-    ['Started', when(session.started_at)],
-    ['Ended', when(session.ended_at)],
+    ['Planned for', formatTime(session.scheduled_for)],
+    ['Started', formatTime(session.started_at)],
+    ['Ended', formatTime(session.ended_at)],
     ['Why paused', reasonText(session.pause_reason) || undefined],
     ['Why ended', reasonText(session.end_reason) || undefined],
     ['Minutes', session.duration_minutes ?? undefined],
     ['Planned minutes', session.planned_minutes ?? undefined],
-    ['Planned end', when(session.planned_end)],
+    ['Planned end', formatTime(session.planned_end)],
     ['Paused', session.paused_seconds > 0 ? `${session.paused_seconds} s` : undefined],
     ['Robot away', session.outage_seconds > 0 ? `${session.outage_seconds} s, not billed` : undefined],
-    [charged, money(centsOf(session))],
+    [charged, formatMoney(centsOf(session))],
     ['Pending until', pendingUntil(session)],
     ['Rated', session.rating ?? undefined],
     ['Comment', session.rating_comment ?? undefined],
@@ -73,11 +75,11 @@ export function showSession(out: Output, session: Schemas['SessionDetail']): voi
 const isOpen = ({ status }: Schemas['SessionDetail']) => status === 'ACTIVE' || status === 'PAUSED'
 
 const robotConnection = ({ control }: Schemas['SessionDetail']) =>
-  control.connected ? painted('green', 'connected') : painted('red', 'not connected')
+  control.connected ? styled('green', 'connected') : styled('red', 'not connected')
 
 /** Returns what the state of a session says of its operator: an ACTIVE session that loses its operator is paused. */
 function operatorConnection({ status, pause_reason, control }: Schemas['SessionDetail']) {
   if (!control.operator_joined) return 'not connected yet'
-  if (status === 'ACTIVE') return painted('green', 'connected')
-  return pause_reason === 'operator_lost' ? painted('red', 'lost') : 'not known while paused'
+  if (status === 'ACTIVE') return styled('green', 'connected')
+  return pause_reason === 'operator_lost' ? styled('red', 'lost') : 'not known while paused'
 }

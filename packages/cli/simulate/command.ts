@@ -1,10 +1,10 @@
 import type { Command } from 'commander'
-import type { Running } from '../commands.ts'
-import { integer } from '../values.ts'
+import type { LazyAction } from '../lazy-action.ts'
+import { integer } from '../option-parsers.ts'
 import { MAX_ROBOTS } from './max-robots.ts'
 
 /** `wheelhouse simulate`: robots without robots. */
-export function addSimulate(program: Command, running: Running): void {
+export function addSimulate(program: Command, lazyAction: LazyAction): void {
   program
     .command('simulate')
     .description('let simulated robots connect as yours, until Ctrl-C; those of earlier calls come back')
@@ -17,5 +17,5 @@ export function addSimulate(program: Command, running: Running): void {
     .option('--name <name>', 'name of new ones, before their number', 'Simulated')
     .option('--token-file <file>', 'robots as their registration showed them, instead of your own')
     .option('--lines', 'line by line, also on a terminal')
-    .action(running(() => import('./simulate.ts')))
+    .action(lazyAction(() => import('./simulate.ts')))
 }

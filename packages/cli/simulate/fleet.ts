@@ -1,9 +1,9 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import { type LinkEnd, SimulatedRobot } from '@wheelhouse/sdk'
-import type { Enlisted } from './enlisted.ts'
+import type { RobotCredentials } from './robot-credentials.ts'
 
 /** How one robot stands. */
-export interface Member {
+export interface FleetMember {
   readonly id: string
   readonly name: string
   readonly robot: SimulatedRobot
@@ -14,7 +14,7 @@ export interface Member {
   readonly session: { readonly id: string; readonly status: string } | null
 }
 
-export type Told = Pick<Member, 'id' | 'name' | 'link' | 'reason' | 'session'>
+export type FleetMemberStatus = Pick<FleetMember, 'id' | 'name' | 'link' | 'reason' | 'session'>
 
 /** All at once would be a burst that no real fleet makes. */
 const STAGGER_MS = 50
@@ -22,47 +22,48 @@ const STAGGER_MS = 50
 const REFUSED_STATUS = 401
 const REFUSED_CODE = 4401
 /** Sessions are looked at, since a robot does not announce them. */
-const LOOK_MS = 200
+const POLL_INTERVAL_MS = 200
 
 /** Simulated robots that connect one after the other and stay until `close`. */
 export class Fleet {
-  readonly #members: Member[]
-  readonly #onChange: (member: Told) => void
+  readonly #members: FleetMember[]
+  readonly #onChange: (member: FleetMemberStatus) => void
   readonly #ended = Promise.withResolvers<void>()
-  readonly #leaving = new AbortController()
+  readonly #closing = new AbortController()
   readonly #timer: NodeJS.Timeout
 
-  constructor(robots: readonly Enlisted[], onChange: (member: Told) => void) {
+  constructor(robots: readonly RobotCredentials[], onChange: (member: FleetMemberStatus) => void) {
     this.#onChange = onChange
-    this.#members = robots.map((enlisted, index) => this.#member(enlisted, index))
-    this.#timer = setInterval(() => this.#look(), LOOK_MS)
+    this.#members = robots.map((credentials, index) => this.#member(credentials, index))
+    this.#timer = setInterval(() => this.#pollSessions(), POLL_INTERVAL_MS)
   }
 
-  get members(): readonly Member[] {
+  get members(): readonly FleetMember[] {
     return this.#members
   }
 
   /** Lets them connect; resolves when every one has ended for good, which `close` brings about. */
   async run(): Promise<void> {
     for (const { robot } of this.#members) {
-      if (this.#leaving.signal.aborted) break
+      if (this.#closing.signal.aborted) break
       robot.start().catch(() => {}) // onClosed tells
-      await delay(STAGGER_MS, undefined, { signal: this.#leaving.signal }).catch(() => {})
+      await delay(STAGGER_MS, undefined, { signal: this.#closing.signal }).catch(() => {})
     }
     await this.#ended.promise
   }
 
   /** Ends all of them: none is left connected, moving or standing in a session it does not know of. */
   async close(): Promise<void> {
-    this.#leaving.abort()
+    this.#closing.abort()
     clearInterval(this.#timer)
     await Promise.all(this.#members.map(({ robot }) => robot.close()))
     this.#ended.resolve()
   }
 
-  #member({ id, name, controlUrl, token, forget }: Enlisted, index: number): Member {
+  #member({ id, name, controlUrl, token, forget }: RobotCredentials, index: number): FleetMember {
     const robot = new SimulatedRobot({
-      ...{ url: controlUrl, token },
+      url: controlUrl,
+      token,
       onConnection: (link, code) =>
         this.#change(index, { link, reason: code === undefined ? '' : `close code ${code}` }),
       onClosed: (end) => {
@@ -78,7 +79,7 @@ export class Fleet {
     if (this.#members.every(({ link }) => link === 'closed')) this.#ended.resolve()
   }
 
-  #look(): void {
+  #pollSessions(): void {
     this.#members.forEach(({ robot, session: before }, index) => {
       const now = robot.link.session
       const session = now ? { id: now.session_id, status: now.status } : null
@@ -86,7 +87,7 @@ export class Fleet {
     })
   }
 
-  #change(index: number, part: Partial<Member>): void {
+  #change(index: number, part: Partial<FleetMember>): void {
     const before = this.#members[index]
     if (!before || before.link === 'closed') return
     const member = { ...before, ...part }

@@ -2,12 +2,12 @@ import type { Context } from '../context.ts'
 import { Failure } from '../failure.ts'
 import { openKeys } from '../screen/keys.ts'
 import { canDraw, openLiveScreen } from '../screen/live-screen.ts'
-import { painted } from '../text.ts'
-import { clockOf } from '../watch/event-words.ts'
-import { type Enlisted, enlist, enlistFrom } from './enlisted.ts'
-import { Fleet, type Told } from './fleet.ts'
+import { styled } from '../text.ts'
+import { clockOf } from '../watch/event-text.ts'
+import { Fleet, type FleetMemberStatus } from './fleet.ts'
 import { fleetScreen } from './fleet-screen.ts'
 import { MAX_ROBOTS } from './max-robots.ts'
+import { acquireRobots, loadRobots, type RobotCredentials } from './robot-credentials.ts'
 
 export interface SimulateOptions {
   readonly type: string
@@ -20,8 +20,8 @@ export interface SimulateOptions {
 export async function run(cli: Context, count: number | undefined, options: SimulateOptions): Promise<void> {
   const { tokenFile, type, name } = options
   const robots = tokenFile
-    ? await enlistFrom(tokenFile, count)
-    : await enlist(cli, { count: count ?? 1, type, name })
+    ? await loadRobots(tokenFile, count)
+    : await acquireRobots(cli, { count: count ?? 1, type, name })
   if (robots.length > MAX_ROBOTS) {
     throw new Failure(
       'usage',
@@ -34,25 +34,25 @@ export async function run(cli: Context, count: number | undefined, options: Simu
   throw new Failure('refused', `The platform wants none of the robots any more: ${reasons}`)
 }
 
-async function inLines(cli: Context, robots: readonly Enlisted[]): Promise<Fleet> {
+async function inLines(cli: Context, robots: readonly RobotCredentials[]): Promise<Fleet> {
   const { out } = cli
-  const tell = ({ id, name, link, reason, session }: Told) => {
+  const reportStatus = ({ id, name, link, reason, session }: FleetMemberStatus) => {
     const at = new Date().toISOString()
     if (out.json) return out.entry({ at, type: 'robot', robot_id: id, name, link, reason, session })
     const driven = session ? `  session ${session.id} ${session.status}` : ''
-    out.line(painted('dim', `${clockOf(at)}  `), `${name} ${link}${reason && `: ${reason}`}${driven}`)
+    out.line(styled('dim', `${clockOf(at)}  `), `${name} ${link}${reason && `: ${reason}`}${driven}`)
   }
-  const fleet = new Fleet(robots, tell)
-  await running(cli, fleet)
+  const fleet = new Fleet(robots, reportStatus)
+  await runUntilAborted(cli, fleet)
   return fleet
 }
 
-async function onScreen(cli: Context, robots: readonly Enlisted[]): Promise<Fleet> {
+async function onScreen(cli: Context, robots: readonly RobotCredentials[]): Promise<Fleet> {
   const fleet = new Fleet(robots, () => screen.changed())
   const screen = openLiveScreen(cli, (size) => fleetScreen(cli.server, fleet.members, size))
   const closeKeys = openKeys(cli.terminal, { typed: () => {} })
   try {
-    await running(cli, fleet)
+    await runUntilAborted(cli, fleet)
   } finally {
     closeKeys()
     screen.close()
@@ -60,7 +60,7 @@ async function onScreen(cli: Context, robots: readonly Enlisted[]): Promise<Flee
   return fleet
 }
 
-async function running(cli: Context, fleet: Fleet): Promise<void> {
+async function runUntilAborted(cli: Context, fleet: Fleet): Promise<void> {
   const leave = () => void fleet.close()
   cli.signal.addEventListener('abort', leave, { once: true })
   try {

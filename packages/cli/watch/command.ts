@@ -1,9 +1,9 @@
 import { type Command, InvalidArgumentError } from 'commander'
-import type { Running } from '../commands.ts'
-import { integer } from '../values.ts'
+import type { LazyAction } from '../lazy-action.ts'
+import { integer } from '../option-parsers.ts'
 
 /** `wheelhouse watch`: what happens in a session, or to robots, as it happens. */
-export function addWatch(program: Command, running: Running): void {
+export function addWatch(program: Command, lazyAction: LazyAction): void {
   program
     .command('watch')
     .description('watch a session live: state, telemetry, log and chat; s or space stops the robot')
@@ -12,7 +12,7 @@ export function addWatch(program: Command, running: Running): void {
     .option('--lines', 'line by line, also on a terminal')
     .option('--after <seq>', 'the log from behind this entry on', integer(0, Number.MAX_SAFE_INTEGER), 0)
     .option('--telemetry <rate>', 'samples a second at most, line by line; 0: none', rate, 1)
-    .action(running(() => import('./watch.ts')))
+    .action(lazyAction(() => import('./watch.ts')))
 }
 
 function rate(text: string): number {

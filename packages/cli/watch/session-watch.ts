@@ -3,8 +3,8 @@ import {
   type HubClient,
   type HubClientOptions,
   isFinalRefusal,
+  ObserverLink,
   ticketsOf,
-  WatcherLink,
 } from '@wheelhouse/sdk'
 import { isOpen, isOver, type WatchEvent } from './watch-event.ts'
 
@@ -18,7 +18,7 @@ export interface SessionWatchOptions {
   readonly sessionId: string
   /** The log is told from behind this entry on. */
   readonly after: number
-  readonly tell: (event: WatchEvent) => void
+  readonly onEvent: (event: WatchEvent) => void
 }
 
 const STOP_REASON = 'stopped by a watcher'
@@ -28,7 +28,7 @@ export class SessionWatch {
   readonly #options: SessionWatchOptions
   readonly #hub: HubClient
   readonly #ended = Promise.withResolvers<void>()
-  #link: WatcherLink | undefined
+  #link: ObserverLink | undefined
   #status: unknown
   #caughtUp = false
   #closed = false
@@ -36,9 +36,9 @@ export class SessionWatch {
   constructor(options: SessionWatchOptions) {
     this.#options = options
     this.#hub = options.hub({
-      onConnected: () => this.#tell({ type: 'hub', state: 'connected' }),
-      onDisconnected: (reason) => this.#tell({ type: 'hub', state: 'disconnected', reason }),
-      onError: (cause) => this.#problem(cause),
+      onConnected: () => this.#emit({ type: 'hub', state: 'connected' }),
+      onDisconnected: (reason) => this.#emit({ type: 'hub', state: 'disconnected', reason }),
+      onError: (cause) => this.#reportProblem(cause),
       onClosed: (reason) => this.#ended.reject(reason.cause ?? reason),
     })
     // Whoever fails to connect learns it from `run`.
@@ -57,10 +57,10 @@ export class SessionWatch {
       {
         onSession: (session) => this.#onSession(session),
         onEvent: (event) => this.#onEvent(event),
-        onTyping: ({ display_name: name }) => this.#tell({ type: 'typing', name }),
+        onTyping: ({ display_name: name }) => this.#emit({ type: 'typing', name }),
         // A refusal ends the watching, and is told then.
-        onError: (cause) => isFinalRefusal(cause) || this.#problem(cause),
-        onReset: () => this.#problem('the log of the session starts over'),
+        onError: (cause) => isFinalRefusal(cause) || this.#reportProblem(cause),
+        onReset: () => this.#reportProblem('the log of the session starts over'),
       },
       { after },
     )
@@ -80,17 +80,18 @@ export class SessionWatch {
 
   /** Stops the robot and keeps it stopped: over the gateway, and over the hub too while the gateway is away. */
   stop(): void {
-    if (!isOpen(this.#status)) return this.#problem('the session is not open: there is nothing to stop')
-    this.#tell({ type: 'stop', state: 'pressed' })
+    if (!isOpen(this.#status)) return this.#reportProblem('the session is not open: there is nothing to stop')
+    this.#emit({ type: 'stop', state: 'pressed' })
     const { sessionId } = this.#options
-    const ways: Promise<unknown>[] = []
-    if (this.#link && this.#link.connection !== 'closed') ways.push(this.#link.stop(STOP_REASON))
+    const attempts: Promise<unknown>[] = []
+    if (this.#link && this.#link.connection !== 'closed') attempts.push(this.#link.stop(STOP_REASON))
     if (this.#link?.connection !== 'online') {
-      ways.push(this.#hub.action(sessionId, 'emergency_stop', STOP_REASON))
+      attempts.push(this.#hub.action(sessionId, 'emergency_stop', STOP_REASON))
     }
-    Promise.any(ways).then(
-      () => this.#tell({ type: 'stop', state: 'recorded' }),
-      (cause: AggregateError) => this.#problem(`the stop did not get through: ${cause.errors.map(wordsOf)}`),
+    Promise.any(attempts).then(
+      () => this.#emit({ type: 'stop', state: 'recorded' }),
+      (cause: AggregateError) =>
+        this.#reportProblem(`the stop did not get through: ${cause.errors.map(messageOf)}`),
     )
   }
 
@@ -116,60 +117,60 @@ export class SessionWatch {
     await this.#link?.close()
   }
 
-  #tell(event: WatchEvent): void {
-    if (!this.#closed) this.#options.tell(event)
+  #emit(event: WatchEvent): void {
+    if (!this.#closed) this.#options.onEvent(event)
   }
 
-  #problem(cause: unknown): void {
-    this.#tell({ type: 'problem', message: wordsOf(cause) })
+  #reportProblem(cause: unknown): void {
+    this.#emit({ type: 'problem', message: messageOf(cause) })
   }
 
   #onSession(session: WatchedSession): void {
     this.#status = session.status
-    this.#tell({ type: 'session', session })
-    this.#follow()
+    this.#emit({ type: 'session', session })
+    this.#connectGateway()
   }
 
   #onEvent({ type, ...entry }: SessionLogEvent): void {
-    this.#tell({ type: 'event', event: type, ...entry })
+    this.#emit({ type: 'event', event: type, ...entry })
     // While catching up the log tells of the past; the session itself has told how it stands.
     if (!this.#caughtUp || typeof entry.data.status !== 'string') return
     this.#status = entry.data.status
-    this.#follow()
+    this.#connectGateway()
     this.#finishIfOver()
   }
 
   #finishIfOver(): void {
     if (!isOver(this.#status)) return
-    this.#tell({ type: 'end', reason: `the session is ${this.#status}` })
+    this.#emit({ type: 'end', reason: `the session is ${this.#status}` })
     this.#ended.resolve()
   }
 
   /** An open session is watched at the gateway too. */
-  #follow(): void {
+  #connectGateway(): void {
     if (!isOpen(this.#status) || this.#link || this.#closed) return
     const { baseUrl, token, sessionId } = this.#options
-    const link = new WatcherLink({
+    const link = new ObserverLink({
       getTicket: ticketsOf({ baseUrl, token, sessionId, part: 'watch' }),
       // The hub knows when the session is over; until then the robot may come back.
       offlinePatienceMs: Number.POSITIVE_INFINITY,
       onConnection: (state, code) =>
-        this.#tell({ type: 'link', state, ...(code !== undefined && { reason: `close code ${code}` }) }),
+        this.#emit({ type: 'link', state, ...(code !== undefined && { reason: `close code ${code}` }) }),
       onState: ({ status, robot_connected, stop }) =>
-        this.#tell({ type: 'state', status, robot_connected, stop }),
-      onTelemetry: (data) => this.#tell({ type: 'telemetry', data }),
-      onLog: ({ level, message, dropped }) => this.#tell({ type: 'log', level, message, dropped }),
-      onBattery: ({ battery }) => this.#tell({ type: 'battery', battery }),
+        this.#emit({ type: 'state', status, robot_connected, stop }),
+      onTelemetry: (data) => this.#emit({ type: 'telemetry', data }),
+      onLog: ({ level, message, dropped }) => this.#emit({ type: 'log', level, message, dropped }),
+      onBattery: ({ battery }) => this.#emit({ type: 'battery', battery }),
       onLatency: ({ operator_ms, robot_ms }) =>
-        this.#tell({ type: 'latency', operator_ms, robot_ms, own_ms: this.ownLatencyMs }),
-      onError: (cause) => this.#problem(`gateway: ${wordsOf(cause)}`),
-      onClosed: ({ reason }) => this.#tell({ type: 'link', state: 'closed', reason }),
+        this.#emit({ type: 'latency', operator_ms, robot_ms, own_ms: this.ownLatencyMs }),
+      onError: (cause) => this.#reportProblem(`gateway: ${messageOf(cause)}`),
+      onClosed: ({ reason }) => this.#emit({ type: 'link', state: 'closed', reason }),
     })
     this.#link = link
     link.connect().catch(() => {}) // onClosed tells
   }
 }
 
-function wordsOf(cause: unknown): string {
+function messageOf(cause: unknown): string {
   return cause instanceof Error ? cause.message : String(cause)
 }

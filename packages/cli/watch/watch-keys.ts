@@ -1,15 +1,21 @@
 import { CHAT_BODY_MAX } from '@wheelhouse/protocol'
 
-export type WatchAct = { readonly act: 'stop' | 'quit' } | { readonly act: 'chat'; readonly text: string }
+export type WatchAction =
+  | { readonly action: 'stop' | 'quit' }
+  | { readonly action: 'chat'; readonly text: string }
 
 const ESCAPE = '\u001b'
 const CTRL_D = '\u0004'
 /** Longer sequences (arrow and function keys), Escape alone, or any one character. */
 // biome-ignore lint/suspicious/noControlCharactersInRegex: escape begins what a terminal sends for such keys
 const strokes = /\u001b[[O][0-9;]*[A-Za-z~]|[\s\S]/gu
-const ACTS: Readonly<Record<string, 'stop' | 'quit'>> = {
-  ...{ s: 'stop', S: 'stop', ' ': 'stop' },
-  ...{ q: 'quit', Q: 'quit', [CTRL_D]: 'quit' },
+const ACTIONS: Readonly<Record<string, 'stop' | 'quit'>> = {
+  s: 'stop',
+  S: 'stop',
+  ' ': 'stop',
+  q: 'quit',
+  Q: 'quit',
+  [CTRL_D]: 'quit',
 }
 
 /** What is typed while watching: single keys, or a line of chat once `c` was pressed. */
@@ -22,22 +28,22 @@ export class WatchKeys {
   }
 
   /** Takes in what was typed; answers with what it asks for, in order. */
-  typed(text: string): WatchAct[] {
+  typed(text: string): WatchAction[] {
     return (text.match(strokes) ?? []).flatMap((stroke) =>
       this.#input === null ? this.#key(stroke) : this.#write(stroke, this.#input),
     )
   }
 
-  #key(stroke: string): WatchAct[] {
+  #key(stroke: string): WatchAction[] {
     if (stroke === 'c' || stroke === 'C') this.#input = ''
-    const act = ACTS[stroke]
-    return act ? [{ act }] : []
+    const action = ACTIONS[stroke]
+    return action ? [{ action }] : []
   }
 
-  #write(stroke: string, line: string): WatchAct[] {
+  #write(stroke: string, line: string): WatchAction[] {
     if (stroke === '\r' || stroke === '\n') {
       this.#input = null
-      return line.trim() === '' ? [] : [{ act: 'chat', text: line }]
+      return line.trim() === '' ? [] : [{ action: 'chat', text: line }]
     }
     if (stroke === ESCAPE) this.#input = null
     else if (stroke === '\u007f' || stroke === '\b') this.#input = Array.from(line).slice(0, -1).join('')

@@ -1,8 +1,8 @@
 import { reasonText } from '@wheelhouse/protocol'
 import type { Output } from '../output.ts'
-import { painted } from '../text.ts'
-import { clockOf, wordsOf } from './event-words.ts'
-import { telemetryWords } from './telemetry-words.ts'
+import { styled } from '../text.ts'
+import { clockOf, eventText } from './event-text.ts'
+import { telemetryText } from './telemetry-text.ts'
 import type { WatchEvent } from './watch-event.ts'
 
 /** Writes what happens line by line: JSON Lines with `--json`, and else lines for people. */
@@ -10,7 +10,7 @@ export function watchLines(out: Output, { samplesPerSecond }: { samplesPerSecond
   let nextSampleMs = Number.NEGATIVE_INFINITY
 
   /** Samples are a stream of their own: as many are told as are wanted, the others left out. */
-  const isTold = (event: WatchEvent) => {
+  const shouldPrint = (event: WatchEvent) => {
     if (event.type !== 'telemetry') return true
     const nowMs = performance.now()
     if (samplesPerSecond === 0 || nowMs < nextSampleMs) return false
@@ -19,39 +19,39 @@ export function watchLines(out: Output, { samplesPerSecond }: { samplesPerSecond
   }
 
   return (event: WatchEvent): void => {
-    if (!isTold(event)) return
+    if (!shouldPrint(event)) return
     // Of the log the time is the platform's, of everything else the moment at which it came.
     if (out.json) return out.entry({ at: new Date().toISOString(), ...event })
-    const told = lineOf(event)
-    if (told === undefined) return
+    const line = lineOf(event)
+    if (line === undefined) return
     const time = event.type === 'event' ? clockOf(event.at) : clockOf(Date.now())
-    if (told.aside) out.note(painted('dim', `${time}  ${told.text}`))
-    else out.line(painted('dim', `${time}  `), told.text)
+    if (line.isDiagnostic) out.note(styled('dim', `${time}  ${line.text}`))
+    else out.line(styled('dim', `${time}  `), line.text)
   }
 }
 
 interface Line {
   readonly text: string
   /** About the watching, not about what is watched. */
-  readonly aside?: true
+  readonly isDiagnostic?: true
 }
 
 function lineOf(event: WatchEvent): Line | undefined {
   switch (event.type) {
     case 'hub':
-      return { text: `hub ${event.state}${event.reason ? `: ${event.reason}` : ''}`, aside: true }
+      return { text: `hub ${event.state}${event.reason ? `: ${event.reason}` : ''}`, isDiagnostic: true }
     case 'link':
-      return { text: `gateway ${event.state}${event.reason ? `: ${event.reason}` : ''}`, aside: true }
+      return { text: `gateway ${event.state}${event.reason ? `: ${event.reason}` : ''}`, isDiagnostic: true }
     case 'problem':
-      return { text: event.message, aside: true }
+      return { text: event.message, isDiagnostic: true }
     case 'session':
       return { text: `session ${event.session.id} is ${event.session.status}` }
     case 'event':
-      return { text: wordsOf(event) }
+      return { text: eventText(event) }
     case 'state':
       return { text: stateText(event) }
     case 'telemetry':
-      return { text: `telemetry: ${telemetryWords(event.data)}` }
+      return { text: `telemetry: ${telemetryText(event.data)}` }
     case 'log':
       return { text: `robot ${event.level}: ${event.message}` }
     case 'battery':

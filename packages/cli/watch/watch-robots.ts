@@ -4,11 +4,11 @@ import type { Context } from '../context.ts'
 import { ownRobots } from '../robots/own-robots.ts'
 import { openKeys } from '../screen/keys.ts'
 import { canDraw, openLiveScreen, type ScreenSize } from '../screen/live-screen.ts'
-import { type Piece, painted } from '../text.ts'
+import { type Piece, styled } from '../text.ts'
 import { statusPiece } from '../views.ts'
-import { clockOf } from './event-words.ts'
+import { clockOf } from './event-text.ts'
 
-type Known = ReadonlyMap<string, RobotStatusEvent>
+type RobotsById = ReadonlyMap<string, RobotStatusEvent>
 
 /** The live board of the robots that the caller may see, until somebody has seen enough. */
 export async function watchRobots(cli: Context, { lines }: { lines?: true }): Promise<void> {
@@ -35,7 +35,7 @@ async function inLines(cli: Context, names: ReadonlyMap<string, string>): Promis
     const name = names.get(robot.robot_id)
     if (out.json) return out.entry({ at, type: 'robot', ...robot, ...(name !== undefined && { name }) })
     out.line(
-      painted('dim', `${clockOf(at)}  `),
+      styled('dim', `${clockOf(at)}  `),
       `${robot.robot_id}  `,
       statusPiece(robot.status),
       `  ${name ?? ''}`,
@@ -45,14 +45,14 @@ async function inLines(cli: Context, names: ReadonlyMap<string, string>): Promis
     if (out.json) out.entry({ at: new Date().toISOString(), type: 'hub', state })
     else out.note(`hub ${state}`)
   }
-  const told = new Map<string, string>()
-  await followed(cli, {
+  const lastStatuses = new Map<string, string>()
+  await followBoard(cli, {
     hub,
     update: (update) => {
       for (const robot of update.kind === 'list' ? update.robots : [update.robot]) {
         // A list after a reconnect repeats what is known; heartbeats alone are no news.
-        if (told.get(robot.robot_id) === robot.status) continue
-        told.set(robot.robot_id, robot.status)
+        if (lastStatuses.get(robot.robot_id) === robot.status) continue
+        lastStatuses.set(robot.robot_id, robot.status)
         line(robot)
       }
     },
@@ -60,26 +60,26 @@ async function inLines(cli: Context, names: ReadonlyMap<string, string>): Promis
 }
 
 async function onScreen(cli: Context, names: ReadonlyMap<string, string>): Promise<void> {
-  let known: Known = new Map()
+  let robotsById: RobotsById = new Map()
   let hub = 'connecting'
   const done = new AbortController()
-  const screen = openLiveScreen(cli, (size) => boardScreen({ known, names, hub, size }))
+  const screen = openLiveScreen(cli, (size) => boardScreen({ robotsById, names, hub, size }))
   const closeKeys = openKeys(cli.terminal, {
-    typed: (text) => LEAVE.some((key) => text.includes(key)) && done.abort(),
+    typed: (text) => QUIT_KEYS.some((key) => text.includes(key)) && done.abort(),
     ended: () => done.abort(),
   })
   try {
-    await followed(cli, {
+    await followBoard(cli, {
       until: done.signal,
       hub: (state) => {
         hub = state
         screen.changed()
       },
       update: (update) => {
-        known =
+        robotsById =
           update.kind === 'list'
             ? new Map(update.robots.map((robot) => [robot.robot_id, robot]))
-            : new Map(known).set(update.robot.robot_id, update.robot)
+            : new Map(robotsById).set(update.robot.robot_id, update.robot)
         screen.changed()
       },
     })
@@ -90,51 +90,50 @@ async function onScreen(cli: Context, names: ReadonlyMap<string, string>): Promi
 }
 
 /** q, and Ctrl-D. */
-const LEAVE = ['q', 'Q', '\u0004']
+const QUIT_KEYS = ['q', 'Q', '\u0004']
 const ORDER = ['IN_SESSION', 'AVAILABLE', 'OFFLINE']
 
-function boardScreen(parts: {
-  known: Known
+function boardScreen(options: {
+  robotsById: RobotsById
   names: ReadonlyMap<string, string>
   hub: string
   size: ScreenSize
 }): Piece[][] {
-  const { known, names, hub, size } = parts
-  const robots = [...known.values()].sort(
-    (one, other) =>
-      ORDER.indexOf(one.status) - ORDER.indexOf(other.status) || one.robot_id.localeCompare(other.robot_id),
+  const { robotsById, names, hub, size } = options
+  const robots = [...robotsById.values()].sort(
+    (a, b) => ORDER.indexOf(a.status) - ORDER.indexOf(b.status) || a.robot_id.localeCompare(b.robot_id),
   )
   const count = (status: string) => robots.filter((robot) => robot.status === status).length
   const head: Piece[][] = [
     [
-      painted('bold', `${robots.length} robots`),
+      styled('bold', `${robots.length} robots`),
       `  ${ORDER.map((status) => `${count(status)} ${status}`).join(', ')}  `,
-      hub === 'connected' ? '' : painted('yellow', `hub ${hub}`),
+      hub === 'connected' ? '' : styled('yellow', `hub ${hub}`),
     ],
     [],
   ]
-  const room = Math.max(0, size.rows - head.length - 2)
-  const hidden = robots.length - room
+  const availableRows = Math.max(0, size.rows - head.length - 2)
+  const hidden = robots.length - availableRows
   const rows = robots
-    .slice(0, room)
+    .slice(0, availableRows)
     .map(({ robot_id, status, last_heartbeat }): Piece[] => [
       `${robot_id}  `,
       statusPiece(status.padEnd(10)),
-      painted('dim', `  ${last_heartbeat ? clockOf(last_heartbeat) : '–'.padEnd(8)}  `),
+      styled('dim', `  ${last_heartbeat ? clockOf(last_heartbeat) : '–'.padEnd(8)}  `),
       names.get(robot_id) ?? '',
     ])
-  const space = Array.from({ length: room - rows.length }, (): Piece[] => [])
+  const space = Array.from({ length: availableRows - rows.length }, (): Piece[] => [])
   const foot: Piece[][] = [
-    [hidden > 0 ? painted('dim', `and ${hidden} more`) : ''],
-    [painted('dim', 'q leave')],
+    [hidden > 0 ? styled('dim', `and ${hidden} more`) : ''],
+    [styled('dim', 'q leave')],
   ]
   return [...head, ...rows, ...space, ...foot]
 }
 
 /** Follows the board until `until` or Ctrl-C. @throws HubError when the hub refuses */
-async function followed(
+async function followBoard(
   cli: Context,
-  parts: {
+  options: {
     until?: AbortSignal
     hub: (state: 'connected' | 'disconnected') => void
     update: (update: RobotsUpdate) => void
@@ -142,14 +141,14 @@ async function followed(
 ): Promise<void> {
   const ended = Promise.withResolvers<void>()
   const hub = cli.hub({
-    onConnected: () => parts.hub('connected'),
-    onDisconnected: () => parts.hub('disconnected'),
+    onConnected: () => options.hub('connected'),
+    onDisconnected: () => options.hub('disconnected'),
     onClosed: (reason) => ended.reject(reason.cause ?? reason),
   })
   const leave = () => ended.resolve()
-  const signals = [cli.signal, ...(parts.until ? [parts.until] : [])]
+  const signals = [cli.signal, ...(options.until ? [options.until] : [])]
   for (const signal of signals) signal.addEventListener('abort', leave, { once: true })
-  hub.watchRobots(parts.update).catch((cause) => ended.reject(cause))
+  hub.watchRobots(options.update).catch((cause) => ended.reject(cause))
   hub.connect().catch(() => {}) // onClosed tells
   try {
     if (signals.some(({ aborted }) => aborted)) return

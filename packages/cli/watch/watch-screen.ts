@@ -1,8 +1,8 @@
 import { reasonText } from '@wheelhouse/protocol'
 import type { ScreenSize } from '../screen/live-screen.ts'
-import { type Piece, painted } from '../text.ts'
+import { type Piece, styled } from '../text.ts'
 import { statusPiece } from '../views.ts'
-import { telemetryWords } from './telemetry-words.ts'
+import { telemetryText } from './telemetry-text.ts'
 import type { WatchView } from './watch-view.ts'
 
 /** A sample older than this is no picture of now. */
@@ -17,7 +17,12 @@ export function watchScreen(
 ): Piece[][] {
   const head = [
     title(view),
-    ['hub        ', quiet(view.hub, 'connected'), '   gateway ', quiet(view.link, 'online')],
+    [
+      'hub        ',
+      highlightUnless(view.hub, 'connected'),
+      '   gateway ',
+      highlightUnless(view.link, 'online'),
+    ],
     ['robot      ', robotPiece(view)],
     ['stop       ', stopPiece(view)],
     ['telemetry  ', ...telemetryPieces(view, nowMs)],
@@ -25,36 +30,38 @@ export function watchScreen(
     [],
   ]
   const foot = [[noteText(view, nowMs)], [promptPiece(input)]]
-  const room = Math.max(0, rows - head.length - foot.length)
+  const availableRows = Math.max(0, rows - head.length - foot.length)
   const log: Piece[][] = view.log
-    .slice(Math.max(0, view.log.length - room))
-    .map(({ time, text, alarm }) => [painted('dim', `${time}  `), alarm ? painted('red', text) : text])
-  const space = Array.from({ length: room - log.length }, (): Piece[] => [])
+    .slice(Math.max(0, view.log.length - availableRows))
+    .map(({ time, text, alarm }) => [styled('dim', `${time}  `), alarm ? styled('red', text) : text])
+  const space = Array.from({ length: availableRows - log.length }, (): Piece[] => [])
   return [...head, ...log, ...space, ...foot]
 }
 
 function title({ robotName, operatorName, sessionId, status }: WatchView): Piece[] {
   return [
-    painted('bold', robotName || 'session'),
+    styled('bold', robotName || 'session'),
     ` ${sessionId} `,
     statusPiece(status || '…'),
     ...(operatorName ? [`  driven by ${operatorName}`] : []),
   ]
 }
 
-const quiet = (text: string, good: string): Piece => (text === good ? text : painted('yellow', text))
+const highlightUnless = (text: string, expected: string): Piece =>
+  text === expected ? text : styled('yellow', text)
 
 function robotPiece({ robotConnected, battery }: WatchView): Piece {
   if (robotConnected === null) return '–'
-  if (!robotConnected) return painted('yellow', 'away')
+  if (!robotConnected) return styled('yellow', 'away')
   return battery === null ? 'connected' : `connected, battery ${Math.round(battery * 100)} %`
 }
 
-function stopPiece({ stop, pressed }: WatchView): Piece {
-  const own = pressed === 'pressed' ? 'PRESSED, not confirmed yet' : pressed && !stop?.latched ? RECORDED : ''
-  const known = stopText(stop)
-  if (own === '' && !stop?.latched) return known
-  return painted(['red', 'bold'], stop ? `${known} ${own}`.trimEnd() : own)
+function stopPiece({ stop, stopRequest }: WatchView): Piece {
+  const ownStopText =
+    stopRequest === 'pressed' ? 'PRESSED, not confirmed yet' : stopRequest && !stop?.latched ? RECORDED : ''
+  const knownStopText = stopText(stop)
+  if (ownStopText === '' && !stop?.latched) return knownStopText
+  return styled(['red', 'bold'], stop ? `${knownStopText} ${ownStopText}`.trimEnd() : ownStopText)
 }
 
 function stopText(stop: WatchView['stop']): string {
@@ -67,7 +74,7 @@ function telemetryPieces({ telemetry }: WatchView, nowMs: number): Piece[] {
   if (!telemetry) return ['–']
   const ageMs = nowMs - telemetry.atMs
   const age = `${(ageMs / 1_000).toFixed(1)} s ago`
-  return [ageMs > STALE_MS ? painted('yellow', `OLD, ${age}`) : age, `  ${telemetryWords(telemetry.data)}`]
+  return [ageMs > STALE_MS ? styled('yellow', `OLD, ${age}`) : age, `  ${telemetryText(telemetry.data)}`]
 }
 
 function latencyText({ latency }: WatchView): string {
@@ -80,5 +87,5 @@ function noteText({ note, typing }: WatchView, nowMs: number): string {
 }
 
 function promptPiece(input: string | null): Piece {
-  return input === null ? painted('dim', KEYS) : `say: ${input}▏ (Enter sends, Esc does not)`
+  return input === null ? styled('dim', KEYS) : `say: ${input}▏ (Enter sends, Esc does not)`
 }

@@ -1,5 +1,5 @@
 import type { DriveStop } from '@wheelhouse/protocol'
-import { clockOf, wordsOf } from './event-words.ts'
+import { clockOf, eventText } from './event-text.ts'
 import type { WatchEvent } from './watch-event.ts'
 
 /** What the screen shows of a session. */
@@ -14,7 +14,7 @@ export interface WatchView {
   /** As the gateway last told; undefined while it has not. */
   readonly stop: DriveStop | null | undefined
   /** How far a stop that was pressed here has come; null once the gateway or the log has told of it. */
-  readonly pressed: 'pressed' | 'recorded' | null
+  readonly stopRequest: 'pressed' | 'recorded' | null
   readonly telemetry: { readonly data: unknown; readonly atMs: number } | null
   /** Charge of the robot, 0 to 1. */
   readonly battery: number | null
@@ -32,21 +32,26 @@ const ALARMS: ReadonlySet<string> = new Set(['session.stopped', 'robot.lost'])
 
 export function emptyView(sessionId: string): WatchView {
   return {
-    ...{ sessionId, robotName: '', operatorName: '', status: '', hub: 'connecting', link: '–' },
-    ...{
-      robotConnected: null,
-      stop: undefined,
-      pressed: null,
-      telemetry: null,
-      latency: null,
-      battery: null,
-    },
-    ...{ typing: null, log: [], note: '' },
+    sessionId,
+    robotName: '',
+    operatorName: '',
+    status: '',
+    hub: 'connecting',
+    link: '–',
+    robotConnected: null,
+    stop: undefined,
+    stopRequest: null,
+    telemetry: null,
+    latency: null,
+    battery: null,
+    typing: null,
+    log: [],
+    note: '',
   }
 }
 
 /** The view after an event that came at this moment of a monotonic clock, in milliseconds. */
-export function seen(view: WatchView, event: WatchEvent, nowMs: number): WatchView {
+export function reduceWatchView(view: WatchView, event: WatchEvent, nowMs: number): WatchView {
   switch (event.type) {
     case 'hub':
       return { ...view, hub: event.state === 'connected' ? 'connected' : 'away, coming back' }
@@ -57,8 +62,10 @@ export function seen(view: WatchView, event: WatchEvent, nowMs: number): WatchVi
     case 'state':
       return {
         ...view,
-        ...{ status: event.status, robotConnected: event.robot_connected, stop: event.stop },
-        pressed: unlessRecorded(view),
+        status: event.status,
+        robotConnected: event.robot_connected,
+        stop: event.stop,
+        stopRequest: pendingStopRequest(view),
       }
     case 'telemetry':
       return { ...view, telemetry: { data: event.data, atMs: nowMs } }
@@ -67,39 +74,42 @@ export function seen(view: WatchView, event: WatchEvent, nowMs: number): WatchVi
     case 'typing':
       return { ...view, typing: { name: event.name, untilMs: nowMs + TYPING_MS } }
     case 'stop':
-      return { ...view, pressed: event.state }
+      return { ...view, stopRequest: event.state }
     case 'problem':
       return { ...view, note: event.message }
     case 'end':
       return { ...view, note: event.reason }
     case 'event':
-      return logged(view, event)
+      return appendEvent(view, event)
     case 'log':
-      return robotLogged(view, event)
+      return appendRobotLog(view, event)
     case 'battery':
       return { ...view, battery: event.battery }
   }
 }
 
-function logged(view: WatchView, event: Extract<WatchEvent, { type: 'event' }>): WatchView {
-  const line = { time: clockOf(event.at), text: wordsOf(event), alarm: ALARMS.has(event.event) }
+function appendEvent(view: WatchView, event: Extract<WatchEvent, { type: 'event' }>): WatchView {
+  const line = { time: clockOf(event.at), text: eventText(event), alarm: ALARMS.has(event.event) }
   const { status } = event.data
   return {
     ...view,
     ...(typeof status === 'string' && { status }),
     ...(event.event === 'chat.message' && { typing: null }),
-    ...(event.event === 'session.stop_cleared' && { pressed: unlessRecorded(view) }),
+    ...(event.event === 'session.stop_cleared' && { stopRequest: pendingStopRequest(view) }),
     log: [...view.log.slice(-(MAX_LOG - 1)), line],
   }
 }
 
-function robotLogged(view: WatchView, { level, message }: Extract<WatchEvent, { type: 'log' }>): WatchView {
+function appendRobotLog(
+  view: WatchView,
+  { level, message }: Extract<WatchEvent, { type: 'log' }>,
+): WatchView {
   const line = { time: clockOf(Date.now()), text: `robot ${level}: ${message}`, alarm: level === 'error' }
   return { ...view, log: [...view.log.slice(-(MAX_LOG - 1)), line] }
 }
 
 /** What is recorded is over with the next word about stops; what is not is still owed. */
-const unlessRecorded = ({ pressed }: WatchView) => (pressed === 'recorded' ? null : pressed)
+const pendingStopRequest = ({ stopRequest }: WatchView) => (stopRequest === 'recorded' ? null : stopRequest)
 
 function namesOf(session: Readonly<Record<string, unknown>>) {
   const text = (value: unknown) => (typeof value === 'string' ? value : '')

@@ -3,12 +3,12 @@ import { EXIT } from '../exit-codes.ts'
 import { Failure } from '../failure.ts'
 import { openKeys } from '../screen/keys.ts'
 import { canDraw, openLiveScreen } from '../screen/live-screen.ts'
-import { chosenSession } from './chosen-session.ts'
+import { resolveSessionId } from './resolve-session.ts'
 import { SessionWatch } from './session-watch.ts'
 import { WatchKeys } from './watch-keys.ts'
 import { watchLines } from './watch-lines.ts'
 import { watchScreen } from './watch-screen.ts'
-import { emptyView, seen } from './watch-view.ts'
+import { emptyView, reduceWatchView } from './watch-view.ts'
 
 export interface WatchOptions {
   readonly robots?: true
@@ -18,13 +18,17 @@ export interface WatchOptions {
 }
 
 /** Watches a session, or with `--robots` the robots, until it is over or somebody has seen enough. */
-export async function run(cli: Context, given: string | undefined, options: WatchOptions): Promise<void> {
+export async function run(
+  cli: Context,
+  idOrPrefix: string | undefined,
+  options: WatchOptions,
+): Promise<void> {
   if (options.robots) {
-    if (given !== undefined) throw new Failure('usage', 'Name a session, or give --robots: not both')
+    if (idOrPrefix !== undefined) throw new Failure('usage', 'Name a session, or give --robots: not both')
     const { watchRobots } = await import('./watch-robots.ts')
     return watchRobots(cli, options)
   }
-  const sessionId = await chosenSession(cli, given)
+  const sessionId = await resolveSessionId(cli, idOrPrefix)
   if (canDraw(cli) && !options.lines) await onScreen(cli, sessionId, options)
   else await inLines(cli, sessionId, options)
   // Gone through in order, Ctrl-C is still what ended it.
@@ -32,8 +36,8 @@ export async function run(cli: Context, given: string | undefined, options: Watc
 }
 
 async function inLines(cli: Context, sessionId: string, options: WatchOptions): Promise<void> {
-  const tell = watchLines(cli.out, { samplesPerSecond: options.telemetry })
-  await watched(cli, new SessionWatch({ ...parts(cli, sessionId, options), tell }))
+  const onEvent = watchLines(cli.out, { samplesPerSecond: options.telemetry })
+  await runUntilAborted(cli, new SessionWatch({ ...createWatchOptions(cli, sessionId, options), onEvent }))
 }
 
 async function onScreen(cli: Context, sessionId: string, options: WatchOptions): Promise<void> {
@@ -44,9 +48,9 @@ async function onScreen(cli: Context, sessionId: string, options: WatchOptions):
     screen.changed()
   }
   const watch = new SessionWatch({
-    ...parts(cli, sessionId, options),
-    tell: (event) => {
-      view = seen(view, event, performance.now())
+    ...createWatchOptions(cli, sessionId, options),
+    onEvent: (event) => {
+      view = reduceWatchView(view, event, performance.now())
       screen.changed()
     },
   })
@@ -62,9 +66,9 @@ async function onScreen(cli: Context, sessionId: string, options: WatchOptions):
   )
   const closeKeys = openKeys(cli.terminal, {
     typed: (text) => {
-      for (const asked of keys.typed(text)) {
-        if (asked.act === 'stop') watch.stop()
-        else if (asked.act === 'chat') chat(asked.text)
+      for (const command of keys.typed(text)) {
+        if (command.action === 'stop') watch.stop()
+        else if (command.action === 'chat') chat(command.text)
         else void watch.close()
       }
       if (keys.input) watch.typing()
@@ -73,23 +77,28 @@ async function onScreen(cli: Context, sessionId: string, options: WatchOptions):
     ended: () => void watch.close(),
   })
   try {
-    await watched(cli, watch)
+    await runUntilAborted(cli, watch)
   } finally {
     closeKeys()
     screen.close()
   }
-  if (view.pressed !== 'pressed') return cli.out.note(`${view.note || 'left'}: session ${sessionId}`)
+  if (view.stopRequest !== 'pressed') return cli.out.note(`${view.note || 'left'}: session ${sessionId}`)
   // Nobody may go away in the belief that the robot stands.
-  cli.out.tell(`The stop was not confirmed, the robot may move. Press it again: wheelhouse stop ${sessionId}`)
+  cli.out.notice(
+    `The stop was not confirmed, the robot may move. Press it again: wheelhouse stop ${sessionId}`,
+  )
   process.exitCode = EXIT.unreachable
 }
 
-const parts = (cli: Context, sessionId: string, { after }: WatchOptions) => ({
-  ...{ baseUrl: cli.server, token: () => cli.token(), sessionId, after },
+const createWatchOptions = (cli: Context, sessionId: string, { after }: WatchOptions) => ({
+  baseUrl: cli.server,
+  token: () => cli.token(),
+  sessionId,
+  after,
   hub: cli.hub,
 })
 
-async function watched(cli: Context, watch: SessionWatch): Promise<void> {
+async function runUntilAborted(cli: Context, watch: SessionWatch): Promise<void> {
   cli.identity.required()
   const leave = () => void watch.close()
   cli.signal.addEventListener('abort', leave, { once: true })

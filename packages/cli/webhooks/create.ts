@@ -1,6 +1,6 @@
 import { answerOf } from '@wheelhouse/sdk'
 import type { Context } from '../context.ts'
-import { checkedFilters } from '../events/filters.ts'
+import { validateFilters } from '../events/filters.ts'
 import { showSecret } from './view.ts'
 
 interface Options {
@@ -10,7 +10,7 @@ interface Options {
 
 /** A new webhook, with the secret that signs what it is sent. */
 export async function run(cli: Context, url: string, { type, description }: Options): Promise<void> {
-  const body = { url, types: checkedFilters(type) ?? ['*'], description: description ?? null }
+  const body = { url, types: validateFilters(type) ?? ['*'], description: description ?? null }
   const webhook = await answerOf(cli.rest.POST('/api/webhooks', { body }))
   const next = `Try it with: wheelhouse webhooks test ${webhook.id}`
   showSecret(cli.out, webhook, `Webhook ${webhook.id} is registered. ${next}`)

@@ -1,8 +1,8 @@
 import { answerOf, type Schemas } from '@wheelhouse/sdk'
 import type { Context } from '../context.ts'
-import { statusPiece, when } from '../views.ts'
-import { DELIVERY_PAGE, webhookId } from './chosen.ts'
-import { cameOf } from './view.ts'
+import { formatTime, statusPiece } from '../views.ts'
+import { deliveryOutcome } from './view.ts'
+import { DELIVERY_PAGE, webhookId } from './webhook-lookup.ts'
 
 type Delivery = Schemas['WebhookDelivery']
 
@@ -12,8 +12,8 @@ interface Options {
 }
 
 /** What was sent to a webhook, page by page. */
-export async function run(cli: Context, given: string, { status, limit }: Options): Promise<void> {
-  const path = { id: await webhookId(cli, given) }
+export async function run(cli: Context, idOrName: string, { status, limit }: Options): Promise<void> {
+  const path = { id: await webhookId(cli, idOrName) }
   const found: Delivery[] = []
   while (found.length < limit) {
     const before = found.at(-1)?.id
@@ -31,13 +31,13 @@ export async function run(cli: Context, given: string, { status, limit }: Option
   cli.out.list(
     found,
     [
-      { title: 'ID', value: ({ id }) => id, whole: true },
-      { title: 'WHEN', value: ({ created_at }) => when(created_at) },
+      { title: 'ID', value: ({ id }) => id, noTruncate: true },
+      { title: 'WHEN', value: ({ created_at }) => formatTime(created_at) },
       { title: 'EVENT', value: ({ type }) => type },
       { title: 'NUMBER', value: ({ seq }) => seq, right: true },
-      { title: 'STATUS', value: (row) => statusPiece(row.status), whole: true },
+      { title: 'STATUS', value: (row) => statusPiece(row.status), noTruncate: true },
       { title: 'ATTEMPTS', value: ({ attempts }) => attempts, right: true },
-      { title: 'OUTCOME', value: cameOf },
+      { title: 'OUTCOME', value: deliveryOutcome },
     ],
     'No such deliveries.',
   )

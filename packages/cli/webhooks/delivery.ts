@@ -1,12 +1,12 @@
 import { answerOf } from '@wheelhouse/sdk'
 import type { Context } from '../context.ts'
-import { deliveryId, webhookId } from './chosen.ts'
 import { showDelivery } from './view.ts'
+import { deliveryId, webhookId } from './webhook-lookup.ts'
 
 /** One delivery with the event that it carries. */
-export async function run(cli: Context, webhook: string, given: string): Promise<void> {
+export async function run(cli: Context, webhook: string, idOrPrefix: string): Promise<void> {
   const id = await webhookId(cli, webhook)
-  const params = { path: { id, delivery_id: await deliveryId(cli, id, given) } }
+  const params = { path: { id, delivery_id: await deliveryId(cli, id, idOrPrefix) } }
   const delivery = await answerOf(cli.rest.GET('/api/webhooks/{id}/deliveries/{delivery_id}', { params }))
   cli.out.result(delivery, () => {
     showDelivery(cli.out, delivery)

@@ -1,6 +1,6 @@
 import { answerOf } from '@wheelhouse/sdk'
 import type { Context } from '../context.ts'
-import { when } from '../views.ts'
+import { formatTime } from '../views.ts'
 import { stateOf } from './view.ts'
 
 /** The caller's webhooks. */
@@ -9,11 +9,11 @@ export async function run(cli: Context): Promise<void> {
   cli.out.list(
     webhooks,
     [
-      { title: 'ID', value: ({ id }) => id, whole: true },
+      { title: 'ID', value: ({ id }) => id, noTruncate: true },
       { title: 'URL', value: ({ url }) => url },
       { title: 'EVENTS', value: ({ types }) => types.join(', ') },
       { title: 'STATE', value: stateOf },
-      { title: 'LAST SUCCESS', value: ({ last_success_at }) => when(last_success_at) },
+      { title: 'LAST SUCCESS', value: ({ last_success_at }) => formatTime(last_success_at) },
     ],
     'No webhooks. Register one with: wheelhouse webhooks create',
   )

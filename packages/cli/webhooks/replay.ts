@@ -1,7 +1,7 @@
 import { answerOf } from '@wheelhouse/sdk'
 import type { Context } from '../context.ts'
 import { Failure } from '../failure.ts'
-import { deliveryId, webhookId } from './chosen.ts'
+import { deliveryId, webhookId } from './webhook-lookup.ts'
 
 /** Sends again what a receiver has missed. It is under way then; the log of deliveries tells what comes of it. */
 export async function run(
@@ -17,24 +17,27 @@ export async function run(
     )
   }
   const id = await webhookId(cli, webhook)
-  const replayed = delivery === undefined ? await all(cli, id, since ?? '') : await one(cli, id, delivery)
+  const replayed =
+    delivery === undefined
+      ? await replayMissed(cli, id, since ?? '')
+      : await replayDelivery(cli, id, delivery)
   cli.out.result({ replayed }, () => {
     cli.out.line(replayed === 1 ? 'One event is sent again.' : `${replayed} events are sent again.`)
     if (replayed > 0) cli.out.note(`Look what comes of it with: wheelhouse webhooks deliveries ${id}`)
   })
 }
 
-async function one(cli: Context, id: string, given: string): Promise<number> {
-  const path = { id, delivery_id: await deliveryId(cli, id, given) }
+async function replayDelivery(cli: Context, id: string, idOrPrefix: string): Promise<number> {
+  const path = { id, delivery_id: await deliveryId(cli, id, idOrPrefix) }
   await answerOf(cli.rest.POST('/api/webhooks/{id}/deliveries/{delivery_id}/replay', { params: { path } }))
   return 1
 }
 
 /** The platform takes so many at a time. What is under way already is not taken again. */
-async function all(cli: Context, id: string, since: string): Promise<number> {
+async function replayMissed(cli: Context, id: string, since: string): Promise<number> {
   for (let total = 0; ; ) {
-    const asked = cli.rest.POST('/api/webhooks/{id}/replay', { params: { path: { id } }, body: { since } })
-    const { replayed, more } = await answerOf(asked)
+    const request = cli.rest.POST('/api/webhooks/{id}/replay', { params: { path: { id } }, body: { since } })
+    const { replayed, more } = await answerOf(request)
     total += replayed
     if (!more) return total
   }

@@ -1,20 +1,20 @@
 import { answerOf } from '@wheelhouse/sdk'
 import type { Context } from '../context.ts'
-import { when } from '../views.ts'
-import { webhookOf } from './chosen.ts'
+import { formatTime } from '../views.ts'
 import { showSecret } from './view.ts'
+import { webhookOf } from './webhook-lookup.ts'
 
 /** A new secret. The old one signs beside it for a day, unless it has leaked. */
-export async function run(cli: Context, given: string, { dropOld }: { dropOld?: true }): Promise<void> {
-  const { id, url } = await webhookOf(cli, given)
-  const then = dropOld
+export async function run(cli: Context, idOrName: string, { dropOld }: { dropOld?: true }): Promise<void> {
+  const { id, url } = await webhookOf(cli, idOrName)
+  const deadlineText = dropOld
     ? 'The receiver needs the new one at once.'
     : 'The receiver needs the new one within a day.'
-  await cli.ask.sure(`Replace the secret of the webhook to ${url}? ${then}`)
+  await cli.prompts.confirm(`Replace the secret of the webhook to ${url}? ${deadlineText}`)
   const params = { path: { id } }
   const body = { keep_old: dropOld !== true }
   const webhook = await answerOf(cli.rest.POST('/api/webhooks/{id}/rotate-secret', { params, body }))
-  const until = when(webhook.old_secret_until)
+  const until = formatTime(webhook.old_secret_until)
   showSecret(
     cli.out,
     webhook,

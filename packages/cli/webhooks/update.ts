@@ -1,9 +1,9 @@
 import { answerOf } from '@wheelhouse/sdk'
 import type { Context } from '../context.ts'
-import { checkedFilters } from '../events/filters.ts'
+import { validateFilters } from '../events/filters.ts'
 import { Failure } from '../failure.ts'
-import { webhookId } from './chosen.ts'
 import { showWebhook } from './view.ts'
+import { webhookId } from './webhook-lookup.ts'
 
 interface Options {
   readonly url?: string
@@ -14,9 +14,9 @@ interface Options {
 }
 
 /** Changes what is named, and nothing else. */
-export async function run(cli: Context, given: string, options: Options): Promise<void> {
+export async function run(cli: Context, idOrName: string, options: Options): Promise<void> {
   const { url, type, description, enable, disable } = options
-  const types = checkedFilters(type)
+  const types = validateFilters(type)
   const body = {
     ...(url !== undefined && { url }),
     ...(types && { types }),
@@ -26,7 +26,7 @@ export async function run(cli: Context, given: string, options: Options): Promis
   if (Object.keys(body).length === 0) {
     throw new Failure('usage', 'Say what to change. See: wheelhouse webhooks update --help')
   }
-  const params = { path: { id: await webhookId(cli, given) } }
+  const params = { path: { id: await webhookId(cli, idOrName) } }
   const webhook = await answerOf(cli.rest.PATCH('/api/webhooks/{id}', { params, body }))
   cli.out.result(webhook, () => showWebhook(cli.out, webhook))
 }

@@ -15,9 +15,10 @@ export async function applyMigrations(orm: Orm, databaseUrl: string): Promise<st
     await lock.connect()
   } catch (cause) {
     const { hostname, port, pathname } = new URL(databaseUrl)
-    const why = cause instanceof Error ? cause.message || String(Reflect.get(cause, 'code')) : String(cause)
+    const reason =
+      cause instanceof Error ? cause.message || String(Reflect.get(cause, 'code')) : String(cause)
     throw new Error(
-      `Cannot use the database ${pathname.slice(1)} at ${hostname}:${port || 5432} (DATABASE_URL): ${why}`,
+      `Cannot use the database ${pathname.slice(1)} at ${hostname}:${port || 5432} (DATABASE_URL): ${reason}`,
       { cause },
     )
   }

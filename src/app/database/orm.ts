@@ -3,7 +3,7 @@ import { Migrator } from '@mikro-orm/migrations'
 import { defineConfig, type EntityManager, MikroORM } from '@mikro-orm/postgresql'
 import { type Client, type Pool, type PoolClient, type TypeOverrides, types } from 'pg'
 import { AuditEntry } from '../../core/audit/audit.entity.ts'
-import { waitUntil } from '../../core/concurrency/async.ts'
+import { waitUntil } from '../../core/concurrency/concurrency.ts'
 import { PreparingClient } from '../../core/database/prepared.ts'
 import type { Db, Tables } from '../../core/database/tables.ts'
 import { OutboxEvent } from '../../core/events/outbox.entity.ts'
@@ -25,8 +25,8 @@ import { OperatorProfile } from '../../modules/operators/operator-profile.entity
 import { OperatorSchedule } from '../../modules/operators/schedule.entity.ts'
 import { InvoiceCollection } from '../../modules/payments/collection.entity.ts'
 import { Payout } from '../../modules/payments/payout.entity.ts'
-import { ProviderAccount } from '../../modules/payments/provider-account.entity.ts'
-import { ProviderEvent, ProviderObject } from '../../modules/payments/provider-event.entity.ts'
+import { StripeAccount } from '../../modules/payments/stripe-account.entity.ts'
+import { StripeEvent, StripeObject } from '../../modules/payments/stripe-event.entity.ts'
 import { GatewayNode, RobotPresence } from '../../modules/presence/presence.entity.ts'
 import { Robot } from '../../modules/robots/robot.entity.ts'
 import { RobotLogLine, RobotLogStream } from '../../modules/robots/robot-log.entity.ts'
@@ -37,7 +37,7 @@ import { SessionExtension } from '../../modules/sessions/extension.entity.ts'
 import { Message, Session, SessionEvent } from '../../modules/sessions/session.entity.ts'
 import { ContactMessage } from '../../modules/support/contact.entity.ts'
 import { RobotRequest } from '../../modules/support/robot-request.entity.ts'
-import { EventStream, OutboundFact, UserEvent } from '../../modules/webhooks/event.entity.ts'
+import { EventStream, OutboundEvent, UserEvent } from '../../modules/webhooks/event-stream.entity.ts'
 import { Webhook, WebhookDelivery } from '../../modules/webhooks/webhook.entity.ts'
 import { SessionTotals } from '../../web/site/session-totals.entity.ts'
 import { migrations } from './migrations/index.ts'
@@ -75,12 +75,12 @@ export const entities = [
   TicketCounter,
   NotificationDigest,
   NotificationMail,
-  ProviderAccount,
+  StripeAccount,
   Payout,
   InvoiceCollection,
-  ProviderEvent,
-  ProviderObject,
-  OutboundFact,
+  StripeEvent,
+  StripeObject,
+  OutboundEvent,
   EventStream,
   UserEvent,
   Webhook,

@@ -1,6 +1,6 @@
 import type { Tx } from '../events/transactor.ts'
 
-export interface AuditedAct {
+export interface AuditEvent {
   readonly at: Date
   /** Who did it; undefined when the platform acted by itself. */
   readonly actorId: string | undefined
@@ -13,17 +13,17 @@ export interface AuditedAct {
 }
 
 /** Writes an act into the audit log, in the transaction that performs it: neither exists without the other. */
-export async function audit(tx: Pick<Tx, 'db'>, act: AuditedAct): Promise<void> {
-  const [subjectType, subjectId] = act.subject
+export async function audit(tx: Pick<Tx, 'db'>, event: AuditEvent): Promise<void> {
+  const [subjectType, subjectId] = event.subject
   await tx.db
     .insertInto('audit_log')
     .values({
-      at: act.at,
-      actor_id: act.actorId ?? null,
-      action: act.action,
+      at: event.at,
+      actor_id: event.actorId ?? null,
+      action: event.action,
       subject_type: subjectType,
       subject_id: subjectId,
-      data: act.data ?? {},
+      data: event.data ?? {},
     })
     .execute()
 }

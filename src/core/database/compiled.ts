@@ -10,7 +10,7 @@ class Placeholder {
   }
 }
 
-type Place<P> = <N extends keyof P & string>(name: N) => RawBuilder<P[N]>
+type ParamFactory<P> = <N extends keyof P & string>(name: N) => RawBuilder<P[N]>
 
 /**
  * A query that is built once and executed often. Building and compiling one takes longer than all the rest of
@@ -19,12 +19,12 @@ type Place<P> = <N extends keyof P & string>(name: N) => RawBuilder<P[N]>
  * result is called with the database, or with a transaction, and the values.
  */
 export function compiled<P extends object>() {
-  return <Row>(build: (db: Db, place: Place<P>) => Compilable<Row>) => {
-    const place: Place<P> = (name) => sql`${sql.val(new Placeholder(name))}`
+  return <Row>(build: (db: Db, param: ParamFactory<P>) => Compilable<Row>) => {
+    const param: ParamFactory<P> = (name) => sql`${sql.val(new Placeholder(name))}`
     let query: CompiledQuery<Row> | undefined
     return async (db: Db, values: P): Promise<Row[]> => {
       if (query === undefined) {
-        const built = build(db, place).compile()
+        const built = build(db, param).compile()
         query = { ...built, sql: prepared(built.sql) }
       }
       const parameters = query.parameters.map((parameter) =>

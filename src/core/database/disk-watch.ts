@@ -15,7 +15,7 @@ export interface DiskWatch {
   /** Looks at every error that the server sends to a connection of this pool. */
   attach(pool: Pool): void
   /** Takes note of an error; one of another kind changes nothing. */
-  note(cause: unknown): void
+  recordError(cause: unknown): void
   /** While the disk is full: finds out whether there is room again, by writing. */
   check(db: Db): Promise<void>
 }
@@ -24,7 +24,7 @@ export interface DiskWatch {
 export function createDiskWatch(log: Log): DiskWatch {
   let full = false
   let errors = 0
-  const note = (cause: unknown) => {
+  const recordError = (cause: unknown) => {
     if (!isDiskFull(cause)) return
     errors++
     if (!full) log.error({ err: cause }, 'the disk of the database is full: nothing can be stored')
@@ -37,11 +37,11 @@ export function createDiskWatch(log: Log): DiskWatch {
     get errors() {
       return errors
     },
-    note,
+    recordError,
     attach(pool) {
       pool.on('connect', (client) => {
         // The one place that every error of the server passes, whichever query it belongs to.
-        ;(client as unknown as Client).connection.on('errorMessage', note)
+        ;(client as unknown as Client).connection.on('errorMessage', recordError)
       })
     },
     async check(db) {

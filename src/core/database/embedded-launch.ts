@@ -10,11 +10,11 @@ const run = promisify(execFile)
  */
 export interface Launcher {
   readonly prefix: readonly string[]
-  readonly account?: Account | undefined
+  readonly account?: SystemAccount | undefined
 }
 
 /** A system account by number. */
-export interface Account {
+export interface SystemAccount {
   readonly uid: number
   readonly gid: number
 }
@@ -41,7 +41,7 @@ export function isAlive(pid: number): boolean {
 }
 
 /** The account PostgreSQL runs as when we are root: the system's `postgres` user, made when absent. */
-export async function postgresAccount(): Promise<Account> {
+export async function postgresAccount(): Promise<SystemAccount> {
   const found = await lookUp('postgres')
   if (found) return found
   const args = ['--system', '--user-group', '--no-create-home', '--home-dir', '/nonexistent']
@@ -49,20 +49,20 @@ export async function postgresAccount(): Promise<Account> {
     await run('useradd', [...args, '--shell', '/usr/sbin/nologin', 'postgres'])
   } catch (cause) {
     // Another Wheelhouse may have made it in the same moment.
-    const made = await lookUp('postgres')
-    if (made) return made
+    const created = await lookUp('postgres')
+    if (created) return created
     throw new Error(
       'PostgreSQL refuses to run as root, and no user "postgres" could be made for it to run as. ' +
         'Run Wheelhouse as a normal user, add a system user "postgres", or set DATABASE_URL.',
       { cause },
     )
   }
-  const made = await lookUp('postgres')
-  if (!made) throw new Error('useradd succeeded, but the user "postgres" is still unknown')
-  return made
+  const created = await lookUp('postgres')
+  if (!created) throw new Error('useradd succeeded, but the user "postgres" is still unknown')
+  return created
 }
 
-async function lookUp(name: string): Promise<Account | undefined> {
+async function lookUp(name: string): Promise<SystemAccount | undefined> {
   try {
     const [uid, gid] = await Promise.all([run('id', ['-u', name]), run('id', ['-g', name])])
     return { uid: Number(uid.stdout), gid: Number(gid.stdout) }
@@ -80,7 +80,7 @@ async function lookUp(name: string): Promise<Account | undefined> {
  * directories and files. Reading is all it needs, but containers usually hold the wider dac_override only.
  */
 export async function chooseLauncher(
-  account: Account,
+  account: SystemAccount,
   program: string,
   directory: string,
 ): Promise<Launcher> {
@@ -89,7 +89,7 @@ export async function chooseLauncher(
     { prefix: keepCapability(account, 'dac_read_search'), account },
     { prefix: keepCapability(account, 'dac_override'), account },
   ]
-  for (const candidate of candidates) if (await works(candidate, program, directory)) return candidate
+  for (const candidate of candidates) if (await canRun(candidate, program, directory)) return candidate
   throw new Error(
     `PostgreSQL refuses to run as root, and user ${account.uid} can reach neither ${program} nor ${directory}. ` +
       'Run Wheelhouse as a normal user, open the directories above them (chmod o+x), or set DATABASE_URL.',
@@ -100,7 +100,7 @@ export async function chooseLauncher(
  * no_setuid_fixup matters: PostgreSQL checks its own programs with access(2), which otherwise ignores the
  * capabilities of every user but root.
  */
-const keepCapability = ({ uid, gid }: Account, capability: string) => [
+const keepCapability = ({ uid, gid }: SystemAccount, capability: string) => [
   'setpriv',
   `--reuid=${uid}`,
   `--regid=${gid}`,
@@ -110,7 +110,7 @@ const keepCapability = ({ uid, gid }: Account, capability: string) => [
   `--ambient-caps=+${capability}`,
 ]
 
-async function works(launcher: Launcher, program: string, directory: string): Promise<boolean> {
+async function canRun(launcher: Launcher, program: string, directory: string): Promise<boolean> {
   const script = ': > "$1/.probe" && rm "$1/.probe" && test -x "$0" && exec "$0" --version'
   const { file, args, options } = command(launcher, '/bin/sh', ['-c', script, program, directory])
   try {

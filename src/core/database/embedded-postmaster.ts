@@ -4,7 +4,7 @@ import { readFile, rm, stat } from 'node:fs/promises'
 import { createServer } from 'node:net'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
-import { waitUntil } from '../concurrency/async.ts'
+import { waitUntil } from '../concurrency/concurrency.ts'
 import type { Cluster } from './embedded-cluster.ts'
 import { command, isAlive } from './embedded-launch.ts'
 
@@ -138,16 +138,16 @@ export async function stopPostmaster(
     if (process.platform !== 'win32') process.kill(pid, `SIG${signal}`)
     else await promisify(execFile)(cluster.programs.pg_ctl, ['kill', signal, String(pid)])
   }
-  const gone = async () => !(await isRunning(server))
+  const exited = async () => !(await isRunning(server))
   for (const [signal, limitMs] of [
     ['INT', FAST_STOP_MS],
     ['QUIT', IMMEDIATE_STOP_MS],
   ] as const) {
-    if (await gone()) return
+    if (await exited()) return
     await send(signal).catch((error: NodeJS.ErrnoException) => {
       if (error.code !== 'ESRCH') throw error
     })
-    if (await waitUntil(gone, limitMs)) return
+    if (await waitUntil(exited, limitMs)) return
   }
   throw new Error(`PostgreSQL (process ${pid}) does not stop`)
 }

@@ -1,6 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import pg from 'pg'
-import { waitUntil } from '../concurrency/async.ts'
+import { waitUntil } from '../concurrency/concurrency.ts'
 import { isDiskFull } from './disk-full.ts'
 import { type Cluster, openCluster, SUPERUSER } from './embedded-cluster.ts'
 import { isAlive } from './embedded-launch.ts'
@@ -24,7 +24,7 @@ const OWNER_NAME = 'wheelhouse owner '
 const OWNER_LOCK = 20_260_118
 
 /** Reasons not to start that pass by themselves: a port just taken, backends of a killed server still ending. */
-const PASSING =
+const TRANSIENT_FAILURE =
   /could not create any TCP\/IP sockets|Address already in use|pre-existing shared memory|lock file ".*" (already exists|is empty)/
 
 /** The connection that marks the owner. Its types lack what decides whether it keeps the process running. */
@@ -75,7 +75,7 @@ export async function startEmbeddedPostgres(options: EmbeddedPostgresOptions): P
 }
 
 /** A running server, and the connection that makes this process its owner. */
-interface Owned {
+interface OwnedServer {
   readonly postmaster: Postmaster
   readonly owner: Owner
   /** False when the server was running already. */
@@ -83,14 +83,14 @@ interface Owned {
 }
 
 /** Starts a server again whenever it dies, until it is stopped. */
-function supervise(cluster: Cluster, options: EmbeddedPostgresOptions, first: Owned) {
+function supervise(cluster: Cluster, options: EmbeddedPostgresOptions, first: OwnedServer) {
   const { port } = first.postmaster
-  const ending = new AbortController()
+  const stopController = new AbortController()
   let current = first
   let restarting: Promise<void> | undefined
   let stopping: Promise<void> | undefined
 
-  function watch(server: Owned): void {
+  function watch(server: OwnedServer): void {
     current = server
     server.owner.on('error', (error) => {
       if (!stopping) options.log(`lost the embedded PostgreSQL: ${error.message}`)
@@ -101,27 +101,27 @@ function supervise(cluster: Cluster, options: EmbeddedPostgresOptions, first: Ow
   }
 
   async function restart(): Promise<void> {
-    for (let failures = 0; !ending.signal.aborted; await pause(ending.signal)) {
+    for (let failures = 0; !stopController.signal.aborted; await pause(stopController.signal)) {
       try {
-        const server = await acquire(cluster, options, { port, signal: ending.signal })
+        const server = await acquire(cluster, options, { port, signal: stopController.signal })
         server.owner.unref()
         options.log('the embedded PostgreSQL runs again')
         return watch(server)
       } catch (cause) {
-        if (ending.signal.aborted) return
+        if (stopController.signal.aborted) return
         const error = cause instanceof Error ? cause : new Error(String(cause))
         options.log(error.message)
         if (isDiskFull(error)) {
           options.onDiskFull?.(error)
           continue // it passes when space is freed
         }
-        if (++failures === MAX_RESTART_FAILURES) return options.onLost?.(lostFor(error))
+        if (++failures === MAX_RESTART_FAILURES) return options.onLost?.(restartError(error))
       }
     }
   }
 
   async function end(): Promise<void> {
-    ending.abort()
+    stopController.abort()
     await restarting
     // The owner's connection, and with it the ownership, ends with the server itself and not before.
     current.owner.ref()
@@ -140,7 +140,7 @@ function supervise(cluster: Cluster, options: EmbeddedPostgresOptions, first: Ow
 const pause = (signal: AbortSignal) =>
   delay(RESTART_PAUSE_MS, undefined, { signal, ref: false }).catch(() => {})
 
-const lostFor = (cause: Error) =>
+const restartError = (cause: Error) =>
   new Error(
     `The embedded PostgreSQL died and could not be started again in ${MAX_RESTART_FAILURES} attempts. ${cause.message}`,
     { cause },
@@ -151,7 +151,7 @@ async function acquire(
   cluster: Cluster,
   options: EmbeddedPostgresOptions,
   { port, signal }: { port?: number; signal?: AbortSignal },
-): Promise<Owned> {
+): Promise<OwnedServer> {
   let launch: Launch | undefined
   let postmaster: Postmaster | undefined
   let owner: Owner | undefined
@@ -164,7 +164,7 @@ async function acquire(
         return owner !== undefined
       }
       const failure = launch?.failure()
-      if (failure && !postmaster && !PASSING.test(failure)) throw startFailure(cluster, failure)
+      if (failure && !postmaster && !TRANSIENT_FAILURE.test(failure)) throw startFailure(cluster, failure)
       if (!postmaster && (!launch || failure)) {
         launch = launchPostgres(cluster, port ?? (await freePort()), settingsFor(options))
       }
@@ -175,7 +175,7 @@ async function acquire(
     }
   } catch (error) {
     const abandoned = launch?.pid !== undefined && launch.failure() === undefined
-    if (abandoned && !(error instanceof InUse))
+    if (abandoned && !(error instanceof ClusterInUseError))
       await stopPostmaster(cluster, { pid: launch!.pid!, data: cluster.data })
     throw error
   }
@@ -191,9 +191,16 @@ function settingsFor({
   durable = true,
   maxConnections = 100,
 }: EmbeddedPostgresOptions): Record<string, string> {
-  const lasting = durable ? {} : { fsync: 'off', synchronous_commit: 'off', full_page_writes: 'off' }
+  const durabilitySettings = durable
+    ? {}
+    : { fsync: 'off', synchronous_commit: 'off', full_page_writes: 'off' }
   // One connection more, which the owner holds.
-  return { max_connections: String(maxConnections + 1), timezone: 'UTC', log_timezone: 'UTC', ...lasting }
+  return {
+    max_connections: String(maxConnections + 1),
+    timezone: 'UTC',
+    log_timezone: 'UTC',
+    ...durabilitySettings,
+  }
 }
 
 /**
@@ -220,14 +227,14 @@ async function claim(cluster: Cluster, port: number): Promise<Owner | undefined>
     await refuseIfOwnerLives(client)
   } catch (error) {
     await client.end()
-    if (!isPassing(error)) throw error
+    if (!isTransientError(error)) throw error
     return undefined
   }
   await client.end()
   return undefined
 }
 
-class InUse extends Error {}
+class ClusterInUseError extends Error {}
 
 async function refuseIfOwnerLives(client: pg.Client): Promise<void> {
   const { rows } = await client.query(
@@ -237,14 +244,14 @@ async function refuseIfOwnerLives(client: pg.Client): Promise<void> {
   )
   const owner = Number(rows[0]?.name.slice(OWNER_NAME.length))
   if (!Number.isInteger(owner) || !isAlive(owner)) return
-  throw new InUse(
+  throw new ClusterInUseError(
     `The embedded PostgreSQL is already in use by process ${owner}. ` +
       'Stop that Wheelhouse, or set DATA_DIR or DATABASE_URL for this one.',
   )
 }
 
 /** A server that is just starting or ending: it refuses, resets, or says so (class 57P). */
-function isPassing(error: unknown): boolean {
+function isTransientError(error: unknown): boolean {
   const code = String((error as { code?: string }).code)
   return ['ECONNREFUSED', 'ECONNRESET', '57P01', '57P02', '57P03'].includes(code)
 }

@@ -2,22 +2,22 @@ import { z } from 'zod'
 import { isDiskFull } from '../database/disk-full.ts'
 import { causesOf } from './error-causes.ts'
 
-const LONGEST_TEXT = 500
+const MAX_TEXT_LENGTH = 500
 
 /** An error that the caller may read. Anything else becomes a 500 without detail. */
 export class AppError extends Error {
   readonly status: number
   readonly headers: Readonly<Record<string, string>>
   /** The platform answers so because it was set up so: nothing is wrong, and nothing is to be reported. */
-  readonly bySetUp: boolean
+  readonly byConfiguration: boolean
 
   constructor(
     status: number,
     message: string,
-    options?: ErrorOptions & { headers?: Record<string, string>; bySetUp?: boolean },
+    options?: ErrorOptions & { headers?: Record<string, string>; byConfiguration?: boolean },
   ) {
     super(message, options)
-    this.bySetUp = options?.bySetUp ?? false
+    this.byConfiguration = options?.byConfiguration ?? false
     this.status = status
     this.headers = options?.headers ?? {}
   }
@@ -40,7 +40,8 @@ export const unavailable = (why: string, cause?: unknown) =>
 
 export const diskFull = (cause?: unknown) =>
   new AppError(503, 'The disk of the platform is full, so nothing was stored. Try again later.', {
-    ...{ cause, headers: { 'Retry-After': '30' } },
+    cause,
+    headers: { 'Retry-After': '30' },
   })
 
 /** Turns whatever was thrown into an error that may be shown. */
@@ -53,7 +54,8 @@ export function toAppError(cause: unknown): AppError {
     })
   if (isDiskFull(cause)) return diskFull(cause)
   if (isContention(cause)) return unavailable('Too much is being changed at once. Try again shortly.', cause)
-  if (isDatabaseAway(cause)) return unavailable('The database is unreachable. Try again shortly.', cause)
+  if (isDatabaseUnreachable(cause))
+    return unavailable('The database is unreachable. Try again shortly.', cause)
   if (isHttpError(cause)) return new AppError(cause.status, httpErrorText(cause), { cause })
   return new AppError(500, 'The platform failed to answer this request. Try again later.', { cause })
 }
@@ -63,10 +65,10 @@ export function toAppError(cause: unknown): AppError {
  * keys, so they are cut.
  */
 export function readableIssues(error: z.ZodError): string {
-  const ofFields = new Map(error.issues.toReversed().map((issue) => [issue.path.join('.'), issue]))
-  const first = error.issues.filter((issue) => ofFields.get(issue.path.join('.')) === issue)
+  const byField = new Map(error.issues.toReversed().map((issue) => [issue.path.join('.'), issue]))
+  const first = error.issues.filter((issue) => byField.get(issue.path.join('.')) === issue)
   const text = first.slice(0, 5).map(readableIssue).join('; ')
-  return text.length > LONGEST_TEXT ? `${text.slice(0, LONGEST_TEXT).toWellFormed()}…` : text
+  return text.length > MAX_TEXT_LENGTH ? `${text.slice(0, MAX_TEXT_LENGTH).toWellFormed()}…` : text
 }
 
 function readableIssue({ path, message, code }: z.core.$ZodIssue): string {
@@ -78,7 +80,7 @@ function readableIssue({ path, message, code }: z.core.$ZodIssue): string {
  * Network failures, PostgreSQL's classes 08 (connection), 53 (resources), 57P (shutdown), and 25006: a server that
  * takes no writes (any more). A connection that broke within a transaction is told of by the next query on it.
  */
-export function isDatabaseAway(cause: unknown): boolean {
+export function isDatabaseUnreachable(cause: unknown): boolean {
   for (const error of causesOf(cause)) {
     const code = 'code' in error ? String(error.code) : ''
     if (/^(08|53|57P|25006)/.test(code) || networkFailure.test(code)) return true
@@ -97,12 +99,12 @@ const brokenConnection =
   /Connection terminated|not queryable|timeout exceeded when trying to connect|Query read timeout/
 
 /** The name of the violated constraint when the error is PostgreSQL's unique violation, else undefined. */
-export const uniqueViolation = (cause: unknown): string | undefined => violated(cause, '23505')
+export const uniqueViolation = (cause: unknown): string | undefined => violatedConstraint(cause, '23505')
 
 /** The name of the violated constraint when the error is PostgreSQL's exclusion violation, else undefined. */
-export const exclusionViolation = (cause: unknown): string | undefined => violated(cause, '23P01')
+export const exclusionViolation = (cause: unknown): string | undefined => violatedConstraint(cause, '23P01')
 
-function violated(cause: unknown, code: string): string | undefined {
+function violatedConstraint(cause: unknown, code: string): string | undefined {
   for (const error of causesOf(cause)) {
     if ('code' in error && error.code === code && 'constraint' in error) return String(error.constraint)
   }

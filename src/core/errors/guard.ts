@@ -11,7 +11,7 @@ interface Emitter<Args extends unknown[]> {
   on(event: string, listener: (...args: Args) => void): unknown
 }
 
-export interface GuardParts {
+export interface GuardOptions {
   /** Whose handlers these are. */
   readonly role: string
   readonly log: Log
@@ -25,7 +25,7 @@ export interface GuardParts {
  * Keeps exceptions of socket handlers, timers and subscribers from ending the process. Each handler is registered by
  * name; what it throws, or rejects with, is logged and counted, and `recover` brings the one connection to a safe end.
  */
-export function createGuard({ role, log, count, before }: GuardParts) {
+export function createGuard({ role, log, count, before }: GuardOptions) {
   const names = new Set<string>()
   const loggedMs = new Map<string, number>()
 
@@ -41,9 +41,9 @@ export function createGuard({ role, log, count, before }: GuardParts) {
     failed(name, cause)
     try {
       const recovery = recover?.(...args)
-      if (recovery instanceof Promise) recovery.catch((again) => failed(name, again))
-    } catch (again) {
-      failed(name, again)
+      if (recovery instanceof Promise) recovery.catch((recoveryError) => failed(name, recoveryError))
+    } catch (recoveryError) {
+      failed(name, recoveryError)
     }
   }
 

@@ -1,4 +1,4 @@
-import { within } from '../concurrency/async.ts'
+import { withTimeout } from '../concurrency/concurrency.ts'
 import type { Log } from '../log.ts'
 import type { Metrics } from '../metrics/metrics.ts'
 
@@ -11,10 +11,10 @@ const FAILED = 1
  * itself: it is logged and counted, and the process goes on. An exception may have left anything half done: the
  * process ends in order, robots and clients go to other nodes, and the exit code is 1.
  */
-export function watchProcess(log: Log) {
+export function watchProcessErrors(log: Log) {
   const counts = { rejections: 0, exceptions: 0 }
-  let end: () => Promise<unknown> = async () => {}
-  let ending = false
+  let shutdown: () => Promise<unknown> = async () => {}
+  let shuttingDown = false
 
   process.on('unhandledRejection', (cause) => {
     counts.rejections++
@@ -23,10 +23,10 @@ export function watchProcess(log: Log) {
   process.on('uncaughtException', (cause) => {
     counts.exceptions++
     // A log that cannot be written is an exception as well, and again so when it is logged.
-    if (ending) return
-    ending = true
+    if (shuttingDown) return
+    shuttingDown = true
     log.fatal({ err: cause }, 'uncaught exception, the process ends')
-    within(SHUTDOWN_LIMIT_MS, 'took too long', end())
+    withTimeout(SHUTDOWN_LIMIT_MS, 'took too long', shutdown())
       .catch((err) => log.error({ err }, 'not ended in order'))
       .finally(() => process.exit(FAILED))
   })
@@ -46,8 +46,8 @@ export function watchProcess(log: Log) {
       )
     },
     /** Says how the process ends in order, once it has started something. */
-    endWith(stop: () => Promise<unknown>): void {
-      end = stop
+    setShutdown(stop: () => Promise<unknown>): void {
+      shutdown = stop
     },
   }
 }

@@ -9,13 +9,13 @@ import {
 import { z } from 'zod'
 
 /** A robot's new status with what the hub needs to know whom to tell. */
-export const RobotStatusFact = RobotStatusEvent.extend({
+export const RobotStatusDomainEvent = RobotStatusEvent.extend({
   owner_id: z.uuid(),
   robot_type: z.string(),
   /** Facts of older processes do not say. */
   require_certification: z.boolean().optional(),
 })
-export type RobotStatusFact = z.infer<typeof RobotStatusFact>
+export type RobotStatusDomainEvent = z.infer<typeof RobotStatusDomainEvent>
 
 const owned = { owner_id: z.uuid() }
 
@@ -27,13 +27,13 @@ export const catalog = {
   'notification.quiet': z.object({ user_id: z.uuid(), notification: NotificationEvent }),
   'notification.read': z.object({ user_id: z.uuid(), read: NotificationReadEvent }),
   /** Many robots in one fact: ten thousand robots that drop together make a handful of rows. */
-  'robots.status': z.object({ robots: z.array(RobotStatusFact) }),
+  'robots.status': z.object({ robots: z.array(RobotStatusDomainEvent) }),
   /** What robots have logged, and whose battery is low: for programs of their owners only. */
   'robots.log': z.object({ robots: z.array(RobotLogEvent.extend(owned)) }),
   'robots.battery_low': z.object({ robots: z.array(RobotBatteryLowEvent.extend(owned)) }),
 } as const
 /** Those that are events for programs of others too: they are handed on once they have been told live. */
-export const handedOn = [
+export const externallyPublished = [
   'session.event',
   'notification',
   'notification.quiet',

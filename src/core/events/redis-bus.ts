@@ -8,13 +8,13 @@ const CHANNEL_PREFIX = 'wheelhouse:bus:'
 const MAX_ROBOT_IDS = 20_000
 
 /** Messages of the other topics that are under way at most; of more, listeners hear by polling. */
-const MAX_UNDER_WAY = 10_000
+const MAX_IN_FLIGHT = 10_000
 
 /** Worth a moment's waiting for a Redis that is just coming back. */
 const URGENT: ReadonlySet<BusTopic> = new Set(['robot.stop'])
 
 /** How a hint that waits takes up the next one. Topics without a rule are sent one by one. */
-const absorb: { [T in BusTopic]?: (waiting: BusTopics[T], next: BusTopics[T]) => void } = {
+const mergeHints: { [T in BusTopic]?: (waiting: BusTopics[T], next: BusTopics[T]) => void } = {
   'outbox.wake': () => {},
   'events.stored': () => {},
   'robots.changed': ({ robotIds }, next) => {
@@ -29,18 +29,18 @@ const absorb: { [T in BusTopic]?: (waiting: BusTopics[T], next: BusTopics[T]) =>
  * holds several roles keeps its speed and keeps working while Redis is away. It listens only to what it has
  * listeners for.
  */
-export function createRedisBus(parts: {
+export function createRedisBus(deps: {
   publisher: Redis
   subscriber: Redis
   processId: string
   report: (cause: unknown) => void
 }): Bus {
-  const { publisher, subscriber, processId, report } = parts
+  const { publisher, subscriber, processId, report } = deps
   const listeners = createListeners(report)
   const subscribed = new Set<BusTopic>()
   /** Topics with a message on its way, and what has gathered behind it. */
-  const underWay = new Map<BusTopic, unknown>()
-  let singly = 0
+  const inFlight = new Map<BusTopic, unknown>()
+  let singleCount = 0
 
   subscriber.on('message', (channel: string, text: string) => {
     const topic = channel.slice(CHANNEL_PREFIX.length) as BusTopic
@@ -63,34 +63,34 @@ export function createRedisBus(parts: {
   }
 
   /** Sends at once and waits for nothing that gathers. */
-  async function sendSingly(topic: BusTopic, message: unknown): Promise<void> {
-    if (singly >= MAX_UNDER_WAY) return
-    singly++
+  async function sendUncoalesced(topic: BusTopic, message: unknown): Promise<void> {
+    if (singleCount >= MAX_IN_FLIGHT) return
+    singleCount++
     await send(topic, message)
-    singly--
+    singleCount--
   }
 
   /** Sends at once; while a message is on its way, later ones of the topic gather for the next. */
-  async function sendGathered<T extends BusTopic>(topic: T, message: BusTopics[T]): Promise<void> {
-    const gather = absorb[topic]
-    if (!gather) return await sendSingly(topic, message)
-    if (underWay.has(topic)) {
-      const waiting = underWay.get(topic) as BusTopics[T] | undefined
-      if (waiting === undefined) underWay.set(topic, structuredClone(message))
-      else gather(waiting, message)
+  async function sendCoalesced<T extends BusTopic>(topic: T, message: BusTopics[T]): Promise<void> {
+    const merge = mergeHints[topic]
+    if (!merge) return await sendUncoalesced(topic, message)
+    if (inFlight.has(topic)) {
+      const waiting = inFlight.get(topic) as BusTopics[T] | undefined
+      if (waiting === undefined) inFlight.set(topic, structuredClone(message))
+      else merge(waiting, message)
       return
     }
-    for (let next: unknown = message; next !== undefined; next = underWay.get(topic)) {
-      underWay.set(topic, undefined)
+    for (let next: unknown = message; next !== undefined; next = inFlight.get(topic)) {
+      inFlight.set(topic, undefined)
       await send(topic, next)
     }
-    underWay.delete(topic)
+    inFlight.delete(topic)
   }
 
   return {
     publish(topic, message) {
       queueMicrotask(() => listeners.deliver(topic, message))
-      void sendGathered(topic, message)
+      void sendCoalesced(topic, message)
     },
     subscribe(topic, listener) {
       if (!subscribed.has(topic)) {

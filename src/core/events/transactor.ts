@@ -22,7 +22,7 @@ const RETRYABLE = new Set(['40P01', '40001'])
 const MAX_ATTEMPTS = 4
 
 /** Any number of facts, in their order, by one statement. */
-const insertFacts = compiled<{ facts: string }>()((db, place) =>
+const insertOutboxEvents = compiled<{ events: string }>()((db, param) =>
   db
     .insertInto('outbox')
     .columns(['name', 'payload'])
@@ -30,12 +30,14 @@ const insertFacts = compiled<{ facts: string }>()((db, place) =>
       eb
         .selectFrom(
           sql<{
-            fact: unknown
-            place: number
-          }>`jsonb_array_elements(${place('facts')}::jsonb) with ordinality`.as<'f'>(sql`f (fact, place)`),
+            event: unknown
+            ordinal: number
+          }>`jsonb_array_elements(${param('events')}::jsonb) with ordinality`.as<'f'>(
+            sql`f (event, ordinal)`,
+          ),
         )
-        .select([sql<string>`fact ->> 'name'`.as('name'), sql<unknown>`fact -> 'payload'`.as('payload')])
-        .orderBy('f.place'),
+        .select([sql<string>`event ->> 'name'`.as('name'), sql<unknown>`event -> 'payload'`.as('payload')])
+        .orderBy('f.ordinal'),
     ),
 )
 
@@ -43,18 +45,18 @@ const insertFacts = compiled<{ facts: string }>()((db, place) =>
  * Runs work in one transaction with its outbox rows. After the commit it sends wake-up hints; a crash in
  * between loses only the hint, the facts are found by polling.
  */
-export function createTransactor(parts: {
+export function createTransactor(deps: {
   db: Db
   bus: Bus
   /** Whether every fact is held against its schema: for tests, as it costs time. */
-  checkFacts?: boolean
+  validateEvents?: boolean
   /** The last act of every transaction; what it throws undoes the transaction. */
   beforeCommit?: (trx: Transaction<Tables>) => Promise<void>
 }): Transact {
-  const { db, bus, checkFacts, beforeCommit } = parts
+  const { db, bus, validateEvents, beforeCommit } = deps
   return async (work) => {
     for (let attempt = 1; ; attempt++) {
-      const facts: { name: EventName; payload: unknown }[] = []
+      const events: { name: EventName; payload: unknown }[] = []
       const robotIds: string[] = []
       const stops: RobotStop[] = []
       try {
@@ -62,18 +64,18 @@ export function createTransactor(parts: {
           const answer = await work({
             db: trx,
             record: (name, payload) => {
-              if (checkFacts) catalog[name].parse(payload)
-              facts.push({ name, payload })
+              if (validateEvents) catalog[name].parse(payload)
+              events.push({ name, payload })
             },
             robotsChanged: (...ids) => robotIds.push(...ids),
             stopRobot: (stop) => stops.push(stop),
           })
-          if (facts.length > 0) await insertFacts(trx, { facts: JSON.stringify(facts) })
+          if (events.length > 0) await insertOutboxEvents(trx, { events: JSON.stringify(events) })
           await beforeCommit?.(trx)
           return answer
         })
         for (const stop of stops) bus.publish('robot.stop', stop)
-        if (facts.length > 0) bus.publish('outbox.wake', {})
+        if (events.length > 0) bus.publish('outbox.wake', {})
         if (robotIds.length > 0) bus.publish('robots.changed', { robotIds })
         return result
       } catch (cause) {

@@ -9,19 +9,19 @@ import {
   AppError,
   badRequest,
   diskFull,
-  isDatabaseAway,
+  isDatabaseUnreachable,
   notAllowed,
   notFound,
   toAppError,
 } from '../errors/errors.ts'
 import type { Log } from '../log.ts'
-import { checkedAnswers } from './answer-check.ts'
-import { type Around, type Authenticate, type Endpoint, mount } from './endpoint.ts'
+import { type Authenticate, type Endpoint, type Interceptor, mount } from './endpoint.ts'
+import { validateResponses } from './response-validation.ts'
 
 /** Largest JSON body, after it was unpacked. */
 export const REQUEST_BODY_LIMIT = '256kb'
 
-export interface AppParts {
+export interface AppOptions {
   readonly log: Log
   readonly corsOrigins: readonly string[]
   /** How many proxies in front of us add to X-Forwarded-For; 0 believes nobody. */
@@ -30,7 +30,7 @@ export interface AppParts {
   readonly https: boolean
   readonly endpoints: readonly Endpoint[]
   readonly authenticate: Authenticate
-  readonly around?: Around
+  readonly interceptor?: Interceptor
   /** Whether the database's disk is known to be full. */
   readonly diskIsFull?: () => boolean
   /** Told of every answer. */
@@ -38,28 +38,28 @@ export interface AppParts {
   /** Middleware that stands before the routes: the login pages and the built-in identity provider. */
   readonly before: readonly Middleware[]
   /** Whether every answer is held against its declaration: for tests, as it costs time. */
-  readonly checkAnswers?: boolean
+  readonly validateResponses?: boolean
 }
 
 /** The HTTP application, complete: build everything first, then call `callback()` once. */
-export function createApp(parts: AppParts): Koa {
-  const app = new Koa({ proxy: parts.trustedProxies > 0, maxIpsCount: parts.trustedProxies })
+export function createApp(options: AppOptions): Koa {
+  const app = new Koa({ proxy: options.trustedProxies > 0, maxIpsCount: options.trustedProxies })
   app.silent = true // every error is answered and logged by `answerErrors`
   app.use(requestId)
-  app.use(answerErrors(parts))
-  app.use(helmet(parts.https ? {} : plainHttp))
-  app.use(cors({ ...crossOrigin, origin: allowedOrigin(parts.corsOrigins) }))
-  app.use(readableRequest)
-  for (const middleware of parts.before) app.use(middleware)
+  app.use(handleErrors(options))
+  app.use(helmet(options.https ? {} : plainHttp))
+  app.use(cors({ ...crossOrigin, origin: allowedOrigin(options.corsOrigins) }))
+  app.use(requireReadableRequest)
+  for (const middleware of options.before) app.use(middleware)
   app.use(bodyParser({ enableTypes: ['json'], jsonLimit: REQUEST_BODY_LIMIT, encoding: 'utf-8' }))
-  app.use(shallowBody)
-  const router = mount(parts.endpoints, {
-    authenticate: parts.authenticate,
-    ...(parts.around && { around: parts.around }),
-    ...(parts.checkAnswers && { check: checkedAnswers }),
+  app.use(limitBodyDepth)
+  const router = mount(options.endpoints, {
+    authenticate: options.authenticate,
+    ...(options.interceptor && { interceptor: options.interceptor }),
+    ...(options.validateResponses && { check: validateResponses }),
   })
   app.use(router.routes())
-  app.use(methodNotAllowed(parts.endpoints))
+  app.use(methodNotAllowed(options.endpoints))
   return app
 }
 
@@ -69,12 +69,24 @@ const crossOrigin = {
   keepHeadersOnError: true,
   allowMethods: ['GET', 'HEAD', 'POST', 'PATCH', 'DELETE'],
   allowHeaders: [
-    ...['Authorization', 'Content-Type', 'Idempotency-Key', 'X-Request-Id'],
-    ...['Mcp-Protocol-Version', 'Mcp-Session-Id', 'Mcp-Method', 'Mcp-Name', 'Last-Event-ID'], // MCP clients in a page
+    'Authorization',
+    'Content-Type',
+    'Idempotency-Key',
+    'X-Request-Id',
+    'Mcp-Protocol-Version',
+    'Mcp-Session-Id',
+    'Mcp-Method',
+    'Mcp-Name',
+    'Last-Event-ID', // MCP clients in a page
   ],
   exposeHeaders: [
-    ...['X-Request-Id', 'Idempotent-Replayed', 'RateLimit', 'RateLimit-Policy', 'Retry-After'],
-    ...['WWW-Authenticate', 'X-Total-Count'],
+    'X-Request-Id',
+    'Idempotent-Replayed',
+    'RateLimit',
+    'RateLimit-Policy',
+    'Retry-After',
+    'WWW-Authenticate',
+    'X-Total-Count',
   ],
   maxAge: 600,
 }
@@ -93,7 +105,7 @@ const requestId: Middleware = async (ctx, next) => {
 }
 
 /** Refuses what could only be misread: a path that does not decode, JSON in another charset than its own. */
-const readableRequest: Middleware = async (ctx, next) => {
+const requireReadableRequest: Middleware = async (ctx, next) => {
   if (ctx.path.includes('%')) {
     try {
       decodeURIComponent(ctx.path)
@@ -108,7 +120,7 @@ const readableRequest: Middleware = async (ctx, next) => {
 }
 
 /** Refuses JSON that is nested so deep that walking it could end the process. Stands behind a body parser. */
-const shallowBody: Middleware = async (ctx, next) => {
+const limitBodyDepth: Middleware = async (ctx, next) => {
   const { rawBody } = ctx.request
   if (typeof rawBody === 'string' && isNestedTooDeep(rawBody)) {
     throw badRequest(`The request body is nested deeper than ${MAX_FRAME_DEPTH} levels`)
@@ -120,7 +132,7 @@ const shallowBody: Middleware = async (ctx, next) => {
 const UNCACHED = { 'Cache-Control': 'no-store' }
 
 /** One body for every failure of every layer: `{"error": "<text>"}`; one log line for every request. */
-function answerErrors({ log, observe, diskIsFull }: AppParts): Middleware {
+function handleErrors({ log, observe, diskIsFull }: AppOptions): Middleware {
   return async (ctx, next) => {
     const startedAt = performance.now()
     let cause: unknown
@@ -131,7 +143,7 @@ function answerErrors({ log, observe, diskIsFull }: AppParts): Middleware {
     } catch (thrown) {
       cause = thrown
       // A database that died of its full disk is only away, as far as its errors say.
-      const error = isDatabaseAway(thrown) && diskIsFull?.() ? diskFull(thrown) : toAppError(thrown)
+      const error = isDatabaseUnreachable(thrown) && diskIsFull?.() ? diskFull(thrown) : toAppError(thrown)
       ctx.status = error.status
       ctx.set({ ...UNCACHED, ...error.headers })
       ctx.body = { error: error.message }
@@ -147,7 +159,7 @@ function answerErrors({ log, observe, diskIsFull }: AppParts): Middleware {
       ms: Math.round(ms * 10) / 10,
       userId: ctx.state.userId,
     }
-    const isFailure = ctx.status >= 500 && !(cause instanceof AppError && cause.bySetUp)
+    const isFailure = ctx.status >= 500 && !(cause instanceof AppError && cause.byConfiguration)
     if (isFailure) log.error({ ...line, err: cause }, 'request failed')
     else log.debug(line, 'request')
   }
@@ -160,8 +172,14 @@ function discardBody(request: IncomingMessage): void {
 }
 
 const FIXED_ROUTES = new Set([
-  ...['/', '/livez', '/readyz', '/metrics', '/unsubscribe', '/api/mcp'],
-  ...['/.well-known/oauth-protected-resource', '/.well-known/oauth-protected-resource/api/mcp'],
+  '/',
+  '/livez',
+  '/readyz',
+  '/metrics',
+  '/unsubscribe',
+  '/api/mcp',
+  '/.well-known/oauth-protected-resource',
+  '/.well-known/oauth-protected-resource/api/mcp',
 ])
 
 /** The declared pattern of what was asked for, so that there are only so many. */

@@ -3,7 +3,7 @@ import { type exampleIds, idOf, type Role } from '@wheelhouse/protocol'
 import type { Context } from 'koa'
 import { z } from 'zod'
 import { AppError, badRequest } from '../errors/errors.ts'
-import { plainly } from './plain-issues.ts'
+import { parseOptions } from './validation-messages.ts'
 
 /** Who is calling, as proven by the credential of this request. */
 export interface Caller {
@@ -11,7 +11,7 @@ export interface Caller {
   readonly displayName: string
   readonly roles: readonly Role[]
   /** Another number later on means: the roles, or what an operator is certified for, may not be the same any more. */
-  readonly rightsVersion: number
+  readonly permissionsVersion: number
   readonly credential:
     | {
         readonly kind: 'session'
@@ -34,14 +34,14 @@ export interface Upload {
 }
 
 /** How many entries a list has in all, which a page of it does not tell. */
-export type AnswerHeader = 'X-Total-Count'
+export type ResponseHeader = 'X-Total-Count'
 
-export type Refusals = Readonly<
+export type ErrorResponses = Readonly<
   Partial<Record<400 | 403 | 404 | 408 | 409 | 410 | 413 | 415 | 422 | 502 | 503, string>>
 >
 
 /** Answers besides the usual one that are no error: status → in which case, and its JSON body if it has one. */
-export type Alternatives = Readonly<Record<number, readonly [when: string, body?: z.ZodType]>>
+export type OtherResponses = Readonly<Record<number, readonly [when: string, body?: z.ZodType]>>
 
 type Parsed<S extends z.ZodType | undefined> = S extends z.ZodType ? z.output<S> : undefined
 
@@ -58,9 +58,9 @@ export interface Endpoint {
   /** One file in a multipart body, which `run` reads itself from `http.req`. */
   readonly upload?: Upload
   /** Success status and body; 204 has none. */
-  readonly answer: readonly [status: number, body?: z.ZodType]
+  readonly response: readonly [status: number, body?: z.ZodType]
   /** Headers of its own that its answer carries. */
-  readonly headers?: readonly AnswerHeader[]
+  readonly headers?: readonly ResponseHeader[]
   /** Fields of the example of the answer that differ from those of its schema. */
   readonly example?: Readonly<Record<string, unknown>>
   /** Media types of an answer that is no JSON, e.g. a download; `run` then sets `http.body` itself. */
@@ -68,8 +68,8 @@ export interface Endpoint {
   /** What an `application/json` among them holds. */
   readonly download?: z.ZodType
   /** When this route refuses beyond what its access and its input imply: status → in which case. */
-  readonly refusals?: Refusals
-  readonly alternatives?: Alternatives
+  readonly errors?: ErrorResponses
+  readonly otherResponses?: OtherResponses
   readonly run: (input: EndpointInput) => Promise<unknown>
 }
 
@@ -97,13 +97,13 @@ export function endpoint<
   query?: Q
   body?: B
   upload?: Upload
-  answer: R
-  headers?: readonly AnswerHeader[]
+  response: R
+  headers?: readonly ResponseHeader[]
   example?: Partial<R[1] extends z.ZodType ? z.input<R[1]> : never>
   media?: readonly string[]
   download?: z.ZodType
-  refusals?: Refusals
-  alternatives?: Alternatives
+  errors?: ErrorResponses
+  otherResponses?: OtherResponses
   run: (input: {
     caller: A extends 'public' ? Caller | undefined : Caller
     params: Parsed<P>
@@ -116,7 +116,7 @@ export function endpoint<
 }
 
 /** Stands around the work of a route, e.g. to answer a repeated request without doing the work again. */
-export type Around = (
+export type Interceptor = (
   http: Context,
   spec: Endpoint,
   caller: Caller | undefined,
@@ -127,29 +127,29 @@ export type Authenticate = (http: Context, access: Access) => Promise<Caller | u
 
 export type Handler = (http: Context) => Promise<void>
 /** Stands around the whole handling of an endpoint, to look at what it answers. */
-export type Check = (spec: Endpoint, handle: Handler) => Handler
+export type HandlerWrapper = (spec: Endpoint, handle: Handler) => Handler
 
 /** Builds the router of a set of endpoints: authenticate, validate, run, answer. */
 export function mount(
   endpoints: readonly Endpoint[],
-  parts: { authenticate: Authenticate; around?: Around; check?: Check },
+  deps: { authenticate: Authenticate; interceptor?: Interceptor; check?: HandlerWrapper },
 ): Router {
-  const { authenticate, around = withNothing, check = unchecked } = parts
+  const { authenticate, interceptor = passThrough, check = unchecked } = deps
   const router = new Router({ sensitive: true, strict: true })
   for (const spec of endpoints) {
     const handle = async (http: Context) => {
       const caller = await authenticate(http, spec.access)
       const input = {
         caller,
-        params: spec.params?.parse(http.params, plainly),
-        query: spec.query?.parse(http.query, plainly),
-        body: spec.body ? spec.body.parse(jsonBody(http, isOptional(spec.body)), plainly) : undefined,
+        params: spec.params?.parse(http.params, parseOptions),
+        query: spec.query?.parse(http.query, parseOptions),
+        body: spec.body ? spec.body.parse(jsonBody(http, isOptional(spec.body)), parseOptions) : undefined,
         http,
       }
-      await around(http, spec, caller, async () => {
-        http.status = spec.answer[0] // a route may still set another itself
-        const answer = await spec.run(input)
-        if (spec.answer[1]) http.body = answer
+      await interceptor(http, spec, caller, async () => {
+        http.status = spec.response[0] // a route may still set another itself
+        const response = await spec.run(input)
+        if (spec.response[1]) http.body = response
       })
     }
     router[spec.method](spec.path.replace(/\{(\w+)\}/g, ':$1'), check(spec, handle))
@@ -157,14 +157,14 @@ export function mount(
   return router
 }
 
-const withNothing: Around = (_http, _spec, _caller, work) => work()
-const unchecked: Check = (_spec, handle) => handle
+const passThrough: Interceptor = (_http, _spec, _caller, work) => work()
+const unchecked: HandlerWrapper = (_spec, handle) => handle
 
 /**
  * Whether a repetition with the same Idempotency-Key gets the first answer. Downloads only read, and the newest
  * upload wins: both may be repeated as they are.
  */
-export const keepsAnswers = ({ method, media, upload }: Endpoint): boolean =>
+export const supportsIdempotencyKey = ({ method, media, upload }: Endpoint): boolean =>
   method === 'post' && !media && !upload
 
 /** Whether anything was sent behind the headers; `Content-Length: 0` is nothing. */
@@ -185,4 +185,4 @@ function jsonBody(http: Context, optional: boolean): unknown {
 }
 
 /** Path parameter `id` of one kind of thing. Anything that is no UUID cannot exist, so it reads as 400 naming the parameter. */
-export const idParams = (whose: keyof typeof exampleIds) => z.strictObject({ id: idOf(whose) })
+export const idParams = (kind: keyof typeof exampleIds) => z.strictObject({ id: idOf(kind) })

@@ -1,7 +1,7 @@
 import { z } from 'zod'
 
 /** What ends a line, controls a terminal, or turns around whatever stands behind the text. */
-const UNFIT = /[\p{Cc}\p{Zl}\p{Zp}\u202a-\u202e\u2066-\u2069]/u
+const FORBIDDEN = /[\p{Cc}\p{Zl}\p{Zp}\u202a-\u202e\u2066-\u2069]/u
 const VISIBLE = /[^\p{Cc}\p{Cf}\p{Z}]/u
 
 /** Text that PostgreSQL can keep and people can tell from other text: well-formed, without control characters. */
@@ -11,7 +11,7 @@ export const line = (max: number) =>
     .trim()
     .min(1, 'must not be empty')
     .max(max)
-    .refine((text) => text.isWellFormed() && !UNFIT.test(text), 'must be plain text on one line')
+    .refine((text) => text.isWellFormed() && !FORBIDDEN.test(text), 'must be plain text on one line')
     .refine((text) => text === '' || VISIBLE.test(text), 'must not be empty')
 
 /** Text of several lines. */
@@ -22,7 +22,7 @@ export const prose = (max: number) =>
     .refine((text) => text.isWellFormed() && !text.includes('\0'), 'must be well-formed text')
 
 /** Text of several lines that must say something; blanks around it are cut off. */
-export const filledProse = (max: number) =>
+export const nonEmptyProse = (max: number) =>
   z
     .string()
     .trim()

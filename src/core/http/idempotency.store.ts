@@ -3,7 +3,7 @@ import { sql, type Transaction } from 'kysely'
 import type { Db, Tables } from '../database/tables.ts'
 
 /** How long an answer is kept. */
-const KEPT_MS = 24 * 3_600_000
+const RETENTION_MS = 24 * 3_600_000
 /** A holder that has neither finished nor done anything by then is dead: its queries end sooner. */
 const LEASE_MS = 30_000
 /** Rows one statement of the clean-up removes. */
@@ -12,14 +12,14 @@ const REMOVAL_BATCH = 1_000
 const REMOVAL_BATCHES = 50
 
 /** A key in the hands of one request. */
-export interface Claim {
+export interface IdempotencyClaim {
   readonly scope: string
   readonly key: string
   readonly claimId: string
 }
 
-export type Claimed =
-  | { readonly outcome: 'mine'; readonly claim: Claim }
+export type ClaimResult =
+  | { readonly outcome: 'mine'; readonly claim: IdempotencyClaim }
   /** Answered before. */
   | { readonly outcome: 'answered'; readonly status: number; readonly body: string | null }
   /** Held by a request that is still at work. */
@@ -30,18 +30,25 @@ export type Claimed =
   | { readonly outcome: 'other' }
 
 /** The rows behind idempotency keys. Every change is one conditional statement. */
-export function createIdempotencyStore(parts: { db: Db; now: () => Date }) {
-  const { db, now } = parts
-  const expired = () => new Date(now().getTime() - KEPT_MS)
+export function createIdempotencyStore(deps: { db: Db; now: () => Date }) {
+  const { db, now } = deps
+  const expired = () => new Date(now().getTime() - RETENTION_MS)
 
   /** Takes a key that is new, over age, or held by somebody who died before having done anything. */
-  async function take(scope: string, key: string, fingerprint: string): Promise<Claim | undefined> {
+  async function tryClaim(
+    scope: string,
+    key: string,
+    fingerprint: string,
+  ): Promise<IdempotencyClaim | undefined> {
     const at = now()
     const claimId = randomUUID()
     const taken = await db
       .insertInto('idempotency_keys')
       .values({
-        ...{ scope, key, fingerprint, created_at: at },
+        scope,
+        key,
+        fingerprint,
+        created_at: at,
         claim_id: claimId,
         claimed_until: new Date(at.getTime() + LEASE_MS),
       })
@@ -73,7 +80,7 @@ export function createIdempotencyStore(parts: { db: Db; now: () => Date }) {
     return taken && { scope, key, claimId }
   }
 
-  const ofClaim = ({ scope, key, claimId }: Claim) =>
+  const updateClaimed = ({ scope, key, claimId }: IdempotencyClaim) =>
     db
       .updateTable('idempotency_keys')
       .where('scope', '=', scope)
@@ -82,8 +89,8 @@ export function createIdempotencyStore(parts: { db: Db; now: () => Date }) {
 
   return {
     /** Takes the key for a request, or tells what became of the one that holds it. */
-    async claim(scope: string, key: string, fingerprint: string): Promise<Claimed> {
-      const claim = await take(scope, key, fingerprint)
+    async claim(scope: string, key: string, fingerprint: string): Promise<ClaimResult> {
+      const claim = await tryClaim(scope, key, fingerprint)
       if (claim) return { outcome: 'mine', claim }
       const held = await db
         .selectFrom('idempotency_keys')
@@ -98,7 +105,7 @@ export function createIdempotencyStore(parts: { db: Db; now: () => Date }) {
     },
 
     /** Notes in a transaction that it carries the request out. False when another request has the key now. */
-    async mark(trx: Transaction<Tables>, claim: Claim): Promise<boolean> {
+    async markEffect(trx: Transaction<Tables>, claim: IdempotencyClaim): Promise<boolean> {
       const { numUpdatedRows } = await trx
         .updateTable('idempotency_keys')
         .set((eb) => ({ effect_at: eb.fn.coalesce('effect_at', eb.val(now())) }))
@@ -110,19 +117,19 @@ export function createIdempotencyStore(parts: { db: Db; now: () => Date }) {
     },
 
     /** Keeps the answer for whoever repeats the request. */
-    async keep(claim: Claim, status: number, body: string): Promise<void> {
-      await ofClaim(claim).set({ status, body }).execute()
+    async storeResponse(claim: IdempotencyClaim, status: number, body: string): Promise<void> {
+      await updateClaimed(claim).set({ status, body }).execute()
     },
 
     /** The request was carried out, and its answer is not kept. */
-    async forgo(claim: Claim): Promise<void> {
-      await ofClaim(claim)
+    async completeWithoutResponse(claim: IdempotencyClaim): Promise<void> {
+      await updateClaimed(claim)
         .set((eb) => ({ effect_at: eb.fn.coalesce('effect_at', eb.val(now())), claimed_until: now() }))
         .execute()
     },
 
     /** Gives the key back after a failure, unless something was carried out: then it stays used. */
-    async release(claim: Claim): Promise<void> {
+    async release(claim: IdempotencyClaim): Promise<void> {
       const { numDeletedRows } = await db
         .deleteFrom('idempotency_keys')
         .where('scope', '=', claim.scope)
@@ -130,7 +137,7 @@ export function createIdempotencyStore(parts: { db: Db; now: () => Date }) {
         .where('claim_id', '=', claim.claimId)
         .where('effect_at', 'is', null)
         .executeTakeFirst()
-      if (numDeletedRows === 0n) await ofClaim(claim).set({ claimed_until: now() }).execute()
+      if (numDeletedRows === 0n) await updateClaimed(claim).set({ claimed_until: now() }).execute()
     },
 
     /** Removes what is over age, a bounded number a call. */

@@ -6,31 +6,31 @@ import type { Db, Tables } from '../database/tables.ts'
 import { AppError, badRequest, conflict } from '../errors/errors.ts'
 import type { Secrets } from '../secrets.ts'
 import { clientNetwork } from './client-address.ts'
-import { type Around, type Caller, hasBody, keepsAnswers } from './endpoint.ts'
-import { type Claim, createIdempotencyStore } from './idempotency.store.ts'
+import { type Caller, hasBody, type Interceptor, supportsIdempotencyKey } from './endpoint.ts'
+import { createIdempotencyStore, type IdempotencyClaim } from './idempotency.store.ts'
 
 const PURPOSE = 'idempotency'
 const PRINTABLE = /^[\x20-\x7e]{1,255}$/
 /** Largest answer that is kept. */
-const MAX_ANSWER_BYTES = 256 * 1024
+const MAX_RESPONSE_BYTES = 256 * 1024
 
 export type IdempotencyOutcome = 'first' | 'replayed' | 'running' | 'lost' | 'other'
 
 /** A request that may come again: whose it is, the key they gave it, and what tells it from any other. */
-interface Repeatable {
+interface IdempotentRequest {
   readonly scope: string
   readonly key: string
   readonly fingerprint: string
 }
 /** What a request was answered; `replayed` when it was carried out before. */
-interface Answered {
+interface IdempotentResponse {
   readonly status: number
   readonly body?: unknown
   readonly replayed?: boolean
 }
-type Work = () => Promise<Answered>
+type Work = () => Promise<IdempotentResponse>
 
-interface Parts {
+interface Deps {
   readonly db: Db
   readonly secrets: Secrets
   readonly now: () => Date
@@ -43,38 +43,43 @@ interface Parts {
  * Lets callers repeat a POST without doing it twice: with an `Idempotency-Key`, whoever repeats the request gets
  * the first answer. Only success is kept; after a failure that changed nothing the key is free again.
  */
-export function createIdempotency(parts: Parts) {
+export function createIdempotency(parts: Deps) {
   const { secrets, report, count } = parts
   const store = createIdempotencyStore(parts)
   /** The key of the request that the running code belongs to; `over` once that request is answered. */
-  const current = new AsyncLocalStorage<{ claim: Claim; over: boolean }>()
-  const place = ({ scope, key }: Pick<Claim, 'scope' | 'key'>) => JSON.stringify([scope, key])
+  const current = new AsyncLocalStorage<{ claim: IdempotencyClaim; finished: boolean }>()
+  const sealContext = ({ scope, key }: Pick<IdempotencyClaim, 'scope' | 'key'>) =>
+    JSON.stringify([scope, key])
 
-  async function carryOut(claim: Claim, work: Work): Promise<Answered> {
-    const request = { claim, over: false }
-    let answered: Answered
+  async function execute(claim: IdempotencyClaim, work: Work): Promise<IdempotentResponse> {
+    const request = { claim, finished: false }
+    let response: IdempotentResponse
     try {
-      answered = await current.run(request, work)
+      response = await current.run(request, work)
     } catch (cause) {
-      request.over = true
+      request.finished = true
       await store.release(claim).catch(report) // the key comes free by itself when its lease is over
       throw cause
     }
-    request.over = true
-    await keep(claim, answered).catch(report) // the work is done and gets its answer, kept or not
-    return answered
+    request.finished = true
+    await storeResponse(claim, response).catch(report) // the work is done and gets its answer, kept or not
+    return response
   }
 
-  async function keep(claim: Claim, { status, body }: Answered): Promise<void> {
+  async function storeResponse(claim: IdempotencyClaim, { status, body }: IdempotentResponse): Promise<void> {
     if (status < 200 || status > 299) return await store.release(claim)
     const text = body === undefined ? '' : JSON.stringify(body)
-    if (Buffer.byteLength(text) > MAX_ANSWER_BYTES) return await store.forgo(claim)
-    await store.keep(claim, status, secrets.seal(PURPOSE, text, place(claim)))
+    if (Buffer.byteLength(text) > MAX_RESPONSE_BYTES) return await store.completeWithoutResponse(claim)
+    await store.storeResponse(claim, status, secrets.seal(PURPOSE, text, sealContext(claim)))
   }
 
-  function kept({ scope, key }: Repeatable, status: number, sealed: string | null): Answered {
-    const text = sealed === null ? undefined : secrets.open(PURPOSE, sealed, place({ scope, key }))
-    if (text === undefined) throw lost() // sealed under another SECRET_KEY
+  function replayResponse(
+    { scope, key }: IdempotentRequest,
+    status: number,
+    sealed: string | null,
+  ): IdempotentResponse {
+    const text = sealed === null ? undefined : secrets.open(PURPOSE, sealed, sealContext({ scope, key }))
+    if (text === undefined) throw responseNotStored() // sealed under another SECRET_KEY
     return { status, body: text === '' ? undefined : JSON.parse(text), replayed: true }
   }
 
@@ -83,18 +88,22 @@ export function createIdempotency(parts: Parts) {
    * @throws 400 for a key that is none, 409 while the first request is under way or its answer is not known any
    * more, 422 when the key belongs to another request.
    */
-  async function once(request: Repeatable, work: Work): Promise<Answered> {
+  async function once(request: IdempotentRequest, work: Work): Promise<IdempotentResponse> {
     const { scope, key, fingerprint } = request
-    if (!PRINTABLE.test(key)) throw notAKey()
-    const claimed = await store.claim(scope, key, fingerprint)
+    if (!PRINTABLE.test(key)) throw invalidKey()
+    const claimResult = await store.claim(scope, key, fingerprint)
     count(
-      claimed.outcome === 'mine' ? 'first' : claimed.outcome === 'answered' ? 'replayed' : claimed.outcome,
+      claimResult.outcome === 'mine'
+        ? 'first'
+        : claimResult.outcome === 'answered'
+          ? 'replayed'
+          : claimResult.outcome,
     )
-    switch (claimed.outcome) {
+    switch (claimResult.outcome) {
       case 'mine':
-        return await carryOut(claimed.claim, work)
+        return await execute(claimResult.claim, work)
       case 'answered':
-        return kept(request, claimed.status, claimed.body)
+        return replayResponse(request, claimResult.status, claimResult.body)
       case 'other':
         throw new AppError(422, 'This Idempotency-Key was used for another request. Send a new one.')
       case 'running':
@@ -106,15 +115,15 @@ export function createIdempotency(parts: Parts) {
           },
         )
       case 'lost':
-        throw lost()
+        throw responseNotStored()
     }
   }
 
-  const around: Around = async (http, spec, caller, work) => {
+  const interceptor: Interceptor = async (http, spec, caller, work) => {
     const key = http.method === 'POST' ? http.req.headers['idempotency-key'] : undefined
     if (key === undefined) return await work()
-    if (typeof key !== 'string' || !PRINTABLE.test(key)) throw notAKey()
-    if (!keepsAnswers(spec)) return await work()
+    if (typeof key !== 'string' || !PRINTABLE.test(key)) throw invalidKey()
+    if (!supportsIdempotencyKey(spec)) return await work()
     const request = { scope: scopeOf(http, caller), key, fingerprint: fingerprint(http) }
     const { status, body, replayed } = await once(request, async () => {
       await work()
@@ -127,7 +136,7 @@ export function createIdempotency(parts: Parts) {
   }
 
   return {
-    around,
+    around: interceptor,
     once,
 
     /**
@@ -135,11 +144,11 @@ export function createIdempotency(parts: Parts) {
      * been carried out, so that after a crash a repetition does not do it again.
      * @throws 409 when another request has taken the key over; the transaction must not commit then.
      */
-    async mark(trx: Transaction<Tables>): Promise<void> {
+    async markEffect(trx: Transaction<Tables>): Promise<void> {
       const request = current.getStore()
       // What outlives its request, e.g. a listener it woke, acts for itself.
-      if (!request || request.over) return
-      if (await store.mark(trx, request.claim)) return
+      if (!request || request.finished) return
+      if (await store.markEffect(trx, request.claim)) return
       throw conflict('A repetition of this request was faster. Send it again to get its answer.')
     },
 
@@ -148,9 +157,9 @@ export function createIdempotency(parts: Parts) {
 }
 export type Idempotency = ReturnType<typeof createIdempotency>
 
-const notAKey = () => badRequest('Idempotency-Key: must be 1 to 255 printable ASCII characters')
+const invalidKey = () => badRequest('Idempotency-Key: must be 1 to 255 printable ASCII characters')
 
-const lost = () =>
+const responseNotStored = () =>
   conflict(
     'The first request with this Idempotency-Key was processed, but its answer was not kept. Look up what it did.',
   )

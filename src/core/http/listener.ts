@@ -9,7 +9,7 @@ import {
   STATUS_CODES,
 } from 'node:http'
 import type { Duplex } from 'node:stream'
-import { within } from '../concurrency/async.ts'
+import { withTimeout } from '../concurrency/concurrency.ts'
 
 /** A request must have arrived completely by then, its headers sooner. */
 const REQUEST_LIMIT_MS = 30_000
@@ -32,7 +32,7 @@ const options: ServerOptions = {
  * The hub's WebSockets, where a hub is, are the only upgrade there is. Any other offer, such as that of HTTP/2,
  * which some clients make with every request, is declined by answering the request.
  */
-const isForHub = ({ headers, url = '' }: IncomingMessage) =>
+const isHubUpgrade = ({ headers, url = '' }: IncomingMessage) =>
   /^websocket$/i.test(headers.upgrade ?? '') && url.startsWith('/socket.io/')
 
 /** An HTTP server that listens before what it serves exists, so that port 0 can be part of public URLs. */
@@ -50,28 +50,30 @@ export interface Listener {
 /** @throws Error that says what to do when the address is taken. */
 export async function listen(host: string, port: number, variable: string): Promise<Listener> {
   /** Requests in hand, so that none of their connections is kept for another one once the end has begun. */
-  const inHand = new Set<ServerResponse>()
+  const activeResponses = new Set<ServerResponse>()
   let closing = false
-  const endsConnection = (response: ServerResponse) => {
+  const closeAfterResponse = (response: ServerResponse) => {
     if (!response.headersSent) response.setHeader('Connection', 'close')
   }
   let handler: RequestListener = (_request, response) => {
     response.writeHead(503, {
-      ...{ 'Content-Type': 'application/json', 'Cache-Control': 'no-store' },
-      ...{ 'Retry-After': '1', 'X-Request-Id': randomUUID() },
+      'Content-Type': 'application/json',
+      'Cache-Control': 'no-store',
+      'Retry-After': '1',
+      'X-Request-Id': randomUUID(),
     })
     response.end('{"error":"Starting, try again shortly"}')
   }
   const shouldUpgradeCallback = (request: IncomingMessage): boolean =>
-    isForHub(request) && server.listenerCount('upgrade') > 0
+    isHubUpgrade(request) && server.listenerCount('upgrade') > 0
   const server = createServer({ ...options, shouldUpgradeCallback } as ServerOptions, (request, response) => {
-    inHand.add(response)
-    response.once('close', () => inHand.delete(response))
-    if (closing) endsConnection(response)
+    activeResponses.add(response)
+    response.once('close', () => activeResponses.delete(response))
+    if (closing) closeAfterResponse(response)
     if (isReadable(request)) handler(request, response)
-    else refuse(new Error('the target is no URL'), request.socket)
+    else rejectMalformed(new Error('the target is no URL'), request.socket)
   })
-  server.on('clientError', refuse)
+  server.on('clientError', rejectMalformed)
   await new Promise<void>((resolve, reject) => {
     server.once('error', (cause: NodeJS.ErrnoException) => {
       const taken = cause.code === 'EADDRINUSE'
@@ -92,11 +94,11 @@ export async function listen(host: string, port: number, variable: string): Prom
     },
     async close(limitMs) {
       closing = true
-      for (const response of inHand) endsConnection(response)
+      for (const response of activeResponses) closeAfterResponse(response)
       server.close()
-      const idling = setInterval(() => server.closeIdleConnections(), IDLE_CHECK_MS)
-      await within(limitMs, 'requests still open', closed).catch(() => server.closeAllConnections())
-      clearInterval(idling)
+      const idleTimer = setInterval(() => server.closeIdleConnections(), IDLE_CHECK_MS)
+      await withTimeout(limitMs, 'requests still open', closed).catch(() => server.closeAllConnections())
+      clearInterval(idleTimer)
     },
   }
 }
@@ -112,7 +114,7 @@ function isReadable(request: IncomingMessage): boolean {
 }
 
 /** Answers what is no request with the one body of all errors; by itself Node sends none. */
-function refuse(cause: NodeJS.ErrnoException, socket: Duplex): void {
+function rejectMalformed(cause: NodeJS.ErrnoException, socket: Duplex): void {
   if (!socket.writable || cause.code === 'ECONNRESET') {
     socket.destroy()
     return

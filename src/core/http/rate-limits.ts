@@ -1,7 +1,7 @@
 import type { Context } from 'koa'
 import { AppError } from '../errors/errors.ts'
 import type { KeyRedis } from '../redis.ts'
-import { type Count, createCounter } from './rate-store.ts'
+import { type CountRequest, createCounter } from './rate-limit-counter.ts'
 
 const WINDOW_SECONDS = 60
 
@@ -24,7 +24,7 @@ export interface RateLimits {
    * Counts a request and tells the caller in headers what is left.
    * @throws 429 with Retry-After when there is nothing left.
    */
-  take(http: Context, policy: Policy, caller: string): Promise<void>
+  consume(http: Context, policy: Policy, caller: string): Promise<void>
 }
 
 /**
@@ -33,7 +33,7 @@ export interface RateLimits {
  */
 export function createRateLimits(
   settings: { perMinute: number; publicPerMinute: number },
-  parts: { redis: KeyRedis | undefined; refused: (policy: Policy) => void },
+  deps: { redis: KeyRedis | undefined; countRejected: (policy: Policy) => void },
 ): RateLimits {
   const { perMinute, publicPerMinute } = settings
   const limits: Record<Policy, number> = {
@@ -44,23 +44,23 @@ export function createRateLimits(
     login: Math.ceil(publicPerMinute / 10),
     'failed-auth': Math.ceil(publicPerMinute / 10),
   }
-  const counters = new Map<Policy, { limit: number; count: Count; told: string }>()
+  const counters = new Map<Policy, { limit: number; count: CountRequest; policyHeader: string }>()
   for (const [name, limit] of Object.entries(limits) as [Policy, number][]) {
     if (limit === 0) continue
-    const count = createCounter({ name, limit, windowSeconds: WINDOW_SECONDS, redis: parts.redis })
-    counters.set(name, { limit, count, told: `"${name}";q=${limit};w=${WINDOW_SECONDS}` })
+    const count = createCounter({ name, limit, windowSeconds: WINDOW_SECONDS, redis: deps.redis })
+    counters.set(name, { limit, count, policyHeader: `"${name}";q=${limit};w=${WINDOW_SECONDS}` })
   }
 
   return {
-    async take(http, policy, caller) {
+    async consume(http, policy, caller) {
       const counter = counters.get(policy)
       if (!counter) return
-      const { allowed, left, resetMs } = await counter.count(caller)
+      const { allowed, remaining, resetMs } = await counter.count(caller)
       const seconds = Math.max(1, Math.ceil(resetMs / 1000))
-      http.set('RateLimit-Policy', counter.told)
-      http.set('RateLimit', `"${policy}";r=${left};t=${seconds}`)
+      http.set('RateLimit-Policy', counter.policyHeader)
+      http.set('RateLimit', `"${policy}";r=${remaining};t=${seconds}`)
       if (allowed) return
-      parts.refused(policy)
+      deps.countRejected(policy)
       throw new AppError(429, `Too many requests (${policy}). Try again in ${seconds} s.`, {
         headers: { 'Retry-After': String(seconds) },
       })

@@ -77,23 +77,23 @@ function createParser(request: IncomingMessage, upload: Upload): BusboyInstance 
 function onlyFile(request: IncomingMessage, parser: BusboyInstance, upload: Upload): Promise<Buffer> {
   return new Promise((resolve, reject) => {
     const chunks: Buffer[] = []
-    let whole = false
+    let complete = false
     const malformed = () =>
       reject(badRequest('The multipart body is malformed or incomplete. Send it again.'))
-    const others = () => reject(badRequest(`${upload.field}: must be one file, and the only field`))
+    const rejectShape = () => reject(badRequest(`${upload.field}: must be one file, and the only field`))
     parser.on('file', (field, file) => {
       file.on('error', malformed)
       file.on('limit', () => reject(tooLarge(upload)))
       file.on('data', (chunk: Buffer) => chunks.push(chunk))
       file.on('end', () => {
-        whole = true
+        complete = true
       })
-      if (field !== upload.field) others()
+      if (field !== upload.field) rejectShape()
     })
-    parser.on('field', others)
-    parser.on('partsLimit', others)
+    parser.on('field', rejectShape)
+    parser.on('partsLimit', rejectShape)
     parser.on('error', malformed)
-    parser.on('finish', () => (whole ? resolve(Buffer.concat(chunks)) : others()))
+    parser.on('finish', () => (complete ? resolve(Buffer.concat(chunks)) : rejectShape()))
     request.on('close', () => {
       if (!request.complete) malformed()
     })
@@ -108,10 +108,10 @@ function onlyFile(request: IncomingMessage, parser: BusboyInstance, upload: Uplo
 function discardRest(request: IncomingMessage, maxBytes: number): Promise<boolean> {
   if (request.complete || request.destroyed) return Promise.resolve(true)
   return new Promise((resolve) => {
-    let left = maxBytes
+    let remaining = maxBytes
     request.on('data', (chunk: Buffer) => {
-      left -= chunk.length
-      if (left >= 0) return
+      remaining -= chunk.length
+      if (remaining >= 0) return
       request.pause()
       resolve(false)
     })

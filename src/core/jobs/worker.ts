@@ -21,10 +21,10 @@ export function startWorker(
   log: Log,
   observe: (job: string, run: { ok: boolean; ms: number }) => void = () => {},
 ): Worker {
-  const ending = new AbortController()
+  const abortController = new AbortController()
   const loops = jobs.map(async ({ name, everyMs, run }) => {
     let failing = false
-    while (!ending.signal.aborted) {
+    while (!abortController.signal.aborted) {
       const startedAt = performance.now()
       try {
         await run()
@@ -36,12 +36,12 @@ export function startWorker(
         if (!failing) log.warn({ err: cause, job: name }, 'job failed, will be tried again')
         failing = true
       }
-      await delay(everyMs, undefined, { signal: ending.signal }).catch(() => {})
+      await delay(everyMs, undefined, { signal: abortController.signal }).catch(() => {})
     }
   })
   return {
     close: async () => {
-      ending.abort()
+      abortController.abort()
       await Promise.all(loops)
     },
   }

@@ -13,14 +13,14 @@ export interface QueueRow {
   readonly last_error: string | null
 }
 /** A mail that the holder of the claim, and nobody else, may send now. */
-export type Claimed<Row extends QueueRow> = Row & { readonly claim: string }
+export type ClaimedMail<Row extends QueueRow> = Row & { readonly claim: string }
 
 /** A claim ends by itself this long after it was made or renewed. Measured by the database's clock alone. */
 const LEASE_MS = 20_000
 /** After a claim has ended by itself: time for a holder who is alive after all to report what it did. */
 const ABANDONED_DELAY_MS = 10_000
 
-export interface QueueParts {
+export interface MailQueueOptions {
   readonly db: Db
   readonly now: () => Date
   readonly leaseMs?: number
@@ -28,16 +28,16 @@ export interface QueueParts {
 
 /** The rows of a table as a queue of mails: every step is one conditional update. */
 export function createMailQueue<T extends 'contact_messages' | 'notification_mails'>(
-  parts: QueueParts & { table: T; urgentFirst?: boolean },
+  deps: MailQueueOptions & { table: T; urgentFirst?: boolean },
 ) {
   type Row = Selectable<Tables[T]> & QueueRow
-  const { now, leaseMs = LEASE_MS, urgentFirst = false } = parts
+  const { now, leaseMs = LEASE_MS, urgentFirst = false } = deps
   // The query builder cannot follow a table that is a parameter; the one named here stands for any of them.
-  const db = parts.db as unknown as Kysely<{ mails: QueueRow & { readonly urgent: boolean } }>
-  const table = parts.table as unknown as 'mails'
+  const db = deps.db as unknown as Kysely<{ mails: QueueRow & { readonly urgent: boolean } }>
+  const table = deps.table as unknown as 'mails'
   const leaseEnd = sql<Date>`now() + ${leaseMs} * interval '1 millisecond'`
 
-  const settle = (mail: Claimed<Row>, change: { nextAttemptAt: Date; error?: string }) =>
+  const endClaim = (mail: ClaimedMail<Row>, change: { nextAttemptAt: Date; error?: string }) =>
     db
       .updateTable(table)
       .set({
@@ -58,7 +58,7 @@ export function createMailQueue<T extends 'contact_messages' | 'notification_mai
     firstClaim: () => ({ claim: randomUUID(), claimed_until: leaseEnd, attempts: 1 }),
 
     /** Claims the mail that has been due for longest, if there is one. */
-    async takeDue(): Promise<Claimed<Row> | undefined> {
+    async takeDue(): Promise<ClaimedMail<Row> | undefined> {
       const taken = await db
         .updateTable(table)
         .set((eb) => ({ claim: randomUUID(), claimed_until: leaseEnd, attempts: eb('attempts', '+', 1) }))
@@ -77,10 +77,10 @@ export function createMailQueue<T extends 'contact_messages' | 'notification_mai
         )
         .returningAll()
         .executeTakeFirst()
-      return taken as Claimed<Row> | undefined
+      return taken as ClaimedMail<Row> | undefined
     },
 
-    renew: (mail: Claimed<Row>) =>
+    renew: (mail: ClaimedMail<Row>) =>
       db
         .updateTable(table)
         .set({ claimed_until: leaseEnd })
@@ -89,7 +89,7 @@ export function createMailQueue<T extends 'contact_messages' | 'notification_mai
         .execute(),
 
     /** Records a delivery. It is a fact whoever holds the claim by now, so that nobody sends again. */
-    delivered: (mail: Claimed<Row>) =>
+    delivered: (mail: ClaimedMail<Row>) =>
       db
         .updateTable(table)
         .set({ delivered_at: now(), claim: null, claimed_until: null, last_error: null })
@@ -97,14 +97,14 @@ export function createMailQueue<T extends 'contact_messages' | 'notification_mai
         .where('delivered_at', 'is', null)
         .execute(),
 
-    failed: (mail: Claimed<Row>, nextAttemptAt: Date, error: string) =>
-      settle(mail, { nextAttemptAt, error }),
+    failed: (mail: ClaimedMail<Row>, nextAttemptAt: Date, error: string) =>
+      endClaim(mail, { nextAttemptAt, error }),
 
     /** Gives a mail back unsent: it is due for anybody. */
-    release: (mail: Claimed<Row>) => settle(mail, { nextAttemptAt: now() }),
+    release: (mail: ClaimedMail<Row>) => endClaim(mail, { nextAttemptAt: now() }),
 
     /** Forgets a mail that is not to be sent any more. */
-    drop: (mail: Claimed<Row>) =>
+    drop: (mail: ClaimedMail<Row>) =>
       db.deleteFrom(table).where('id', '=', mail.id).where('claim', '=', mail.claim).execute(),
 
     /** Frees what belonged to processes that died while sending. */
@@ -125,13 +125,13 @@ export function createMailQueue<T extends 'contact_messages' | 'notification_mai
 /** What sending asks of a queue. */
 export interface MailQueue<Row extends QueueRow> {
   readonly renewEveryMs: number
-  takeDue(): Promise<Claimed<Row> | undefined>
-  renew(mail: Claimed<Row>): Promise<unknown>
-  delivered(mail: Claimed<Row>): Promise<unknown>
-  failed(mail: Claimed<Row>, nextAttemptAt: Date, error: string): Promise<unknown>
-  release(mail: Claimed<Row>): Promise<unknown>
-  drop(mail: Claimed<Row>): Promise<unknown>
+  takeDue(): Promise<ClaimedMail<Row> | undefined>
+  renew(mail: ClaimedMail<Row>): Promise<unknown>
+  delivered(mail: ClaimedMail<Row>): Promise<unknown>
+  failed(mail: ClaimedMail<Row>, nextAttemptAt: Date, error: string): Promise<unknown>
+  release(mail: ClaimedMail<Row>): Promise<unknown>
+  drop(mail: ClaimedMail<Row>): Promise<unknown>
   freeAbandoned(): Promise<unknown>
 }
 
-export const isClaimed = <Row extends QueueRow>(row: Row): row is Claimed<Row> => row.claim !== null
+export const isClaimed = <Row extends QueueRow>(row: Row): row is ClaimedMail<Row> => row.claim !== null

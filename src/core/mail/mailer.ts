@@ -1,6 +1,6 @@
 import { Readable } from 'node:stream'
 import { createTransport } from 'nodemailer'
-import { MailError, whyNotSent } from './mail-error.ts'
+import { classifyMailError, MailError } from './mail-error.ts'
 
 export interface Address {
   readonly name: string
@@ -38,8 +38,8 @@ const defaults: MailLimits = {
 }
 
 /** Sends mail through the configured server, one connection a message, and holds nothing in between. */
-export function createMailer(parts: { url: string; from: Address; limits?: MailLimits }) {
-  const { url, from, limits = defaults } = parts
+export function createMailer(deps: { url: string; from: Address; limits?: MailLimits }) {
+  const { url, from, limits = defaults } = deps
 
   return {
     /** Where the platform's message ids belong: the domain of its sender. */
@@ -51,7 +51,7 @@ export function createMailer(parts: { url: string; from: Address; limits?: MailL
      * @throws MailError
      */
     async send(mail: Mail, stop?: AbortSignal): Promise<void> {
-      const patience = startPatience(limits, stop)
+      const sendTimeout = startSendTimeout(limits, stop)
       const transport = createTransport({
         url,
         connectionTimeout: limits.connectMs,
@@ -62,7 +62,7 @@ export function createMailer(parts: { url: string; from: Address; limits?: MailL
         disableUrlAccess: true,
       })
       transport.use('stream', ({ message }, done) => {
-        message.processFunc((input) => onceRead(input, patience.handedOver))
+        message.processFunc((input) => onStreamEnd(input, sendTimeout.handedOver))
         done()
       })
       try {
@@ -74,12 +74,12 @@ export function createMailer(parts: { url: string; from: Address; limits?: MailL
           text: mail.text,
           messageId: mail.messageId,
           ...(mail.headers && { headers: { ...mail.headers } }),
-          signal: patience.signal,
+          signal: sendTimeout.signal,
         })
       } catch (cause) {
-        throw new MailError(whyNotSent(cause), { cause, handedOver: patience.isHandedOver() })
+        throw new MailError(classifyMailError(cause), { cause, handedOver: sendTimeout.isHandedOver() })
       } finally {
-        patience.end()
+        sendTimeout.end()
       }
     },
   }
@@ -87,23 +87,23 @@ export function createMailer(parts: { url: string; from: Address; limits?: MailL
 export type Mailer = ReturnType<typeof createMailer>
 
 /** Passes a message on as it is asked for, and calls back once all of it has been. */
-function onceRead(input: AsyncIterable<Buffer>, done: () => void): Readable {
-  async function* parts() {
+function onStreamEnd(input: AsyncIterable<Buffer>, done: () => void): Readable {
+  async function* chunks() {
     yield* input
     done()
   }
-  return Readable.from(parts(), { objectMode: false })
+  return Readable.from(chunks(), { objectMode: false })
 }
 
 /** How long the sending of one message may go on: short until it is handed over, long from then on. */
-function startPatience(limits: MailLimits, stop: AbortSignal | undefined) {
+function startSendTimeout(limits: MailLimits, stop: AbortSignal | undefined) {
   const ended = new AbortController()
   let handedOver = false
   let timer: NodeJS.Timeout
   const endAfter = (ms: number) => {
-    const why = stop?.aborted ? 'The platform was stopping' : `No answer within ${ms / 1_000} s`
+    const reason = stop?.aborted ? 'The platform was stopping' : `No answer within ${ms / 1_000} s`
     clearTimeout(timer)
-    timer = setTimeout(() => ended.abort(new Error(why)), ms)
+    timer = setTimeout(() => ended.abort(new Error(reason)), ms)
   }
   const onStop = () => endAfter(handedOver ? limits.stopMs : 0)
   endAfter(stop?.aborted ? 0 : limits.handOverMs)

@@ -1,12 +1,12 @@
 import { statfs } from 'node:fs/promises'
 import { sql } from 'kysely'
 import type { Orm } from '../../app/database/orm.ts'
-import { within } from '../concurrency/async.ts'
+import { withTimeout } from '../concurrency/concurrency.ts'
 import type { DiskWatch } from '../database/disk-watch.ts'
 import type { Db } from '../database/tables.ts'
 import type { Metrics } from './metrics.ts'
 
-const LOOK_LIMIT_MS = 1_000
+const OUTBOX_QUERY_TIMEOUT_MS = 1_000
 /** Rows are counted no further than this; a queue that long is an alarm at any length. */
 const COUNT_LIMIT = 100_000
 
@@ -14,22 +14,22 @@ const COUNT_LIMIT = 100_000
  * The pool, and what waits in the outbox. A database that does not answer within a second shows as
  * `wheelhouse_database_up 0`, and what only it knows is left out.
  */
-export function measureDatabase(metrics: Metrics, parts: { db: Db; orm: Orm }): void {
-  const { db, orm } = parts
-  const look = async () => {
+export function measureDatabase(metrics: Metrics, deps: { db: Db; orm: Orm }): void {
+  const { db, orm } = deps
+  const queryOutbox = async () => {
     try {
-      return await within(LOOK_LIMIT_MS, 'outbox not looked at in time', readOutbox(db))
+      return await withTimeout(OUTBOX_QUERY_TIMEOUT_MS, 'outbox not looked at in time', readOutbox(db))
     } catch {
       return undefined
     }
   }
   /** One look serves the three gauges of an answer, and everybody who asks meanwhile. */
-  let looking: ReturnType<typeof look> | undefined
+  let pendingQuery: ReturnType<typeof queryOutbox> | undefined
   const outbox = () => {
-    looking ??= look().finally(() => {
-      looking = undefined
+    pendingQuery ??= queryOutbox().finally(() => {
+      pendingQuery = undefined
     })
-    return looking
+    return pendingQuery
   }
   metrics.gauge('wheelhouse_database_up', 'Whether the database answers', async () =>
     (await outbox()) ? 1 : 0,

@@ -3,7 +3,7 @@ import type { Middleware } from 'koa'
 import { notAllowed, notFound, toAppError, unauthorized } from '../errors/errors.ts'
 import type { Metrics } from './metrics.ts'
 
-export interface MetricsAnswer {
+export interface MetricsResponse {
   readonly status: number
   readonly headers: Readonly<Record<string, string>>
   readonly body: string
@@ -13,12 +13,12 @@ export interface MetricsAnswer {
  * What `/metrics` answers with, on whichever server. With a token set, whoever asks must show it; without one it
  * is open, except in production, where it does not exist.
  */
-export function createMetricsPage(parts: {
+export function createMetricsPage(options: {
   metrics: Metrics
   token: string | undefined
   production: boolean
 }) {
-  const { metrics, token, production } = parts
+  const { metrics, token, production } = options
   const digest = (text: string) => createHash('sha256').update(text).digest()
   const wanted = token === undefined ? undefined : digest(`Bearer ${token}`)
 
@@ -31,7 +31,7 @@ export function createMetricsPage(parts: {
     }
   }
 
-  return async (method: string, authorization: string | undefined): Promise<MetricsAnswer> => {
+  return async (method: string, authorization: string | undefined): Promise<MetricsResponse> => {
     try {
       check(authorization)
       if (method !== 'GET' && method !== 'HEAD') {

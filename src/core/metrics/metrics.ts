@@ -16,64 +16,76 @@ export function createMetrics() {
   collectDefaultMetrics({ register: registry })
 
   const requests = new Counter({
-    ...{ registers, name: 'wheelhouse_http_requests_total', help: 'HTTP requests answered' },
+    registers,
+    name: 'wheelhouse_http_requests_total',
+    help: 'HTTP requests answered',
     labelNames: ['method', 'route', 'status'],
   })
   const durations = new Histogram({
-    ...{ registers, name: 'wheelhouse_http_request_duration_seconds', help: 'Time to answer HTTP requests' },
-    ...{ labelNames: ['method', 'route'], buckets: HTTP_BUCKETS },
+    registers,
+    name: 'wheelhouse_http_request_duration_seconds',
+    help: 'Time to answer HTTP requests',
+    labelNames: ['method', 'route'],
+    buckets: HTTP_BUCKETS,
   })
   const refusals = new Counter({
-    ...{ registers, name: 'wheelhouse_rate_limit_refusals_total', help: 'Requests answered 429' },
+    registers,
+    name: 'wheelhouse_rate_limit_refusals_total',
+    help: 'Requests answered 429',
     labelNames: ['policy'],
   })
   const hubAuthFailures = new Counter({
-    ...{ registers, name: 'wheelhouse_hub_auth_failures_total' },
+    registers,
+    name: 'wheelhouse_hub_auth_failures_total',
     help: 'Credentials refused at the hub, by reason',
     labelNames: ['reason'],
   })
-  const repetitions = new Counter({
-    ...{ registers, name: 'wheelhouse_idempotency_requests_total' },
+  const idempotentRequests = new Counter({
+    registers,
+    name: 'wheelhouse_idempotency_requests_total',
     help: 'Requests with an Idempotency-Key, by what became of them',
     labelNames: ['outcome'],
   })
-  const providerEvents = new Counter({
-    ...{ registers, name: 'wheelhouse_payment_events_total' },
+  const stripeEvents = new Counter({
+    registers,
+    name: 'wheelhouse_payment_events_total',
     help: 'Events of the payment provider, by what became of them',
     labelNames: ['outcome'],
   })
   const toolCalls = new Counter({
-    ...{
-      registers,
-      name: 'wheelhouse_mcp_tool_calls_total',
-      help: 'Uses of MCP tools, by what became of them',
-    },
+    registers,
+    name: 'wheelhouse_mcp_tool_calls_total',
+    help: 'Uses of MCP tools, by what became of them',
     labelNames: ['tool', 'outcome'],
   })
   const webhookAttempts = new Counter({
-    ...{ registers, name: 'wheelhouse_webhook_attempts_total' },
+    registers,
+    name: 'wheelhouse_webhook_attempts_total',
     help: 'Attempts to deliver to webhooks of users, by what became of them',
     labelNames: ['outcome'],
   })
   const handlerErrors = new Counter({
-    ...{ registers, name: 'wheelhouse_handler_errors_total' },
+    registers,
+    name: 'wheelhouse_handler_errors_total',
     help: 'Exceptions of socket handlers, timers and subscribers',
     labelNames: ['role', 'handler'],
   })
   const runs = new Counter({
-    ...{ registers, name: 'wheelhouse_job_runs_total', help: 'Runs of worker jobs' },
+    registers,
+    name: 'wheelhouse_job_runs_total',
+    help: 'Runs of worker jobs',
     labelNames: ['job', 'outcome'],
   })
   const runDuration = new Gauge({
-    ...{ registers, name: 'wheelhouse_job_last_duration_seconds', help: 'How long the last run took' },
+    registers,
+    name: 'wheelhouse_job_last_duration_seconds',
+    help: 'How long the last run took',
     labelNames: ['job'],
   })
   const lastSuccess = new Gauge({
-    ...{
-      registers,
-      name: 'wheelhouse_job_last_success_timestamp_seconds',
-      help: 'When a run last succeeded',
-    },
+    registers,
+    name: 'wheelhouse_job_last_success_timestamp_seconds',
+    help: 'When a run last succeeded',
     labelNames: ['job'],
   })
 
@@ -89,10 +101,10 @@ export function createMetrics() {
 
     rateLimited: (policy: string): void => refusals.inc({ policy }),
     hubAuthFailed: (reason: string): void => hubAuthFailures.inc({ reason }),
-    idempotency: (outcome: string): void => repetitions.inc({ outcome }),
+    idempotency: (outcome: string): void => idempotentRequests.inc({ outcome }),
 
     webhookAttempt: (outcome: string): void => webhookAttempts.inc({ outcome }),
-    providerEvent: (outcome: string): void => providerEvents.inc({ outcome }),
+    stripeEvent: (outcome: string): void => stripeEvents.inc({ outcome }),
 
     handlerFailed: (role: string, handler: string): void => handlerErrors.inc({ role, handler }),
 
@@ -109,7 +121,9 @@ export function createMetrics() {
     /** A number that is read when somebody asks; undefined leaves it out of that answer. */
     gauge(name: string, help: string, read: Read): void {
       new Gauge({
-        ...{ registers, name, help },
+        registers,
+        name,
+        help,
         async collect() {
           const value = await read()
           if (value === undefined) this.remove()
@@ -121,7 +135,9 @@ export function createMetrics() {
     /** A count that somebody else keeps, read when somebody asks. It only ever grows. */
     counter(name: string, help: string, read: () => number): void {
       new Counter({
-        ...{ registers, name, help },
+        registers,
+        name,
+        help,
         collect() {
           this.reset()
           this.inc(read())

@@ -5,7 +5,7 @@ export function measureGateway(
   metrics: Metrics,
   gateway: {
     readonly connections: number
-    readonly people: number
+    readonly participants: number
     readonly sessions: number
     readonly counts: Readonly<
       Record<
@@ -25,9 +25,9 @@ export function measureGateway(
     'Log lines of robots dropped: too many at once, or the database was away for long',
     () => gateway.counts.logLinesDropped,
   )
-  gauge('wheelhouse_gateway_people', 'Operators and watchers connected', () => gateway.people)
+  gauge('wheelhouse_gateway_people', 'Operators and watchers connected', () => gateway.participants)
   gauge('wheelhouse_gateway_sessions', 'Open sessions of robots that are here', () => gateway.sessions)
-  const driving = {
+  const controlCounters = {
     passed: ['wheelhouse_control_passed_total', 'Control frames that went to a robot'],
     dropped: ['wheelhouse_control_dropped_total', 'Control frames that did not, whatever the reason'],
     deadman: ['wheelhouse_deadman_stops_total', 'Robots stopped because control fell silent'],
@@ -37,8 +37,8 @@ export function measureGateway(
       'Tickets refused because their key, permissions or turn had ended',
     ],
   } as const
-  for (const [count, [name, help]] of Object.entries(driving)) {
-    counter(name, help, () => gateway.counts[count as keyof typeof driving])
+  for (const [count, [name, help]] of Object.entries(controlCounters)) {
+    counter(name, help, () => gateway.counts[count as keyof typeof controlCounters])
   }
   counter('wheelhouse_heartbeats_total', 'Heartbeats received', () => gateway.counts.heartbeats)
   counter(
@@ -59,7 +59,7 @@ export function measureHub(
   hub: {
     readonly connections: number
     readonly pendingHandshakes: number
-    readonly relay: { readonly published: number; readonly batches: number }
+    readonly outboxRelay: { readonly published: number; readonly batches: number }
   },
 ): void {
   const { gauge, counter } = metrics
@@ -69,6 +69,6 @@ export function measureHub(
     'Connections to this hub without a valid credential so far',
     () => hub.pendingHandshakes,
   )
-  counter('wheelhouse_relay_facts_total', 'Facts told by this process', () => hub.relay.published)
-  counter('wheelhouse_relay_batches_total', 'Batches read from the outbox', () => hub.relay.batches)
+  counter('wheelhouse_relay_facts_total', 'Facts told by this process', () => hub.outboxRelay.published)
+  counter('wheelhouse_relay_batches_total', 'Batches read from the outbox', () => hub.outboxRelay.batches)
 }

@@ -52,7 +52,7 @@ export function auditEndpoints({ db }: { db: Db }): Endpoint[] {
       summary: 'Lists privileged and money-moving acts, newest first',
       access: { role: 'admin' },
       query: ListAudit,
-      answer: [200, z.object({ entries: z.array(AuditView) })],
+      response: [200, z.object({ entries: z.array(AuditView) })],
       run: async ({ query }) => ({ entries: await list(db, query) }),
     }),
   ]

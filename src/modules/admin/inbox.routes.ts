@@ -28,7 +28,7 @@ export function inboxEndpoints({ db }: { db: Db }): Endpoint[] {
       summary: 'Lists contact messages and how far their delivery has come, newest first',
       access,
       query: ListContact,
-      answer: [200, z.object({ contact_messages: z.array(ContactMessageView) })],
+      response: [200, z.object({ contact_messages: z.array(ContactMessageView) })],
       run: async ({ query }) => ({ contact_messages: (await messages(db, query)).map(messageView) }),
     }),
     endpoint({
@@ -37,7 +37,7 @@ export function inboxEndpoints({ db }: { db: Db }): Endpoint[] {
       summary: 'Lists requests for robot types that are not supported yet, newest first',
       access,
       query: Page,
-      answer: [200, z.object({ robot_requests: z.array(RobotRequestView) })],
+      response: [200, z.object({ robot_requests: z.array(RobotRequestView) })],
       run: async ({ query }) => ({
         robot_requests: (await requests(db, query)).map((row) => ({
           ...row,

@@ -10,7 +10,7 @@ export function overviewEndpoint({ db }: { db: Db }): Endpoint {
     path: '/api/admin/overview',
     summary: 'Shows robots by status, open sessions and gateways',
     access: { role: 'admin' },
-    answer: [200, Overview],
+    response: [200, Overview],
     run: async () => await readOverview(db),
   })
 }

@@ -14,7 +14,7 @@ export function billingEndpoints({ plans, invoices }: { plans: Plans; invoices: 
       path: '/api/public/pricing',
       summary: 'Returns the current public pricing plans',
       access: 'public',
-      answer: [200, PriceList],
+      response: [200, PriceList],
       run: async () => ({ currency: CURRENCY, plans: await plans.listPublic() }),
     }),
     endpoint({
@@ -22,7 +22,7 @@ export function billingEndpoints({ plans, invoices }: { plans: Plans; invoices: 
       path: '/api/client/invoices',
       summary: 'Lists your monthly invoices, newest first',
       access: { role: 'client' },
-      answer: [200, InvoiceList],
+      response: [200, InvoiceList],
       run: async ({ caller }) => ({ invoices: (await invoices.list(caller.userId)).map(invoiceView) }),
     }),
     endpoint({
@@ -32,8 +32,8 @@ export function billingEndpoints({ plans, invoices }: { plans: Plans; invoices: 
       access: { role: 'client' },
       params: idParams('invoice'),
       query: InvoiceLinesQuery,
-      answer: [200, InvoiceDetail],
-      refusals: { 404: 'when it is not yours' },
+      response: [200, InvoiceDetail],
+      errors: { 404: 'when it is not yours' },
       run: async ({ caller, params, query }) => {
         const { invoice, lines } = await invoices.read(caller.userId, params.id, query)
         return { ...invoiceView(invoice), lines: lines.map(lineView) }
@@ -46,8 +46,8 @@ export function billingEndpoints({ plans, invoices }: { plans: Plans; invoices: 
       access: { role: 'admin' },
       params: idParams('client'),
       body: AssignPlan,
-      answer: [200, AssignedPlan],
-      refusals: { 404: 'when there is no such client' },
+      response: [200, AssignedPlan],
+      errors: { 404: 'when there is no such client' },
       run: async ({ caller, params, body }) => {
         await plans.assign(caller.userId, params.id, body.plan)
         return { client_id: params.id, plan: body.plan }

@@ -9,27 +9,27 @@ const SESSIONS_PER_STATEMENT = 1_000
 const STATEMENTS_PER_RUN = 20
 
 /** Which earnings become available: those on an invoice that was paid, or those that were pending for long enough. */
-type Which = { readonly invoiceId: string; readonly clientId: string } | { readonly dueAt: Date }
+type ReleaseSelector = { readonly invoiceId: string; readonly clientId: string } | { readonly dueAt: Date }
 
 /**
  * Makes earnings of sessions available to their operators, at most so many at once. The statement
  * that clears `earnings_held_until` claims the amount, so no earnings are released twice; `operator_pending` cannot be overdrawn.
  * @returns how many sessions there were
  */
-async function release(tx: Tx, which: Which, at: Date): Promise<number> {
+async function release(tx: Tx, selector: ReleaseSelector, at: Date): Promise<number> {
   const released = await tx.db
     // Locked in the order in which the monthly close and episodes lock them, too.
     .with('locked', (cte) => {
       const held = cte.selectFrom('sessions').select('id').where('earnings_held_until', 'is not', null)
-      return 'dueAt' in which
+      return 'dueAt' in selector
         ? held
-            .where('earnings_held_until', '<=', which.dueAt)
+            .where('earnings_held_until', '<=', selector.dueAt)
             .orderBy('earnings_held_until')
             .limit(SESSIONS_PER_STATEMENT)
             .forNoKeyUpdate()
             .skipLocked()
         : held
-            .where('invoice_id', '=', which.invoiceId)
+            .where('invoice_id', '=', selector.invoiceId)
             .orderBy('id')
             .limit(SESSIONS_PER_STATEMENT)
             .forNoKeyUpdate()
@@ -50,13 +50,14 @@ async function release(tx: Tx, which: Which, at: Date): Promise<number> {
     .execute()
   if (released.length === 0) return 0
   await lockUsers(tx, [
-    ...released.map((one) => one.operator_id),
-    ...('dueAt' in which ? [] : [which.clientId]),
+    ...released.map((row) => row.operator_id),
+    ...('dueAt' in selector ? [] : [selector.clientId]),
   ])
   for (const { operator_id: userId, cents } of released) {
     await post(tx, {
-      ...{ kind: 'earnings_released', at },
-      ...('dueAt' in which ? {} : { invoiceId: which.invoiceId }),
+      kind: 'earnings_released',
+      at,
+      ...('dueAt' in selector ? {} : { invoiceId: selector.invoiceId }),
       lines: [
         { account: 'operator_pending', userId, amountCents: cents },
         { account: 'operator_payable', userId, amountCents: -cents },
@@ -76,8 +77,8 @@ export async function releaseEarnings(
   invoice: { readonly id: string; readonly client_id: string },
   at: Date,
 ): Promise<void> {
-  const which = { invoiceId: invoice.id, clientId: invoice.client_id }
-  while ((await release(tx, which, at)) === SESSIONS_PER_STATEMENT);
+  const selector = { invoiceId: invoice.id, clientId: invoice.client_id }
+  while ((await release(tx, selector, at)) === SESSIONS_PER_STATEMENT);
 }
 
 /** Makes earnings available that were pending for as long as the platform holds them. */

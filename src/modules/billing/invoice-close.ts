@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto'
 import { type Selectable, type SqlBool, sql } from 'kysely'
 import { audit } from '../../core/audit/audit.ts'
 import type { Db, Tables } from '../../core/database/tables.ts'
-import { isDatabaseAway } from '../../core/errors/errors.ts'
+import { isDatabaseUnreachable } from '../../core/errors/errors.ts'
 import type { Transact, Tx } from '../../core/events/transactor.ts'
 import type { Log } from '../../core/log.ts'
 import { notify } from '../notifications/notify.ts'
@@ -12,17 +12,17 @@ import { addMonths, monthOf, startOf } from './month.ts'
 /** Invoices tried in one run; the rest waits for the next. */
 const INVOICES_PER_RUN = 500
 /** Sessions looked at to find clients with something to invoice. */
-const SESSIONS_PER_LOOK = 500
+const SESSIONS_PER_SCAN = 500
 /** About so many sessions are put on an invoice by one statement: it must end well before its time is up. */
 const SESSIONS_PER_STATEMENT = 5_000
 
-interface Due {
+interface DueInvoice {
   readonly clientId: string
   readonly month: string
 }
 
 /** Another worker has put the sessions on an invoice meanwhile. */
-class NothingLeft extends Error {}
+class AlreadyInvoicedError extends Error {}
 
 /**
  * Makes the invoices of every month that is over, oldest first. The sessions without an invoice are the work to
@@ -30,14 +30,14 @@ class NothingLeft extends Error {}
  * makes each invoice: the client's month is unique. A session that comes too late for its month, because the
  * invoice was made already, is on the client's next one.
  */
-export function createMonthlyClose(parts: { db: Db; transact: Transact; now: () => Date; log: Log }) {
-  const { db, transact, now, log } = parts
+export function createMonthlyClose(deps: { db: Db; transact: Transact; now: () => Date; log: Log }) {
+  const { db, transact, now, log } = deps
 
   /**
    * Clients with something to invoice now. Who has the invoice of the last month already waits for the end of
    * this one, whatever came late.
    */
-  async function lookForDue(skipped: ReadonlySet<string>): Promise<Due[]> {
+  async function findDueInvoices(skipped: ReadonlySet<string>): Promise<DueInvoice[]> {
     const thisMonth = monthOf(now())
     const rows = await db
       .selectFrom('sessions')
@@ -58,24 +58,24 @@ export function createMonthlyClose(parts: { db: Db; transact: Transact; now: () 
       )
       .$if(skipped.size > 0, (query) => query.where('sessions.client_id', 'not in', [...skipped]))
       .orderBy('sessions.ended_at')
-      .limit(SESSIONS_PER_LOOK)
+      .limit(SESSIONS_PER_SCAN)
       .execute()
-    const oldest = new Map<string, Due>()
+    const oldest = new Map<string, DueInvoice>()
     for (const { client_id: clientId, ended_at, newest_month } of rows) {
       if (oldest.has(clientId) || ended_at === null) continue
-      const own = monthOf(ended_at)
-      const next = newest_month === null ? own : addMonths(newest_month, 1)
-      oldest.set(clientId, { clientId, month: own > next ? own : next })
+      const endedMonth = monthOf(ended_at)
+      const next = newest_month === null ? endedMonth : addMonths(newest_month, 1)
+      oldest.set(clientId, { clientId, month: endedMonth > next ? endedMonth : next })
     }
     return [...oldest.values()]
   }
 
   /** Makes one invoice, in one transaction. False when another worker was faster. */
-  async function close(due: Due): Promise<boolean> {
+  async function close(due: DueInvoice): Promise<boolean> {
     try {
       return await transact((tx) => issue(tx, due, now()))
     } catch (cause) {
-      if (cause instanceof NothingLeft) return false
+      if (cause instanceof AlreadyInvoicedError) return false
       throw cause
     }
   }
@@ -84,18 +84,18 @@ export function createMonthlyClose(parts: { db: Db; transact: Transact; now: () 
     /** Closes what is due, within bounds; call it again and again. Throws when the database is away. */
     async run(): Promise<void> {
       const skipped = new Set<string>()
-      for (let tried = 0; tried < INVOICES_PER_RUN; ) {
-        const due = (await lookForDue(skipped)).slice(0, INVOICES_PER_RUN - tried)
+      for (let attempted = 0; attempted < INVOICES_PER_RUN; ) {
+        const due = (await findDueInvoices(skipped)).slice(0, INVOICES_PER_RUN - attempted)
         if (due.length === 0) return
-        tried += due.length
-        for (const one of due) {
+        attempted += due.length
+        for (const dueInvoice of due) {
           try {
-            if (!(await close(one))) skipped.add(one.clientId)
+            if (!(await close(dueInvoice))) skipped.add(dueInvoice.clientId)
           } catch (cause) {
-            if (isDatabaseAway(cause)) throw cause
+            if (isDatabaseUnreachable(cause)) throw cause
             // One client's trouble must not keep the invoices of the others.
-            log.error({ err: cause, ...one }, 'invoice not made')
-            skipped.add(one.clientId)
+            log.error({ err: cause, ...dueInvoice }, 'invoice not made')
+            skipped.add(dueInvoice.clientId)
           }
         }
       }
@@ -108,19 +108,26 @@ export type MonthlyClose = ReturnType<typeof createMonthlyClose>
 const uninvoiced = sql<SqlBool>`sessions.status = 'COMPLETED' and sessions.invoice_id is null
   and sessions.client_charge_cents is not null`
 
-async function issue(tx: Tx, { clientId, month }: Due, at: Date): Promise<boolean> {
+async function issue(tx: Tx, { clientId, month }: DueInvoice, at: Date): Promise<boolean> {
   const opened = await tx.db
     .insertInto('invoices')
     .values({
-      ...{ id: randomUUID(), client_id: clientId, month, status: 'DRAFT', currency: CURRENCY },
-      ...{ total_cents: 0, session_count: 0, minutes: 0, created_at: at },
+      id: randomUUID(),
+      client_id: clientId,
+      month,
+      status: 'DRAFT',
+      currency: CURRENCY,
+      total_cents: 0,
+      session_count: 0,
+      minutes: 0,
+      created_at: at,
     })
     .onConflict((conflict) => conflict.columns(['client_id', 'month']).doNothing())
     .returning('id')
     .executeTakeFirst()
   if (!opened) return false
-  const sums = await takeSessions(tx, opened.id, clientId, startOf(addMonths(month, 1)))
-  if (sums.session_count === 0) throw new NothingLeft()
+  const sums = await assignSessions(tx, opened.id, clientId, startOf(addMonths(month, 1)))
+  if (sums.session_count === 0) throw new AlreadyInvoicedError()
   const paid = sums.total_cents === 0 // nothing to pay is paid
   const status = paid ? ('PAID' as const) : ('OPEN' as const)
   await tx.db
@@ -145,7 +152,7 @@ async function issue(tx: Tx, { clientId, month }: Due, at: Date): Promise<boolea
 type Sums = Pick<Selectable<Tables['invoices']>, 'total_cents' | 'session_count' | 'minutes'>
 
 /** Puts a client's sessions that ended before `end` on an invoice, and adds them up. */
-async function takeSessions(tx: Tx, invoiceId: string, clientId: string, end: Date): Promise<Sums> {
+async function assignSessions(tx: Tx, invoiceId: string, clientId: string, end: Date): Promise<Sums> {
   const sums = { total_cents: 0, session_count: 0, minutes: 0 }
   for (let more = true; more; ) {
     const bound = await tx.db

@@ -5,7 +5,7 @@ import type { TablesOf } from '../../core/database/tables.ts'
 import { Invoice } from './invoice.entity.ts'
 
 /** Where money can be. What each means stands in ledger.ts. */
-export const Account = z.enum([
+export const LedgerAccount = z.enum([
   'client_receivable',
   'client_balance',
   'operator_pending',
@@ -14,7 +14,7 @@ export const Account = z.enum([
   'payout_reserved',
   'provider_cash',
 ])
-export type Account = z.infer<typeof Account>
+export type LedgerAccount = z.infer<typeof LedgerAccount>
 
 /**
  * One line of a posting. Lines are added and read, never changed: the database refuses both, and refuses at
@@ -59,7 +59,7 @@ export const LedgerEntry = defineEntity({
   properties: {
     id: p.bigint('number').primary().autoincrement(),
     postingId: p.uuid(),
-    account: p.enum(Account.options),
+    account: p.enum(LedgerAccount.options),
     /** Whose receivable or payable it is; null for the platform's own accounts. */
     user: () => referenceTo('User').nullable().deleteRule('restrict'),
     /** Debits are positive, credits negative. */

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import type { Db } from '../../core/database/tables.ts'
 import type { Tx } from '../../core/events/transactor.ts'
-import type { Account } from './ledger.entity.ts'
+import type { LedgerAccount } from './ledger.entity.ts'
 
 /**
  * The ledger, by double entry. A posting is two lines or more that add up to zero; debits are positive.
@@ -31,7 +31,7 @@ export interface Posting {
 }
 
 export interface PostingLine {
-  readonly account: Account
+  readonly account: LedgerAccount
   /** Whose; only for accounts that belong to somebody. */
   readonly userId?: string
   /** Debit positive, credit negative. A line of nothing is left out. */
@@ -62,7 +62,7 @@ export async function post(tx: Pick<Tx, 'db'>, posting: Posting): Promise<void> 
 }
 
 /** The sum of somebody's lines in one account, debits positive, in cents. */
-export async function balance(db: Db, account: Account, userId: string): Promise<number> {
+export async function balance(db: Db, account: LedgerAccount, userId: string): Promise<number> {
   const { cents } = await db
     .selectFrom('ledger_entries')
     .select((eb) =>

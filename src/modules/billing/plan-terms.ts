@@ -1,7 +1,7 @@
 import { type Expression, sql } from 'kysely'
 
 /** The id of a client's plan as it is now: their own, or the default one. */
-export const planOf = (clientId: string | Expression<string>) => sql<string>`coalesce(
+export const currentPlanId = (clientId: string | Expression<string>) => sql<string>`coalesce(
   (select plan_id from users where id = ${clientId}),
   (select id from pricing_plans where is_default))`
 
@@ -11,11 +11,11 @@ export const planOf = (clientId: string | Expression<string>) => sql<string>`coa
  * @param clientId the column that holds it
  */
 export function planTerms(clientId: Expression<string>) {
-  const ofPlan = <T>(column: string) =>
-    sql<T>`(select ${sql.ref(column)} from pricing_plans where id = ${planOf(clientId)})`
+  const planColumn = <T>(column: string) =>
+    sql<T>`(select ${sql.ref(column)} from pricing_plans where id = ${currentPlanId(clientId)})`
   return {
-    plan_id: ofPlan<string>('id'),
-    client_rate_cents_per_minute: ofPlan<number>('client_rate_cents_per_minute'),
-    operator_share_percent: ofPlan<number>('operator_share_percent'),
+    plan_id: planColumn<string>('id'),
+    client_rate_cents_per_minute: planColumn<number>('client_rate_cents_per_minute'),
+    operator_share_percent: planColumn<number>('operator_share_percent'),
   }
 }

@@ -4,8 +4,8 @@ import { badRequest, notFound } from '../../core/errors/errors.ts'
 import type { Transact } from '../../core/events/transactor.ts'
 
 /** Pricing plans: the price list, and who is on which plan. */
-export function createPlans(parts: { db: Db; transact: Transact; now: () => Date }) {
-  const { db, transact, now } = parts
+export function createPlans(deps: { db: Db; transact: Transact; now: () => Date }) {
+  const { db, transact, now } = deps
 
   return {
     /** What is offered to everybody, in the order of the price list. */

@@ -1,7 +1,7 @@
 import { sql } from 'kysely'
 import { audit } from '../../core/audit/audit.ts'
 import type { Tx } from '../../core/events/transactor.ts'
-import type { SessionRecord } from '../sessions/session-changes.ts'
+import type { SessionRecord } from '../sessions/session-transitions.ts'
 import { charge, earnedShare } from './charge.ts'
 import { post } from './ledger.ts'
 
@@ -12,7 +12,7 @@ import { post } from './ledger.ts'
  */
 export const createSettle =
   ({ earningsHoldMs }: { earningsHoldMs: number }) =>
-  async (tx: Tx, ended: SessionRecord, act: { readonly at: Date; readonly actorId?: string }) => {
+  async (tx: Tx, ended: SessionRecord, context: { readonly at: Date; readonly actorId?: string }) => {
     const { client_rate_cents_per_minute: rateCentsPerMinute } = ended
     const sharePercent = earnedShare(ended)
     if (rateCentsPerMinute === null || sharePercent === null) {
@@ -40,7 +40,7 @@ export const createSettle =
       .execute()
     await post(tx, {
       kind: 'session_charge',
-      at: act.at,
+      at: context.at,
       sessionId: ended.id,
       lines: [
         { account: 'client_receivable', userId: ended.client_id, amountCents: clientChargeCents },
@@ -53,8 +53,8 @@ export const createSettle =
       ],
     })
     await audit(tx, {
-      at: act.at,
-      actorId: act.actorId,
+      at: context.at,
+      actorId: context.actorId,
       action: 'session.charged',
       subject: ['session', ended.id],
       data: {

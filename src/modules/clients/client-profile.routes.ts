@@ -5,8 +5,8 @@ import { ClientProfileView, UpdateClientProfile } from './client-profile.schema.
 import type { ClientProfileRow, ClientProfiles } from './client-profile.service.ts'
 
 /** The client's own profile. */
-export function clientProfileEndpoints(parts: { clientProfiles: ClientProfiles }): Endpoint[] {
-  const { clientProfiles } = parts
+export function clientProfileEndpoints(deps: { clientProfiles: ClientProfiles }): Endpoint[] {
+  const { clientProfiles } = deps
   const access = { role: 'client' } as const
   return [
     endpoint({
@@ -14,7 +14,7 @@ export function clientProfileEndpoints(parts: { clientProfiles: ClientProfiles }
       path: '/api/client/profile',
       summary: 'Returns your client profile',
       access,
-      answer: [200, ClientProfileView],
+      response: [200, ClientProfileView],
       run: async ({ caller }) => view(await clientProfiles.get(caller.userId)),
     }),
     endpoint({
@@ -23,7 +23,7 @@ export function clientProfileEndpoints(parts: { clientProfiles: ClientProfiles }
       summary: 'Changes fields of your client profile',
       access,
       body: UpdateClientProfile,
-      answer: [200, ClientProfileView],
+      response: [200, ClientProfileView],
       run: async ({ caller, body }) => view(await clientProfiles.update(caller.userId, body)),
     }),
   ]

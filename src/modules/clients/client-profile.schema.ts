@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { email } from '../../core/http/email-address.ts'
 import { line, timestamp } from '../../core/http/fields.ts'
-import { country } from '../../core/http/place-fields.ts'
+import { country } from '../../core/http/locale-fields.ts'
 
 const phone = line(40)
   .regex(/^\+?[\d ()./-]+$/, 'must hold digits, spaces and + ( ) . / - only')

@@ -6,8 +6,8 @@ import type { UpdateClientProfile } from './client-profile.schema.ts'
 export type ClientProfileRow = Selectable<Tables['client_profiles']>
 
 /** Clients' profiles. */
-export function createClientProfiles(parts: { db: Db; now: () => Date }) {
-  const { db, now } = parts
+export function createClientProfiles(deps: { db: Db; now: () => Date }) {
+  const { db, now } = deps
   return {
     /** The profile, empty and as old as its user while nothing was saved. */
     async get(userId: string): Promise<Omit<ClientProfileRow, 'user_id'>> {

@@ -10,8 +10,8 @@ export function clientStatsEndpoints({ clientStats }: { clientStats: ClientStati
       path: '/api/client/stats',
       summary: 'Returns usage statistics of your robots and sessions',
       access: { role: 'client' },
-      answer: [200, ClientStats],
-      run: ({ caller }) => clientStats.of(caller.userId),
+      response: [200, ClientStats],
+      run: ({ caller }) => clientStats.forClient(caller.userId),
     }),
   ]
 }

@@ -63,7 +63,7 @@ export function createClientStats({ db, now }: { db: Db; now: () => Date }) {
   }
 
   return {
-    async of(clientId: string): Promise<ClientStats> {
+    async forClient(clientId: string): Promise<ClientStats> {
       const { bytes, ...sums } = await totals(clientId)
       return {
         robots_by_status: await robotsByStatus(clientId),

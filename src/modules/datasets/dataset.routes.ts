@@ -14,7 +14,7 @@ export function datasetEndpoints({ datasets }: { datasets: Datasets }): Endpoint
       path: '/api/client/datasets',
       summary: 'Lists what your robots have recorded, one dataset a robot, the one that grew last first',
       access,
-      answer: [200, z.object({ datasets: z.array(DatasetView) })],
+      response: [200, z.object({ datasets: z.array(DatasetView) })],
       run: async ({ caller }) => ({ datasets: (await datasets.list(caller.userId)).map(datasetView) }),
     }),
     endpoint({
@@ -24,8 +24,8 @@ export function datasetEndpoints({ datasets }: { datasets: Datasets }): Endpoint
       access,
       params: idParams('dataset'),
       query: ListEpisodes,
-      answer: [200, z.object({ episodes: z.array(EpisodeView) })],
-      refusals: { 404: 'when there is no such dataset of yours' },
+      response: [200, z.object({ episodes: z.array(EpisodeView) })],
+      errors: { 404: 'when there is no such dataset of yours' },
       run: async ({ caller, params, query }) => ({
         episodes: (await datasets.episodes(caller.userId, params.id, query)).map(episodeView),
       }),

@@ -18,8 +18,8 @@ export interface ReportedEpisode {
 }
 
 /** Puts episodes into the database, many in one transaction. */
-export function createEpisodeStore(parts: { transact: Transact; now: () => Date }) {
-  const { transact, now } = parts
+export function createEpisodeStore(deps: { transact: Transact; now: () => Date }) {
+  const { transact, now } = deps
   return {
     /**
      * Stores episodes and counts those that are new, each to its robot's dataset and to the session that it
@@ -30,7 +30,7 @@ export function createEpisodeStore(parts: { transact: Transact; now: () => Date 
       transact(async (tx) => {
         const at = now()
         const robotIds = [...new Set(episodes.map((episode) => episode.robotId))]
-        await makeDatasets(tx, robotIds, at)
+        await createMissingDatasets(tx, robotIds, at)
         const known = await lockDatasets(tx, robotIds)
         await insertAndCount(tx, episodes, at)
         return episodes.map((episode) => known.has(episode.robotId))
@@ -40,7 +40,7 @@ export function createEpisodeStore(parts: { transact: Transact; now: () => Date 
 export type EpisodeStore = ReturnType<typeof createEpisodeStore>
 
 /** Makes the datasets of robots that have none yet; they belong to the robots' owners. */
-async function makeDatasets(tx: Tx, robotIds: readonly string[], at: Date): Promise<void> {
+async function createMissingDatasets(tx: Tx, robotIds: readonly string[], at: Date): Promise<void> {
   await sql`
     insert into datasets (id, robot_id, client_id, created_at, updated_at)
     select gen_random_uuid(), id, owner_id, ${at}::timestamptz, ${at}::timestamptz
@@ -75,12 +75,12 @@ async function insertAndCount(tx: Tx, episodes: readonly ReportedEpisode[], at: 
         robot_id, episode_id, to_timestamp(started_ms / 1000) as started_at,
         to_timestamp(ended_ms / 1000) as ended_at, size_bytes, success, uri
       from unnest(
-        ${episodes.map((one) => one.robotId)}::uuid[], ${episodes.map((one) => one.episodeId)}::text[],
-        ${episodes.map((one) => one.startedAtMs)}::float8[], ${episodes.map((one) => one.endedAtMs)}::float8[],
-        ${episodes.map((one) => one.sizeBytes)}::bigint[], ${episodes.map((one) => one.success)}::boolean[],
-        ${episodes.map((one) => one.uri)}::text[]
-      ) with ordinality as i (robot_id, episode_id, started_ms, ended_ms, size_bytes, success, uri, place)
-      order by robot_id, episode_id, place
+        ${episodes.map((reported) => reported.robotId)}::uuid[], ${episodes.map((reported) => reported.episodeId)}::text[],
+        ${episodes.map((reported) => reported.startedAtMs)}::float8[], ${episodes.map((reported) => reported.endedAtMs)}::float8[],
+        ${episodes.map((reported) => reported.sizeBytes)}::bigint[], ${episodes.map((reported) => reported.success)}::boolean[],
+        ${episodes.map((reported) => reported.uri)}::text[]
+      ) with ordinality as i (robot_id, episode_id, started_ms, ended_ms, size_bytes, success, uri, ordinal)
+      order by robot_id, episode_id, ordinal
     ), inserted as (
       insert into episodes
         (id, dataset_id, robot_id, session_id, episode_id, started_at, ended_at, size_bytes, success, uri, created_at)

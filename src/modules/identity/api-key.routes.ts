@@ -5,8 +5,8 @@ import { ApiKeyView, CreateApiKey, CreatedApiKey } from './api-key.schema.ts'
 import type { ApiKeyRow, ApiKeys } from './api-key.service.ts'
 
 /** API keys are made and revoked with a session only: a leaked key must not be able to make its successor. */
-export function apiKeyEndpoints(parts: { apiKeys: ApiKeys }): Endpoint[] {
-  const { apiKeys } = parts
+export function apiKeyEndpoints(deps: { apiKeys: ApiKeys }): Endpoint[] {
+  const { apiKeys } = deps
   const access = { sessionOnly: true } as const
   return [
     endpoint({
@@ -14,7 +14,7 @@ export function apiKeyEndpoints(parts: { apiKeys: ApiKeys }): Endpoint[] {
       path: '/api/auth/api-keys',
       summary: 'Lists your API keys, newest first',
       access,
-      answer: [200, z.object({ api_keys: z.array(ApiKeyView) })],
+      response: [200, z.object({ api_keys: z.array(ApiKeyView) })],
       run: async ({ caller }) => ({ api_keys: (await apiKeys.list(caller.userId)).map(view) }),
     }),
     endpoint({
@@ -23,11 +23,11 @@ export function apiKeyEndpoints(parts: { apiKeys: ApiKeys }): Endpoint[] {
       summary: 'Creates an API key; the answer shows it this once',
       access,
       body: CreateApiKey,
-      answer: [201, CreatedApiKey],
-      refusals: { 409: 'when there are as many keys as an account may have' },
+      response: [201, CreatedApiKey],
+      errors: { 409: 'when there are as many keys as an account may have' },
       run: async ({ caller, body }) => {
-        const made = await apiKeys.create(caller.userId, body)
-        return { ...view(made), key: made.key }
+        const created = await apiKeys.create(caller.userId, body)
+        return { ...view(created), key: created.key }
       },
     }),
     endpoint({
@@ -36,7 +36,7 @@ export function apiKeyEndpoints(parts: { apiKeys: ApiKeys }): Endpoint[] {
       summary: 'Revokes an API key at once, open sockets included',
       access,
       params: idParams('apiKey'),
-      answer: [204],
+      response: [204],
       run: async ({ caller, params }) => apiKeys.revoke(caller.userId, params.id),
     }),
   ]

@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto'
 import { type Expression, type ExpressionBuilder, type Selectable, type SqlBool, sql } from 'kysely'
-import { type AuditedAct, audit } from '../../core/audit/audit.ts'
+import { type AuditEvent, audit } from '../../core/audit/audit.ts'
+import { createBatchLoader } from '../../core/database/batch-loader.ts'
 import { compiled } from '../../core/database/compiled.ts'
-import { gathered } from '../../core/database/gathered.ts'
 import type { Db, Tables } from '../../core/database/tables.ts'
 import { conflict, notFound, unauthorized } from '../../core/errors/errors.ts'
 import type { Bus } from '../../core/events/bus.ts'
@@ -19,7 +19,7 @@ const USE_RESOLUTION_MS = 60_000
 const PREFIX_SHOWN = 'svc_live_'.length + 4
 
 /** Who holds which key. Asked with every request that carries one. */
-const findHolders = compiled<{ hashes: readonly string[] }>()((db, place) =>
+const findKeyHolders = compiled<{ hashes: readonly string[] }>()((db, param) =>
   db
     .selectFrom('api_keys')
     .innerJoin('users', 'users.id', 'api_keys.user_id')
@@ -28,21 +28,21 @@ const findHolders = compiled<{ hashes: readonly string[] }>()((db, place) =>
     .select(['users.id as userId', 'users.display_name', 'users.email', 'users.email_verified'])
     .select(['users.is_client', 'users.is_operator', 'users.rights_version'])
     .select(sql<boolean>`api_keys.expires_at <= now()`.as('expired'))
-    .where('api_keys.hash', '=', sql<string>`any(${place('hashes')}::text[])`),
+    .where('api_keys.hash', '=', sql<string>`any(${param('hashes')}::text[])`),
 )
 
 /** Programmatic credentials: making, listing, revoking and recognising them. */
-export function createApiKeys(parts: {
+export function createApiKeys(deps: {
   db: Db
   transact: Transact
   bus: Bus
   now: () => Date
   report: (cause: unknown) => void
 }) {
-  const { db, transact, bus, now, report } = parts
-  const noting = new Set<Promise<unknown>>()
+  const { db, transact, bus, now, report } = deps
+  const pendingUses = new Set<Promise<unknown>>()
 
-  const keyAct = (action: string, key: Pick<ApiKeyRow, 'id' | 'user_id' | 'name'>): AuditedAct => ({
+  const auditEventOf = (action: string, key: Pick<ApiKeyRow, 'id' | 'user_id' | 'name'>): AuditEvent => ({
     at: now(),
     actorId: key.user_id,
     action,
@@ -50,13 +50,13 @@ export function createApiKeys(parts: {
     data: { name: key.name },
   })
 
-  const holderOf = gathered(async (hashes: readonly string[]) => {
-    const found = new Map((await findHolders(db, { hashes })).map((holder) => [holder.hash, holder]))
+  const loadHolder = createBatchLoader(async (hashes: readonly string[]) => {
+    const found = new Map((await findKeyHolders(db, { hashes })).map((holder) => [holder.hash, holder]))
     return hashes.map((hash) => found.get(hash))
   })
 
   /** Keys used in the same turn are written down by one statement; what another process is writing down is left. */
-  const noteUses = gathered(async (ids: readonly string[]) => {
+  const recordUses = createBatchLoader(async (ids: readonly string[]) => {
     await db
       .updateTable('api_keys')
       .set({ last_used_at: sql`now()` })
@@ -72,11 +72,11 @@ export function createApiKeys(parts: {
       .execute()
     return []
   })
-  const noteUse = (id: string) => {
-    const note = noteUses(id)
+  const recordUse = (id: string) => {
+    const recording = recordUses(id)
       .catch(report)
-      .finally(() => noting.delete(note))
-    noting.add(note)
+      .finally(() => pendingUses.delete(recording))
+    pendingUses.add(recording)
   }
 
   return {
@@ -91,11 +91,11 @@ export function createApiKeys(parts: {
           .selectFrom('api_keys')
           .select((eb) => eb.fn.countAll<number>().as('count'))
           .where('user_id', '=', userId)
-          .where(works)
+          .where(isUsable)
           .executeTakeFirstOrThrow()
         if (Number(count) >= KEY_LIMIT)
           throw conflict(`You have ${KEY_LIMIT} API keys, the most that are possible. Revoke one first.`)
-        const made = await trx
+        const created = await trx
           .insertInto('api_keys')
           .values({
             id: randomUUID(),
@@ -108,8 +108,8 @@ export function createApiKeys(parts: {
           })
           .returningAll()
           .executeTakeFirstOrThrow()
-        await audit(tx, keyAct('api_key.created', made))
-        return made
+        await audit(tx, auditEventOf('api_key.created', created))
+        return created
       })
       return { ...row, key }
     },
@@ -122,7 +122,7 @@ export function createApiKeys(parts: {
         .where('user_id', '=', userId)
         .where((where) =>
           where.or([
-            works(where),
+            isUsable(where),
             where(
               'id',
               'in',
@@ -130,7 +130,7 @@ export function createApiKeys(parts: {
                 .selectFrom('api_keys')
                 .select('id')
                 .where('user_id', '=', userId)
-                .where((ended) => ended.not(works(ended)))
+                .where((expression) => expression.not(isUsable(expression)))
                 .orderBy('created_at', 'desc')
                 .limit(KEY_LIMIT),
             ),
@@ -154,7 +154,7 @@ export function createApiKeys(parts: {
           .where('revoked_at', 'is', null)
           .returning(['id', 'user_id', 'name'])
           .executeTakeFirst()
-        if (revoked) return await audit(tx, keyAct('api_key.revoked', revoked))
+        if (revoked) return await audit(tx, auditEventOf('api_key.revoked', revoked))
         const known = await tx.db
           .selectFrom('api_keys')
           .select('id')
@@ -172,12 +172,12 @@ export function createApiKeys(parts: {
      */
     async resolveKey(raw: string) {
       if (!looksLikeApiKey(raw)) throw unauthorized('The API key is not valid. Check that it is complete.')
-      const found = await holderOf(hashApiKey(raw))
+      const found = await loadHolder(hashApiKey(raw))
       if (!found) throw unauthorized('The API key is not valid. Check that it is complete.')
       if (found.revoked_at) throw unauthorized('The API key has been revoked. Use another one.')
       if (found.expired) throw unauthorized('The API key has expired. Create another one.')
       const { last_used_at } = found
-      if (!last_used_at || last_used_at.getTime() < Date.now() - USE_RESOLUTION_MS) noteUse(found.keyId)
+      if (!last_used_at || last_used_at.getTime() < Date.now() - USE_RESOLUTION_MS) recordUse(found.keyId)
       return found
     },
 
@@ -195,8 +195,8 @@ export function createApiKeys(parts: {
     },
 
     /** Waits for notes of use that are still being written, so that the database can be closed. */
-    settled: async (): Promise<void> => {
-      await Promise.all(noting)
+    flush: async (): Promise<void> => {
+      await Promise.all(pendingUses)
     },
   }
 }
@@ -204,7 +204,7 @@ export type ApiKeys = ReturnType<typeof createApiKeys>
 
 type Where = ExpressionBuilder<Tables, 'api_keys'>
 
-const works = (where: Where): Expression<SqlBool> =>
+const isUsable = (where: Where): Expression<SqlBool> =>
   where.and([
     where('revoked_at', 'is', null),
     where.or([where('expires_at', 'is', null), where('expires_at', '>', sql<Date>`now()`)]),

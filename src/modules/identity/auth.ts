@@ -9,16 +9,16 @@ import type { VerifyToken } from './tokens.ts'
 import type { Users } from './user.service.ts'
 
 /** Tells who is calling, over HTTP and over sockets, and whether they may use a route. */
-export function createAuth(parts: {
+export function createAuth(deps: {
   users: Users
   apiKeys: ApiKeys
   verifyToken: VerifyToken
   baseUrl: string
   corsOrigins: readonly string[]
 }) {
-  const { users, apiKeys, verifyToken } = parts
-  const cookieName = sessionCookieName(parts.baseUrl)
-  const requireOwnOrigin = createOriginGuard(parts)
+  const { users, apiKeys, verifyToken } = deps
+  const cookieName = sessionCookieName(deps.baseUrl)
+  const requireAllowedOrigin = createOriginGuard(deps)
 
   /** The session token in a Cookie header, if any. */
   const readSessionCookie = (cookieHeader: string | undefined) => readCookie(cookieHeader, cookieName)
@@ -34,7 +34,7 @@ export function createAuth(parts: {
         userId: holder.userId,
         displayName: holder.display_name,
         roles: users.rolesOf(holder),
-        rightsVersion: holder.rights_version,
+        permissionsVersion: holder.rights_version,
         credential: { kind: 'api_key', id: holder.keyId, expiresAt: holder.expires_at },
       }
     }
@@ -44,7 +44,7 @@ export function createAuth(parts: {
       userId: user.id,
       displayName: user.display_name,
       roles: users.rolesOf(user),
-      rightsVersion: user.rights_version,
+      permissionsVersion: user.rights_version,
       credential: { kind: 'session', expiresAt: claims.expiresAt, token: raw, fromCookie: false },
     }
   }
@@ -61,7 +61,7 @@ export function createAuth(parts: {
     if (!cookie) throw unauthorized('Sign in, or send an Authorization: Bearer header')
     const caller = await authenticateToken(cookie)
     http.state.userId = caller.userId
-    requireOwnOrigin(http)
+    requireAllowedOrigin(http)
     return caller.credential.kind === 'session'
       ? { ...caller, credential: { ...caller.credential, fromCookie: true } }
       : caller

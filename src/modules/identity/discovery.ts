@@ -15,10 +15,10 @@ export type ProviderMetadata = z.infer<typeof Metadata>
  * Reads the provider's description on first use and remembers it; a failure is not remembered.
  * @throws 503 while the provider cannot be reached or describes another issuer.
  */
-export function createDiscovery(parts: { issuer: string }): () => Promise<ProviderMetadata> {
+export function createDiscovery(options: { issuer: string }): () => Promise<ProviderMetadata> {
   let known: Promise<ProviderMetadata> | undefined
   return () => {
-    known ??= read(parts.issuer).catch((cause) => {
+    known ??= read(options.issuer).catch((cause) => {
       known = undefined
       throw unavailable('The identity provider is unreachable. Try again shortly.', cause)
     })
@@ -28,9 +28,9 @@ export function createDiscovery(parts: { issuer: string }): () => Promise<Provid
 
 async function read(issuer: string): Promise<ProviderMetadata> {
   const url = `${issuer.replace(/\/$/, '')}/.well-known/openid-configuration`
-  const reply = await fetch(url, { signal: AbortSignal.timeout(TIMEOUT_MS) })
-  if (!reply.ok) throw new Error(`${url} answered ${reply.status}`)
-  const metadata = Metadata.parse(await reply.json())
+  const response = await fetch(url, { signal: AbortSignal.timeout(TIMEOUT_MS) })
+  if (!response.ok) throw new Error(`${url} answered ${response.status}`)
+  const metadata = Metadata.parse(await response.json())
   if (metadata.issuer !== issuer) throw new Error(`${url} describes the issuer ${metadata.issuer}`)
   return metadata
 }

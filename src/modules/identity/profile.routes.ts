@@ -12,7 +12,7 @@ import type { TokenClaims, VerifyToken } from './tokens.ts'
 import type { Account, Users } from './user.service.ts'
 import type { Userinfo } from './userinfo.ts'
 
-interface Parts {
+interface Deps {
   readonly users: Users
   readonly apiKeys: ApiKeys
   readonly verifyToken: VerifyToken
@@ -22,16 +22,16 @@ interface Parts {
 }
 
 /** Everything under /api/auth. */
-export function accountEndpoints(parts: Parts): Endpoint[] {
+export function accountEndpoints(deps: Deps): Endpoint[] {
   return [
-    ...profileEndpoints(parts),
-    ...roleEndpoints(parts),
-    ...providerEndpoints(parts),
-    ...apiKeyEndpoints(parts),
+    ...profileEndpoints(deps),
+    ...roleEndpoints(deps),
+    ...providerEndpoints(deps),
+    ...apiKeyEndpoints(deps),
   ]
 }
 
-function profileEndpoints({ users, baseUrl }: Parts): Endpoint[] {
+function profileEndpoints({ users, baseUrl }: Deps): Endpoint[] {
   const view = createProfileView(users, baseUrl)
   return [
     endpoint({
@@ -39,7 +39,7 @@ function profileEndpoints({ users, baseUrl }: Parts): Endpoint[] {
       path: '/api/auth/profile',
       summary: 'Returns your profile',
       access: {},
-      answer: [200, ProfileView],
+      response: [200, ProfileView],
       run: async ({ caller }) => view(await users.account(caller.userId)),
     }),
     endpoint({
@@ -48,15 +48,15 @@ function profileEndpoints({ users, baseUrl }: Parts): Endpoint[] {
       summary: 'Changes your display name, your notification preferences, or adds a role',
       access: {},
       body: UpdateProfile,
-      answer: [200, ProfileView],
-      refusals: { 403: 'when an admin has removed the role' },
+      response: [200, ProfileView],
+      errors: { 403: 'when an admin has removed the role' },
       run: async ({ caller, body }) => view(await users.updateProfile(caller.userId, body)),
     }),
   ]
 }
 
-function providerEndpoints(parts: Parts): Endpoint[] {
-  const { users, baseUrl } = parts
+function providerEndpoints(deps: Deps): Endpoint[] {
+  const { users, baseUrl } = deps
   const view = createProfileView(users, baseUrl)
   return [
     endpoint({
@@ -65,16 +65,16 @@ function providerEndpoints(parts: Parts): Endpoint[] {
       summary:
         'Updates your account from the identity provider: e-mail, picture, and a name you did not choose',
       access: { sessionOnly: true },
-      answer: [200, ProfileView],
-      refusals: { 502: 'when the identity provider fails to answer about the account' },
-      run: async ({ caller }) => view(await users.refresh(caller.userId, await currentClaims(parts, caller))),
+      response: [200, ProfileView],
+      errors: { 502: 'when the identity provider fails to answer about the account' },
+      run: async ({ caller }) => view(await users.refresh(caller.userId, await currentClaims(deps, caller))),
     }),
     endpoint({
       method: 'get',
       path: '/api/auth/check-onboarding',
       summary: 'Returns whether your account is complete, and what is missing',
       access: { sessionOnly: true },
-      answer: [200, Onboarding],
+      response: [200, Onboarding],
       run: async ({ caller }) => {
         const account = await users.account(caller.userId)
         const roles = users.rolesOf(account)
@@ -86,13 +86,13 @@ function providerEndpoints(parts: Parts): Endpoint[] {
 }
 
 /** What the provider says now: the token's own claims, and userinfo's when the token holds no e-mail. */
-async function currentClaims(parts: Parts, caller: Caller): Promise<TokenClaims> {
+async function currentClaims(deps: Deps, caller: Caller): Promise<TokenClaims> {
   if (caller.credential.kind !== 'session')
     throw forbidden('An API key is not accepted here. Use a session token.')
   const { token } = caller.credential
-  const claims = await parts.verifyToken(token)
+  const claims = await deps.verifyToken(token)
   if (claims.email !== undefined) return claims
-  return { ...claims, ...(await parts.userinfo(token, claims.subject)) }
+  return { ...claims, ...(await deps.userinfo(token, claims.subject)) }
 }
 
 const createProfileView =

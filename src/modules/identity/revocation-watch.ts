@@ -1,4 +1,4 @@
-import { alone } from '../../core/concurrency/async.ts'
+import { singleFlight } from '../../core/concurrency/concurrency.ts'
 import type { Guard } from '../../core/errors/guard.ts'
 import type { Bus } from '../../core/events/bus.ts'
 import type { Log } from '../../core/log.ts'
@@ -12,7 +12,7 @@ const OVERLAP_MS = 30_000
 
 export interface RevocationSources {
   readonly apiKeys: Pick<ApiKeys, 'revokedWithin'>
-  readonly users: Pick<Users, 'rightsChangedWithin'>
+  readonly users: Pick<Users, 'permissionsChangedWithin'>
   readonly bus: Bus
   readonly guard: Guard
   readonly log: Log
@@ -23,23 +23,23 @@ export interface RevocationSources {
  * a hint, everything surely by polling.
  */
 export function watchRevocations(
-  parts: RevocationSources & { monotonicMs?: () => number },
+  deps: RevocationSources & { monotonicMs?: () => number },
   on: {
     keyRevoked: (apiKeyId: string) => void
     permissionsChanged: (user: { id: string; rights_version: number }) => void
   },
 ): { close(): void } {
-  const { apiKeys, users, bus, guard, log, monotonicMs = () => performance.now() } = parts
+  const { apiKeys, users, bus, guard, log, monotonicMs = () => performance.now() } = deps
   const unsubscribe = guard.subscribe(bus, 'credential.revoked', ({ apiKeyId }) => on.keyRevoked(apiKeyId))
   let lastMs = monotonicMs()
   let failing = false
-  const poll = alone(async () => {
+  const poll = singleFlight(async () => {
     const startedMs = monotonicMs()
     const sinceMs = startedMs - lastMs + OVERLAP_MS
     try {
       const [revoked, changed] = await Promise.all([
         apiKeys.revokedWithin(sinceMs),
-        users.rightsChangedWithin(sinceMs),
+        users.permissionsChangedWithin(sinceMs),
       ])
       for (const apiKeyId of revoked) on.keyRevoked(apiKeyId)
       for (const user of changed) on.permissionsChanged(user)

@@ -16,8 +16,8 @@ export function roleEndpoints({ roles }: { roles: Roles }): Endpoint[] {
       summary: 'Drops a role of yours; it can be taken again',
       access: {},
       params: z.strictObject({ role }),
-      answer: [204],
-      refusals: {
+      response: [204],
+      errors: {
         404: 'when you do not have the role',
         409: 'when you have sessions in it that are open or scheduled, or robots',
       },
@@ -29,8 +29,8 @@ export function roleEndpoints({ roles }: { roles: Roles }): Endpoint[] {
       summary: 'Removes a role of a user, who cannot take it again; open sessions go on',
       access: admin,
       params: ofUser,
-      answer: [204],
-      refusals: { 404: 'when there is no such user, or they do not have the role' },
+      response: [204],
+      errors: { 404: 'when there is no such user, or they do not have the role' },
       run: ({ caller, params }) => roles.remove(caller.userId, params.id, params.role),
     }),
     endpoint({
@@ -39,8 +39,8 @@ export function roleEndpoints({ roles }: { roles: Roles }): Endpoint[] {
       summary: 'Gives a role back to a user whom an admin had removed it from',
       access: admin,
       params: ofUser,
-      answer: [204],
-      refusals: { 404: 'when there is no such user, or the role was not removed' },
+      response: [204],
+      errors: { 404: 'when there is no such user, or the role was not removed' },
       run: ({ caller, params }) => roles.restore(caller.userId, params.id, params.role),
     }),
   ]

@@ -63,7 +63,11 @@ export async function takeRole(tx: Tx, at: Date, userId: string, role: OwnRole):
     .executeTakeFirst()
   if (taken) {
     return await audit(tx, {
-      ...{ at, actorId: userId, action: 'user.role_taken', subject: ['user', userId], data: { role } },
+      at,
+      actorId: userId,
+      action: 'user.role_taken',
+      subject: ['user', userId],
+      data: { role },
     })
   }
   const { removed_roles: removed } = await lockUser(tx, userId)
@@ -73,8 +77,8 @@ export async function takeRole(tx: Tx, at: Date, userId: string, role: OwnRole):
 }
 
 /** Dropping and removing roles. What a role has earned, owes and has done stays where it is. */
-export function createRoles(parts: { transact: Transact; now: () => Date }) {
-  const { transact, now } = parts
+export function createRoles(deps: { transact: Transact; now: () => Date }) {
+  const { transact, now } = deps
   return {
     /**
      * A user gives up a role of their own.
@@ -92,13 +96,11 @@ export function createRoles(parts: { transact: Transact; now: () => Date }) {
         }
         await setRole(tx, userId, role, false)
         await audit(tx, {
-          ...{
-            at: now(),
-            actorId: userId,
-            action: 'user.role_dropped',
-            subject: ['user', userId],
-            data: { role },
-          },
+          at: now(),
+          actorId: userId,
+          action: 'user.role_dropped',
+          subject: ['user', userId],
+          data: { role },
         })
       }),
 
@@ -119,7 +121,11 @@ export function createRoles(parts: { transact: Transact; now: () => Date }) {
           .execute()
         const at = now()
         await audit(tx, {
-          ...{ at, actorId: adminId, action: 'user.role_removed', subject: ['user', userId], data: { role } },
+          at,
+          actorId: adminId,
+          action: 'user.role_removed',
+          subject: ['user', userId],
+          data: { role },
         })
         await notify(tx, at, [{ userId, type: 'role.removed', data: { role } }])
       }),
@@ -138,13 +144,11 @@ export function createRoles(parts: { transact: Transact; now: () => Date }) {
           .where('id', '=', userId)
           .execute()
         await audit(tx, {
-          ...{
-            at: now(),
-            actorId: adminId,
-            action: 'user.role_restored',
-            subject: ['user', userId],
-            data: { role },
-          },
+          at: now(),
+          actorId: adminId,
+          action: 'user.role_restored',
+          subject: ['user', userId],
+          data: { role },
         })
       }),
   }

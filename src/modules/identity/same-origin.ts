@@ -6,8 +6,8 @@ import { forbidden } from '../../core/errors/errors.ts'
  * request comes from in headers that no page can forge; who sends neither header is no browser page of ours.
  * @throws 403
  */
-export function createOriginGuard(parts: { baseUrl: string; corsOrigins: readonly string[] }) {
-  const allowed = new Set([new URL(parts.baseUrl).origin, ...parts.corsOrigins])
+export function createOriginGuard(options: { baseUrl: string; corsOrigins: readonly string[] }) {
+  const allowed = new Set([new URL(options.baseUrl).origin, ...options.corsOrigins])
   return (http: Context): void => {
     if (/^(GET|HEAD|OPTIONS)$/.test(http.method)) return
     if (/^(same-origin|none)$/.test(http.get('Sec-Fetch-Site'))) return

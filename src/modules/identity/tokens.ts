@@ -27,31 +27,31 @@ export type KeySource = JWTVerifyGetKey
  * Checks session tokens of one identity provider for one audience.
  * @throws 401 for a token that is not good; 503 when the provider's keys cannot be read.
  */
-export function createTokenVerifier(parts: {
+export function createTokenVerifier(deps: {
   issuer: string
   audience: string
   jwks: KeySource
   /** The name under which this provider's people are kept; default: its issuer. */
-  knownAs?: string
+  issuerName?: string
 }) {
   const options = {
-    issuer: parts.issuer,
-    audience: parts.audience,
+    issuer: deps.issuer,
+    audience: deps.audience,
     algorithms: ALGORITHMS,
     clockTolerance: TOKEN_TOLERANCE_MS / 1_000,
     requiredClaims: ['iss', 'aud', 'exp', 'sub'],
   }
   return async (token: string): Promise<TokenClaims> => {
     try {
-      const { payload } = await jwtVerify(token, parts.jwks, options)
+      const { payload } = await jwtVerify(token, deps.jwks, options)
       const { sub, exp } = payload
       if (exp === undefined || !isSubject(sub))
         throw unauthorized('The session token names no valid user. Sign in again.')
       return {
-        issuer: parts.knownAs ?? parts.issuer,
+        issuer: deps.issuerName ?? deps.issuer,
         subject: sub,
         expiresAt: new Date(exp * 1000),
-        ...personalClaims(payload),
+        ...profileClaims(payload),
       }
     } catch (cause) {
       if (cause instanceof AppError) throw cause
@@ -66,10 +66,10 @@ export function createTokenVerifier(parts: {
 export type VerifyToken = ReturnType<typeof createTokenVerifier>
 
 /** The claims about a person, from a token or a userinfo answer, in a form that the database can keep. */
-export function personalClaims(claims: Readonly<Record<string, unknown>>) {
-  const email = plain(claims.email, 320)
-  const name = plain(claims.name, 100)
-  const picture = plain(claims.picture, 2_000)
+export function profileClaims(claims: Readonly<Record<string, unknown>>) {
+  const email = toSingleLine(claims.email, 320)
+  const name = toSingleLine(claims.name, 100)
+  const picture = toSingleLine(claims.picture, 2_000)
   const verified = claims.email_verified === true || claims.email_verified === 'true'
   return {
     ...(email?.includes('@') && { email }),
@@ -84,13 +84,13 @@ export function personalClaims(claims: Readonly<Record<string, unknown>>) {
  * The provider's published keys: read on first use, cached, read again for a key id not seen before. While the
  * provider is away, keys that were read before go on working.
  */
-export function remoteJwks(parts: {
+export function remoteJwks(deps: {
   discover: () => Promise<ProviderMetadata>
   jwksUrl?: string | undefined
 }): KeySource {
   let remote: ReturnType<typeof createRemoteJWKSet> | undefined
   const load = async () => {
-    const url = parts.jwksUrl ?? (await parts.discover()).jwks_uri
+    const url = deps.jwksUrl ?? (await deps.discover()).jwks_uri
     remote ??= createRemoteJWKSet(new URL(url), { timeoutDuration: JWKS_TIMEOUT_MS })
     return remote
   }
@@ -98,7 +98,7 @@ export function remoteJwks(parts: {
     try {
       return await (remote ?? (await load()))(header, token)
     } catch (cause) {
-      if (cause instanceof AppError || isAboutTheToken(cause)) throw cause
+      if (cause instanceof AppError || isTokenError(cause)) throw cause
       const known = remote?.jwks()
       const fallback = known && (await createLocalJWKSet(known)(header, token).catch(() => undefined))
       if (fallback) return fallback
@@ -107,7 +107,7 @@ export function remoteJwks(parts: {
   }
 }
 
-function isAboutTheToken(cause: unknown): boolean {
+function isTokenError(cause: unknown): boolean {
   return (
     cause instanceof errors.JWKSNoMatchingKey ||
     cause instanceof errors.JWKSMultipleMatchingKeys ||
@@ -116,11 +116,13 @@ function isAboutTheToken(cause: unknown): boolean {
 }
 
 function isSubject(value: unknown): value is string {
-  return typeof value === 'string' && value.length <= SUBJECT_LIMIT && plain(value, SUBJECT_LIMIT) === value
+  return (
+    typeof value === 'string' && value.length <= SUBJECT_LIMIT && toSingleLine(value, SUBJECT_LIMIT) === value
+  )
 }
 
 /** One line of well-formed text, cut to a length; undefined when nothing is left. */
-function plain(value: unknown, max: number): string | undefined {
+function toSingleLine(value: unknown, max: number): string | undefined {
   if (typeof value !== 'string') return undefined
   const text = value
     .toWellFormed()

@@ -2,17 +2,17 @@ import { sql } from 'kysely'
 import type { Db } from '../../core/database/tables.ts'
 
 /** A person counts as present for this long after the hub last saw them: three of its rounds. */
-export const PRESENT_SECONDS = 15
+export const PRESENCE_TTL_SECONDS = 15
 /** Most people one statement writes. */
-const BATCH = 5_000
+const BATCH_SIZE = 5_000
 
 /** Remembers who is at the hub. */
 export function createUserPresence({ db }: { db: Db }) {
   return {
     /** Marks people as seen now, in one statement for all (up to 5,000 each). Who no longer exists is left out. */
-    async seen(userIds: readonly string[]): Promise<void> {
-      for (let start = 0; start < userIds.length; start += BATCH) {
-        const batch = userIds.slice(start, start + BATCH)
+    async markSeen(userIds: readonly string[]): Promise<void> {
+      for (let start = 0; start < userIds.length; start += BATCH_SIZE) {
+        const batch = userIds.slice(start, start + BATCH_SIZE)
         await db
           .insertInto('user_presence')
           .columns(['user_id', 'seen_at'])
@@ -31,4 +31,4 @@ export function createUserPresence({ db }: { db: Db }) {
     },
   }
 }
-export type UserPresence = ReturnType<typeof createUserPresence>
+export type UserPresenceRecorder = ReturnType<typeof createUserPresence>

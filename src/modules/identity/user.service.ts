@@ -1,13 +1,13 @@
 import { randomUUID } from 'node:crypto'
 import type { Role } from '@wheelhouse/protocol'
 import { type Selectable, sql } from 'kysely'
+import { createBatchLoader } from '../../core/database/batch-loader.ts'
 import { columnsOf } from '../../core/database/columns.ts'
 import { compiled } from '../../core/database/compiled.ts'
-import { gathered } from '../../core/database/gathered.ts'
 import type { Db, Tables } from '../../core/database/tables.ts'
 import { notFound } from '../../core/errors/errors.ts'
 import type { Transact } from '../../core/events/transactor.ts'
-import type { Introduction } from './onboarding.ts'
+import type { OnboardingFields } from './onboarding.ts'
 import type { UpdateProfile } from './profile.schema.ts'
 import { takeRole } from './role.service.ts'
 import type { TokenClaims } from './tokens.ts'
@@ -16,15 +16,15 @@ import { User } from './user.entity.ts'
 export type UserRow = Selectable<Tables['users']>
 
 /** A user with what else their own profile tells: the uploaded avatar, and what onboarding asks for. */
-export interface Account extends UserRow, Introduction {
+export interface Account extends UserRow, OnboardingFields {
   readonly avatar_name: string | null
 }
 
 /** The columns that decide what a user may do. */
-export type Standing = Pick<UserRow, 'is_client' | 'is_operator' | 'email' | 'email_verified'>
+export type RoleAttributes = Pick<UserRow, 'is_client' | 'is_operator' | 'email' | 'email_verified'>
 
 /** Users by what their tokens say; each with the place of the token. */
-const findHolders = compiled<{ issuers: readonly string[]; subjects: readonly string[] }>()((db, place) =>
+const findTokenUsers = compiled<{ issuers: readonly string[]; subjects: readonly string[] }>()((db, place) =>
   db
     .selectFrom(
       sql<{ issuer: string; subject: string; place: number }>`unnest(
@@ -38,7 +38,7 @@ const findHolders = compiled<{ issuers: readonly string[]; subjects: readonly st
     .select(columnsOf(User).map((column) => `users.${column}` as const)),
 )
 
-const findStandings = compiled<{ ids: readonly string[] }>()((db, place) =>
+const findRoleAttributes = compiled<{ ids: readonly string[] }>()((db, place) =>
   db
     .selectFrom('users')
     .select(['id', 'is_client', 'is_operator', 'email', 'email_verified'])
@@ -46,25 +46,25 @@ const findStandings = compiled<{ ids: readonly string[] }>()((db, place) =>
 )
 
 /** People of the platform, known by the identity provider's (issuer, subject). */
-export function createUsers(parts: {
+export function createUsers(deps: {
   db: Db
   transact: Transact
   now: () => Date
   adminEmails: readonly string[]
 }) {
-  const { db, transact, now } = parts
-  const adminEmails = new Set(parts.adminEmails.map(lowerCase))
+  const { db, transact, now } = deps
+  const adminEmails = new Set(deps.adminEmails.map(lowerCase))
 
-  const find = gathered(async (claims: readonly TokenClaims[]) => {
+  const loadTokenUser = createBatchLoader(async (claims: readonly TokenClaims[]) => {
     const issuers = claims.map(({ issuer }) => issuer)
     const subjects = claims.map(({ subject }) => subject)
-    const rows = await findHolders(db, { issuers, subjects })
+    const rows = await findTokenUsers(db, { issuers, subjects })
     const found = new Map(rows.map(({ place, ...user }): [number, UserRow] => [place, user]))
     return claims.map((_, index) => found.get(index + 1))
   })
 
-  const standingOf = gathered(async (ids: readonly string[]) => {
-    const found = new Map((await findStandings(db, { ids })).map((user) => [user.id, user]))
+  const loadRoleAttributes = createBatchLoader(async (ids: readonly string[]) => {
+    const found = new Map((await findRoleAttributes(db, { ids })).map((user) => [user.id, user]))
     return ids.map((id) => found.get(id))
   })
 
@@ -80,11 +80,11 @@ export function createUsers(parts: {
       .select('avatars.name as avatar_name')
       .where('users.id', '=', userId)
       .executeTakeFirst()
-    return found ?? absent()
+    return found ?? throwUserNotFound()
   }
 
   /** Roles held now. Admin follows from a verified e-mail, so it ends when the address leaves the list. */
-  function rolesOf(user: Standing): Role[] {
+  function rolesOf(user: RoleAttributes): Role[] {
     const admin = user.email_verified && adminEmails.has(lowerCase(user.email ?? ''))
     return [
       ...(user.is_client ? (['client'] as const) : []),
@@ -98,9 +98,9 @@ export function createUsers(parts: {
 
     /** The user of a verified token, made on first sight. One query for all users who are already known and ask at once. */
     async forClaims(claims: TokenClaims): Promise<UserRow> {
-      const known = await find(claims)
+      const known = await loadTokenUser(claims)
       if (known) return known
-      const made = await db
+      const created = await db
         .insertInto('users')
         .values({
           id: randomUUID(),
@@ -114,11 +114,11 @@ export function createUsers(parts: {
         .onConflict((conflict) => conflict.columns(['issuer', 'subject']).doNothing())
         .returningAll()
         .executeTakeFirst()
-      if (made) return made
+      if (created) return created
       // A request of the same person was faster. The insert waited for its commit, so the row is visible now.
-      const other = await find(claims)
-      if (!other) throw new Error('a user vanished while being created')
-      return other
+      const concurrent = await loadTokenUser(claims)
+      if (!concurrent) throw new Error('a user vanished while being created')
+      return concurrent
     },
 
     /** Takes over what the identity provider says now; what it does not mention stays, and a chosen name too. */
@@ -159,14 +159,14 @@ export function createUsers(parts: {
     /** @throws 404 unknown. */
     async byId(userId: string): Promise<UserRow> {
       const user = await db.selectFrom('users').selectAll().where('id', '=', userId).executeTakeFirst()
-      return user ?? absent()
+      return user ?? throwUserNotFound()
     },
 
     /**
      * Whose rights have changed in the last milliseconds, and how often in all. Ask with a margin for changes that
      * were still committing.
      */
-    rightsChangedWithin: (ms: number) =>
+    permissionsChangedWithin: (ms: number) =>
       db
         .selectFrom('users')
         .select(['id', 'rights_version'])
@@ -189,8 +189,8 @@ export function createUsers(parts: {
      * The roles that somebody holds at this moment; one query answers all who ask in it.
      * @throws 404 unknown.
      */
-    async rolesNow(userId: string): Promise<Role[]> {
-      return rolesOf((await standingOf(userId)) ?? absent())
+    async currentRoles(userId: string): Promise<Role[]> {
+      return rolesOf((await loadRoleAttributes(userId)) ?? throwUserNotFound())
     },
   }
 }
@@ -199,7 +199,7 @@ export type Users = ReturnType<typeof createUsers>
 /** Of A to Z alone: elsewhere two letters may share a small one, such as K and the Kelvin sign, and so two people. */
 const lowerCase = (email: string) => email.replace(/[A-Z]/g, (letter) => letter.toLowerCase())
 
-function absent(): never {
+function throwUserNotFound(): never {
   throw notFound('User')
 }
 

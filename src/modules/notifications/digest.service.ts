@@ -1,20 +1,20 @@
 import { randomUUID } from 'node:crypto'
 import { sql } from 'kysely'
 import type { Transact, Tx } from '../../core/events/transactor.ts'
-import { PRESENT_SECONDS } from '../identity/user-presence.ts'
-import { type Circumstances, countedSince, decide, GIVE_UP_MS } from './mail-policy.ts'
+import { PRESENCE_TTL_SECONDS } from '../identity/user-presence.ts'
+import { countedSince, type DigestInput, decide, GIVE_UP_MS } from './digest-policy.ts'
 import { hasAddress, wantsMail, wantsPush } from './preferences.ts'
 
 /** Most people one run looks at. */
-const PEOPLE_PER_RUN = 500
+const USERS_PER_RUN = 500
 /** Most notifications a mail tells of; of more it says how many there are. */
-const TOLD = 20
+const MAX_LISTED = 20
 /** What is counted beyond that. */
-const COUNTED = 500
+const MAX_COUNTED = 500
 /** More mails of one person than ever count at a time. */
-const MAILS_LOOKED_AT = 50
+const RECENT_MAILS_LIMIT = 50
 /** For whoever asks what was mailed to whom. */
-const KEPT_MS = 24 * 3_600_000
+const RETENTION_MS = 24 * 3_600_000
 const REMOVED_PER_RUN = 5_000
 
 interface Digest {
@@ -26,30 +26,30 @@ interface Digest {
  * Turns unread notifications into mails to be sent. Whoever deletes a person's row of `notification_digests` writes
  * their mail, in one transaction: any number of workers may do so, and none of them writes it twice.
  */
-export function createDigests(parts: { transact: Transact; now: () => Date }) {
-  const { transact, now } = parts
+export function createDigests(deps: { transact: Transact; now: () => Date }) {
+  const { transact, now } = deps
 
   /** Deals with whoever has been due for longest; false when nobody is. */
-  const next = () =>
+  const processNext = () =>
     transact(async (tx) => {
       const at = now()
       const digest = await takeDue(tx, at)
       if (!digest) return false
-      const circumstances = await circumstancesOf(tx, digest, at)
-      const decision = decide(at, circumstances)
+      const input = await loadDigestInput(tx, digest, at)
+      const decision = decide(at, input)
       if (decision.kind === 'later') {
         await postpone(tx, digest, decision.at)
         return true
       }
       await tx.db.deleteFrom('notification_digests').where('user_id', '=', digest.user_id).execute()
-      if (decision.kind === 'mail') await write(tx, digest, circumstances, decision.urgent, at)
+      if (decision.kind === 'mail') await writeMail(tx, digest, input, decision.urgent, at)
       return true
     })
 
   return {
     /** Looks at everybody who is due, as many as one run takes. */
     async run(): Promise<void> {
-      for (let people = 0; people < PEOPLE_PER_RUN; people++) if (!(await next())) return
+      for (let processed = 0; processed < USERS_PER_RUN; processed++) if (!(await processNext())) return
     },
 
     /** Forgets what was delivered a day ago. */
@@ -61,7 +61,7 @@ export function createDigests(parts: { transact: Transact; now: () => Date }) {
             eb
               .selectFrom('notification_mails')
               .select('id')
-              .where('delivered_at', '<', new Date(now().getTime() - KEPT_MS))
+              .where('delivered_at', '<', new Date(now().getTime() - RETENTION_MS))
               .orderBy('delivered_at')
               .limit(REMOVED_PER_RUN),
           )
@@ -86,14 +86,14 @@ const takeDue = (tx: Tx, at: Date): Promise<Digest | undefined> =>
 const postpone = (tx: Tx, { user_id }: Digest, dueAt: Date) =>
   tx.db.updateTable('notification_digests').set({ due_at: dueAt }).where('user_id', '=', user_id).execute()
 
-async function circumstancesOf(tx: Tx, { user_id, from_seq }: Digest, at: Date): Promise<Circumstances> {
-  const person = await tx.db
+async function loadDigestInput(tx: Tx, { user_id, from_seq }: Digest, at: Date): Promise<DigestInput> {
+  const recipient = await tx.db
     .selectFrom('users')
     .leftJoin('user_presence as presence', 'presence.user_id', 'users.id')
     .select([
       sql<boolean>`${hasAddress} and ${wantsMail}`.as('can_mail'),
       sql<boolean>`${wantsPush}
-        and coalesce(presence.seen_at > now() - ${PRESENT_SECONDS} * interval '1 second', false)`.as(
+        and coalesce(presence.seen_at > now() - ${PRESENCE_TTL_SECONDS} * interval '1 second', false)`.as(
         'at_hub',
       ),
     ])
@@ -108,7 +108,7 @@ async function circumstancesOf(tx: Tx, { user_id, from_seq }: Digest, at: Date):
     .where('by_mail', '=', true)
     .where('created_at', '>', new Date(at.getTime() - GIVE_UP_MS))
     .orderBy('seq', 'desc')
-    .limit(TOLD + COUNTED)
+    .limit(MAX_LISTED + MAX_COUNTED)
     .execute()
   const mails = await tx.db
     .selectFrom('notification_mails')
@@ -116,18 +116,23 @@ async function circumstancesOf(tx: Tx, { user_id, from_seq }: Digest, at: Date):
     .where('user_id', '=', user_id)
     .where((eb) => eb.or([eb('created_at', '>', countedSince(at)), eb('delivered_at', 'is', null)]))
     .orderBy('created_at', 'desc')
-    .limit(MAILS_LOOKED_AT)
+    .limit(RECENT_MAILS_LIMIT)
     .execute()
-  return { pending, mails, canMail: person.can_mail, atHub: person.at_hub }
+  return { pending, mails, canMail: recipient.can_mail, isAtHub: recipient.at_hub }
 }
 
-async function write(tx: Tx, { user_id }: Digest, { pending }: Circumstances, urgent: boolean, at: Date) {
-  const told = pending.slice(0, TOLD).map(({ seq }) => seq)
+async function writeMail(tx: Tx, { user_id }: Digest, { pending }: DigestInput, urgent: boolean, at: Date) {
+  const listedSeqs = pending.slice(0, MAX_LISTED).map(({ seq }) => seq)
   await tx.db
     .insertInto('notification_mails')
     .values({
-      ...{ id: randomUUID(), user_id, seqs: told.toReversed(), more: pending.length - told.length },
-      ...{ urgent, created_at: at, next_attempt_at: at },
+      id: randomUUID(),
+      user_id,
+      seqs: listedSeqs.toReversed(),
+      more: pending.length - listedSeqs.length,
+      urgent,
+      created_at: at,
+      next_attempt_at: at,
     })
     .execute()
 }

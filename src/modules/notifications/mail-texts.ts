@@ -1,7 +1,7 @@
 import { type NotificationType, type PlatformReason, reasonTexts } from '@wheelhouse/protocol'
 
 /** What a mail says of one notification: a subject, and a sentence or two. */
-export interface Told {
+export interface NotificationText {
   readonly subject: string
   readonly text: string
 }
@@ -14,7 +14,7 @@ const MAX_NAME_LENGTH = 60
  * A name that somebody else chose, as a mail may show it: in quotes, on one line, short, without characters that
  * control a terminal, hide, or turn the text around.
  */
-function named(value: unknown): string {
+function quoteName(value: unknown): string {
   const text = typeof value === 'string' ? value : ''
   const line = text
     .replace(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\s]+/gu, ' ')
@@ -25,13 +25,13 @@ function named(value: unknown): string {
 }
 
 /** Why the platform did it, behind a sentence. What participants wrote is no part of a mail. */
-function because({ reason }: Data): string {
+function formatReason({ reason }: Data): string {
   const code = typeof reason === 'string' && Object.hasOwn(reasonTexts, reason)
   const why = code ? reasonTexts[reason as PlatformReason] : ''
   return why && `: ${why}`
 }
 
-const robot = (data: Data) => `robot ${named(data.robot_name)}`
+const robot = (data: Data) => `robot ${quoteName(data.robot_name)}`
 const minutes = (data: Data) => `${Number(data.additional_minutes) || 0} minutes`
 const amount = (data: Data) => `${((Number(data.amount_cents) || 0) / 100).toFixed(2)} EUR`
 const percent = (data: Data) => `${Math.round((Number(data.battery) || 0) * 100)} %`
@@ -46,7 +46,7 @@ const month = (data: Data) => (/^\d{4}-\d{2}$/.test(String(data.month)) ? ` for 
  * Every kind in plain words. Of what others wrote only names appear: reasons and comments are for those who look
  * the session up, so that nobody can have the platform send a text of theirs.
  */
-const kinds: Readonly<Record<NotificationType, (data: Data) => Told>> = {
+const kinds: Readonly<Record<NotificationType, (data: Data) => NotificationText>> = {
   'session.scheduled': (data) => ({
     subject: `Session planned with ${robot(data)}`,
     text: `A session with ${robot(data)} was planned.`,
@@ -57,7 +57,7 @@ const kinds: Readonly<Record<NotificationType, (data: Data) => Told>> = {
   }),
   'session.paused': (data) => ({
     subject: `Session paused with ${robot(data)}`,
-    text: `The session with ${robot(data)} is paused${because(data)}. The robot stands.`,
+    text: `The session with ${robot(data)} is paused${formatReason(data)}. The robot stands.`,
   }),
   'session.resumed': (data) => ({
     subject: `Session resumed with ${robot(data)}`,
@@ -65,11 +65,11 @@ const kinds: Readonly<Record<NotificationType, (data: Data) => Told>> = {
   }),
   'session.ended': (data) => ({
     subject: `Session ended with ${robot(data)}`,
-    text: `The session with ${robot(data)} is over${because(data)}.`,
+    text: `The session with ${robot(data)} is over${formatReason(data)}.`,
   }),
   'session.cancelled': (data) => ({
     subject: `Session cancelled with ${robot(data)}`,
-    text: `The planned session with ${robot(data)} will not take place${because(data)}.`,
+    text: `The planned session with ${robot(data)} will not take place${formatReason(data)}.`,
   }),
   'session.stopped': (data) => ({
     subject: `EMERGENCY STOP of ${robot(data)}`,
@@ -116,16 +116,16 @@ const kinds: Readonly<Record<NotificationType, (data: Data) => Told>> = {
     text: `${sentence(robot(data))} is connected again. The session can go on.`,
   }),
   'certification.approved': (data) => ({
-    subject: `You are certified for ${named(data.robot_type)}`,
-    text: `Your certification for robots of the type ${named(data.robot_type)} was approved. You may drive them now.`,
+    subject: `You are certified for ${quoteName(data.robot_type)}`,
+    text: `Your certification for robots of the type ${quoteName(data.robot_type)} was approved. You may drive them now.`,
   }),
   'certification.rejected': (data) => ({
-    subject: `Certification for ${named(data.robot_type)} not approved`,
-    text: `Your certification for robots of the type ${named(data.robot_type)} was not approved.`,
+    subject: `Certification for ${quoteName(data.robot_type)} not approved`,
+    text: `Your certification for robots of the type ${quoteName(data.robot_type)} was not approved.`,
   }),
   'certification.revoked': (data) => ({
-    subject: `Certification for ${named(data.robot_type)} revoked`,
-    text: `Your certification for robots of the type ${named(data.robot_type)} was revoked. Open sessions go on; you cannot start new ones on robots that require it.`,
+    subject: `Certification for ${quoteName(data.robot_type)} revoked`,
+    text: `Your certification for robots of the type ${quoteName(data.robot_type)} was revoked. Open sessions go on; you cannot start new ones on robots that require it.`,
   }),
   'role.removed': (data) => ({
     subject: `You are no ${data.role === 'operator' ? 'operator' : 'client'} any more`,
@@ -164,8 +164,8 @@ const kinds: Readonly<Record<NotificationType, (data: Data) => Told>> = {
     text: `The battery of ${robot(data)} is at ${percent(data)}.`,
   }),
   'webhook.disabled': (data) => ({
-    subject: `Your webhook to ${named(data.host)} was disabled`,
-    text: `Your webhook to ${named(data.host)} was disabled, ${
+    subject: `Your webhook to ${quoteName(data.host)} was disabled`,
+    text: `Your webhook to ${quoteName(data.host)} was disabled, ${
       data.reason === 'gone'
         ? 'because it answered that it is gone'
         : 'because nothing arrived there for days'
@@ -174,7 +174,7 @@ const kinds: Readonly<Record<NotificationType, (data: Data) => Told>> = {
 }
 
 /** What a notification says in a mail; one that a newer process has written says only that it is there. */
-export function tellByMail(type: string, data: Data): Told {
+export function renderNotification(type: string, data: Data): NotificationText {
   const kind = Object.hasOwn(kinds, type) ? kinds[type as NotificationType] : undefined
   return kind?.(data) ?? { subject: 'You have a new notification', text: 'There is something new for you.' }
 }

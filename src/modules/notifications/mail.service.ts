@@ -5,7 +5,7 @@ import type { Log } from '../../core/log.ts'
 import { createMailDelivery } from '../../core/mail/mail-delivery.ts'
 import { createMailQueue } from '../../core/mail/mail-queue.ts'
 import type { Mail, Mailer } from '../../core/mail/mailer.ts'
-import { GIVE_UP_MS } from './mail-policy.ts'
+import { GIVE_UP_MS } from './digest-policy.ts'
 import { notificationMail } from './notification-mail.ts'
 import { hasAddress, wantsMail } from './preferences.ts'
 import type { Unsubscribing } from './unsubscribe.ts'
@@ -16,7 +16,7 @@ const LANES = 5
 const ADDRESS = /^[^\s<>()[\]\\,;:"@]+@[^\s<>()[\]\\,;:"@]+$/
 
 /** Brings mails about notifications to the mail server, as long as there is a point in it. */
-export function createNotificationMails(parts: {
+export function createNotificationMails(deps: {
   db: Db
   mailer: Mailer
   unsubscribing: Unsubscribing
@@ -24,7 +24,7 @@ export function createNotificationMails(parts: {
   now: () => Date
   log: Log
 }) {
-  const { db, mailer, unsubscribing, baseUrl, now, log } = parts
+  const { db, mailer, unsubscribing, baseUrl, now, log } = deps
 
   /** Undefined when there is nothing left to tell: read, mail turned off, no address, or too late. */
   async function compose(mail: Selectable<Tables['notification_mails']>): Promise<Mail | undefined> {
@@ -33,12 +33,12 @@ export function createNotificationMails(parts: {
       log.warn({ notificationMailId: id, userId: user_id, attempts, reason: last_error }, 'mail given up')
       return undefined
     }
-    const person = await db
+    const recipient = await db
       .selectFrom('users')
       .select(['email', sql<boolean>`${hasAddress} and ${wantsMail}`.as('can_mail')])
       .where('id', '=', user_id)
       .executeTakeFirst()
-    if (!person?.can_mail || !ADDRESS.test(person.email ?? '')) return undefined
+    if (!recipient?.can_mail || !ADDRESS.test(recipient.email ?? '')) return undefined
     const notifications = await db
       .selectFrom('notifications')
       .select(['seq', 'type', 'data', 'created_at', 'read_at'])
@@ -46,15 +46,20 @@ export function createNotificationMails(parts: {
       .where('seq', 'in', seqs)
       .orderBy('seq')
       .execute()
-    if (notifications.every((one) => one.read_at !== null)) return undefined
-    const told = { id, to: person.email as string, notifications, more }
+    if (notifications.every((notification) => notification.read_at !== null)) return undefined
+    const mailContent = { id, to: recipient.email as string, notifications, more }
     const unsubscribeUrl = unsubscribing.urlFor(user_id)
-    return notificationMail(told, { baseUrl, domain: mailer.domain, unsubscribeUrl })
+    return notificationMail(mailContent, { baseUrl, domain: mailer.domain, unsubscribeUrl })
   }
 
   return createMailDelivery({
     queue: createMailQueue({ db, now, table: 'notification_mails', urgentFirst: true }),
-    ...{ mailer, compose, idName: 'notificationMailId', lanes: LANES, now, log },
+    mailer,
+    compose,
+    idName: 'notificationMailId',
+    lanes: LANES,
+    now,
+    log,
   })
 }
 export type NotificationMails = ReturnType<typeof createNotificationMails>

@@ -1,8 +1,8 @@
 import type { Mail } from '../../core/mail/mailer.ts'
-import { isUrgent } from './mail-policy.ts'
-import { type Told, tellByMail } from './mail-texts.ts'
+import { isUrgent } from './digest-policy.ts'
+import { type NotificationText, renderNotification } from './mail-texts.ts'
 
-export interface TellableNotification {
+export interface MailedNotification {
   readonly seq: number
   readonly type: string
   readonly data: Record<string, unknown>
@@ -17,17 +17,20 @@ const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i
  * @param more how many older ones there are
  */
 export function notificationMail(
-  mail: { id: string; to: string; notifications: readonly TellableNotification[]; more: number },
+  mail: { id: string; to: string; notifications: readonly MailedNotification[]; more: number },
   platform: { baseUrl: string; domain: string; unsubscribeUrl: string },
 ): Mail {
   const { id, to, notifications, more } = mail
   const { baseUrl, domain, unsubscribeUrl } = platform
-  const told = notifications.map((one) => ({ ...one, ...tellByMail(one.type, one.data) }))
+  const rendered = notifications.map((notification) => ({
+    ...notification,
+    ...renderNotification(notification.type, notification.data),
+  }))
   return {
     to,
-    subject: subjectOf(told, more),
+    subject: subjectOf(rendered, more),
     text: [
-      ...told.map((one) => paragraph(one, baseUrl)),
+      ...rendered.map((notification) => paragraph(notification, baseUrl)),
       ...(more > 0 ? [`And ${more} older, at ${baseUrl}/dashboard\n`] : []),
       '-- ',
       'You get this because you have not read it at Wheelhouse yet.',
@@ -44,13 +47,16 @@ export function notificationMail(
 }
 
 /** What is urgent speaks for the rest; else the newest does. */
-function subjectOf(told: readonly (Told & { type: string })[], more: number): string {
-  const leading = told.findLast(({ type }) => isUrgent(type)) ?? told.at(-1)
-  const others = told.length - 1 + more
-  return `${leading?.subject}${others > 0 ? ` (and ${others} more)` : ''}`
+function subjectOf(rendered: readonly (NotificationText & { type: string })[], more: number): string {
+  const headline = rendered.findLast(({ type }) => isUrgent(type)) ?? rendered.at(-1)
+  const others = rendered.length - 1 + more
+  return `${headline?.subject}${others > 0 ? ` (and ${others} more)` : ''}`
 }
 
-function paragraph({ text, data, created_at }: Told & TellableNotification, baseUrl: string): string {
+function paragraph(
+  { text, data, created_at }: NotificationText & MailedNotification,
+  baseUrl: string,
+): string {
   const at = created_at.toISOString().slice(0, 16).replace('T', ' ')
   const session =
     typeof data.session_id === 'string' && UUID.test(data.session_id) ? data.session_id : undefined

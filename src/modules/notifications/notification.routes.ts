@@ -21,8 +21,8 @@ const ReadUpTo = z
   .strictObject({ up_to: NotificationId.meta({ description: 'The newest one that is to count as read.' }) })
   .meta({ id: 'ReadNotifications', description: 'Up to where notifications have been read.' })
 
-export function notificationEndpoints(parts: { notifications: Notifications }): Endpoint[] {
-  const { notifications } = parts
+export function notificationEndpoints(deps: { notifications: Notifications }): Endpoint[] {
+  const { notifications } = deps
   return [
     endpoint({
       method: 'get',
@@ -36,7 +36,7 @@ export function notificationEndpoints(parts: { notifications: Notifications }): 
         unread: z.enum(['true']).meta({ description: 'Only those that are unread.' }).optional(),
         limit: queryInteger(1, PAGE_LIMIT).default(50),
       }),
-      answer: [200, z.object({ notifications: z.array(NotificationView), unread_count: UnreadCount })],
+      response: [200, z.object({ notifications: z.array(NotificationView), unread_count: UnreadCount })],
       run: ({ caller, query: { before, unread, limit } }) =>
         notifications.list(caller.userId, { before, unreadOnly: unread === 'true', limit }),
     }),
@@ -46,7 +46,7 @@ export function notificationEndpoints(parts: { notifications: Notifications }): 
       summary: 'Marks all your notifications up to one as read',
       access: {},
       body: ReadUpTo,
-      answer: [200, z.object({ up_to: z.string(), unread_count: UnreadCount })],
+      response: [200, z.object({ up_to: z.string(), unread_count: UnreadCount })],
       run: ({ caller, body }) => notifications.markReadUpTo(caller.userId, Number(body.up_to)),
     }),
     endpoint({
@@ -55,7 +55,7 @@ export function notificationEndpoints(parts: { notifications: Notifications }): 
       summary: 'Marks a notification as read',
       access: {},
       params: z.strictObject({ id: NotificationId.transform(Number) }),
-      answer: [200, NotificationView],
+      response: [200, NotificationView],
       run: ({ caller, params }) => notifications.markRead(caller.userId, params.id),
     }),
   ]

@@ -26,8 +26,8 @@ const view = (row: Selectable<Tables['notifications']>) => ({
 })
 
 /** A user's notifications: pages backwards for reading, pages forwards for catching up. */
-export function createNotifications(parts: { db: Db; transact: Transact; now: () => Date }) {
-  const { db, transact, now } = parts
+export function createNotifications(deps: { db: Db; transact: Transact; now: () => Date }) {
+  const { db, transact, now } = deps
 
   const counts = (userId: string) =>
     db
@@ -37,7 +37,7 @@ export function createNotifications(parts: { db: Db; transact: Transact; now: ()
       .executeTakeFirstOrThrow()
 
   /** Marks the oldest of the unread ones as read; `last` is true when none up to `upTo` was left out. */
-  const readSome = (userId: string, upTo: number) =>
+  const markReadBatch = (userId: string, upTo: number) =>
     transact(async (tx) => {
       const before = await lockCounts(tx, userId)
       const at = now()
@@ -57,10 +57,10 @@ export function createNotifications(parts: { db: Db; transact: Transact; now: ()
         )
         .returning('seq')
         .execute()
-      const last = read.length < READ_BATCH
-      const reached = last ? Math.min(upTo, before.head) : Math.max(...read.map(({ seq }) => seq))
+      const isLast = read.length < READ_BATCH
+      const reached = isLast ? Math.min(upTo, before.head) : Math.max(...read.map(({ seq }) => seq))
       const state = await countRead(tx, before, read.length, { up_to: String(reached), read_at: iso(at) })
-      return { last, reached, unread: state.unread }
+      return { last: isLast, reached, unread: state.unread }
     })
 
   return {
@@ -124,8 +124,8 @@ export function createNotifications(parts: { db: Db; transact: Transact; now: ()
     /** Marks all up to this one as read, in batches, each of which stands by itself. */
     async markReadUpTo(userId: string, upTo: number) {
       for (;;) {
-        const { last, reached, unread } = await readSome(userId, upTo)
-        if (last) return { up_to: String(reached), unread_count: unread }
+        const { last: isLast, reached, unread } = await markReadBatch(userId, upTo)
+        if (isLast) return { up_to: String(reached), unread_count: unread }
       }
     },
   }

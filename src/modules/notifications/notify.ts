@@ -2,7 +2,7 @@ import type { NotificationType } from '@wheelhouse/protocol'
 import { sql } from 'kysely'
 import { compiled } from '../../core/database/compiled.ts'
 import type { Tx } from '../../core/events/transactor.ts'
-import { mailDueAt } from './mail-policy.ts'
+import { mailDueAt } from './digest-policy.ts'
 import { hasAddress, wantsMail, wantsPush } from './preferences.ts'
 
 export interface NewNotification {
@@ -10,7 +10,7 @@ export interface NewNotification {
   readonly type: NotificationType
   readonly data: Record<string, unknown>
   /** Whether the user did it themselves: then no mail tells them. */
-  readonly own?: boolean
+  readonly causedByUser?: boolean
 }
 
 interface Values extends Omit<NewNotification, 'own'> {
@@ -24,31 +24,31 @@ interface Values extends Omit<NewNotification, 'own'> {
  * mail and has an address is noted as having something to be told; those who look for it find it from the first
  * such notification on.
  */
-const insertNext = compiled<Values>()((db, place) =>
+const insertNext = compiled<Values>()((db, param) =>
   db
-    .with('counted', (counting) =>
-      counting
+    .with('counted', (cte) =>
+      cte
         .updateTable('users')
         .set((eb) => ({
           notification_seq: eb('notification_seq', '+', 1),
           notification_unread: eb('notification_unread', '+', 1),
         }))
-        .where('id', '=', place('userId'))
+        .where('id', '=', param('userId'))
         .returning(['id', 'notification_seq'])
         .returning([
-          sql<boolean>`${place('mail')}::boolean and ${hasAddress} and ${wantsMail}`.as('by_mail'),
+          sql<boolean>`${param('mail')}::boolean and ${hasAddress} and ${wantsMail}`.as('by_mail'),
           wantsPush.as('push'),
         ]),
     )
-    .with('queued', (queueing) =>
-      queueing
+    .with('queued', (cte) =>
+      cte
         .insertInto('notification_digests')
         .columns(['user_id', 'from_seq', 'due_at'])
         .expression((eb) =>
           eb
             .selectFrom('counted')
             .select(['id', 'notification_seq'])
-            .select(sql<Date>`${place('mailDueAt')}::timestamptz`.as('due_at'))
+            .select(sql<Date>`${param('mailDueAt')}::timestamptz`.as('due_at'))
             .where('by_mail', '=', true),
         )
         // Always an update, never nothing: its lock keeps whoever writes the mail from overlooking this one.
@@ -65,9 +65,9 @@ const insertNext = compiled<Values>()((db, place) =>
         .selectFrom('counted')
         .select(['id', 'notification_seq'])
         .select([
-          sql<string>`${place('type')}::text`.as('type'),
-          sql<Record<string, unknown>>`${place('data')}::jsonb`.as('data'),
-          sql<Date>`${place('at')}::timestamptz`.as('at'),
+          sql<string>`${param('type')}::text`.as('type'),
+          sql<Record<string, unknown>>`${param('data')}::jsonb`.as('data'),
+          sql<Date>`${param('at')}::timestamptz`.as('at'),
         ])
         .select('by_mail'),
     )
@@ -79,8 +79,8 @@ const insertNext = compiled<Values>()((db, place) =>
  * transactions that notify the same two people cannot wait for each other. Pushed to whoever has not said no.
  */
 export async function notify(tx: Tx, at: Date, notifications: readonly NewNotification[]): Promise<void> {
-  for (const { userId, type, data, own = false } of notifications.toSorted(byUser)) {
-    const values = { userId, type, data, at, mail: !own, mailDueAt: mailDueAt(type, at) }
+  for (const { userId, type, data, causedByUser = false } of notifications.toSorted(byUser)) {
+    const values = { userId, type, data, at, mail: !causedByUser, mailDueAt: mailDueAt(type, at) }
     const [written] = await insertNext(tx.db, values)
     if (!written) throw new Error('a user to notify does not exist')
     // Who does not want to be disturbed still may have programs that look after it.

@@ -24,14 +24,14 @@ export async function countRead(
   tx: Tx,
   { userId, head, unread }: Counts,
   read: number,
-  what: Pick<NotificationReadEvent, 'id' | 'up_to' | 'read_at'>,
+  change: Pick<NotificationReadEvent, 'id' | 'up_to' | 'read_at'>,
 ): Promise<{ unread: number }> {
   if (read === 0) return { unread }
-  const left = unread - read
-  await tx.db.updateTable('users').set({ notification_unread: left }).where('id', '=', userId).execute()
+  const remaining = unread - read
+  await tx.db.updateTable('users').set({ notification_unread: remaining }).where('id', '=', userId).execute()
   tx.record('notification.read', {
     user_id: userId,
-    read: { ...what, unread: left, head: String(head) },
+    read: { ...change, unread: remaining, head: String(head) },
   })
-  return { unread: left }
+  return { unread: remaining }
 }

@@ -10,8 +10,8 @@ const TOKEN = /^([0-9a-f-]{36})\.([\w-]{43})$/
  * Links that turn off mails about notifications, and can do nothing else. They do not expire: a mail that was kept
  * for years must still be a way out.
  */
-export function createUnsubscribing(parts: { db: Db; secrets: Secrets; baseUrl: string }) {
-  const { db, secrets, baseUrl } = parts
+export function createUnsubscribing(deps: { db: Db; secrets: Secrets; baseUrl: string }) {
+  const { db, secrets, baseUrl } = deps
   return {
     urlFor: (userId: string): string =>
       `${baseUrl}/unsubscribe?token=${userId}.${secrets.sign(PURPOSE, userId)}`,

@@ -2,13 +2,13 @@ import { sql } from 'kysely'
 import { iso } from '../../core/database/iso.ts'
 import type { Db } from '../../core/database/tables.ts'
 import { notFound } from '../../core/errors/errors.ts'
-import { PRESENT_SECONDS } from '../identity/user-presence.ts'
+import { PRESENCE_TTL_SECONDS } from '../identity/user-presence.ts'
 import { openingAt } from './availability.ts'
 import type { AvailabilityView, UnavailableReason } from './schedule.schema.ts'
 
 /** Whether an operator could take a robot now: schedule, open session, presence at the hub. */
-export function createAvailability(parts: { db: Db; now: () => Date }) {
-  const { db, now } = parts
+export function createAvailability(deps: { db: Db; now: () => Date }) {
+  const { db, now } = deps
   return async (operatorId: string): Promise<AvailabilityView> => {
     const row = await db
       .selectFrom('users')
@@ -19,7 +19,7 @@ export function createAvailability(parts: { db: Db; now: () => Date }) {
       )
       .select(['schedule.timezone', 'schedule.slots', 'sessions.id as session_id'])
       .select(
-        sql<boolean | null>`presence.seen_at > now() - ${PRESENT_SECONDS} * interval '1 second'`.as(
+        sql<boolean | null>`presence.seen_at > now() - ${PRESENCE_TTL_SECONDS} * interval '1 second'`.as(
           'present',
         ),
       )

@@ -8,7 +8,7 @@ import {
   CertificationRequest,
   CertificationStatus,
   CertificationView,
-  GiveReason,
+  ReasonBody,
   RequestCertification,
 } from './certification.schema.ts'
 import type { Certifications } from './certification.service.ts'
@@ -31,8 +31,8 @@ const requestView = (row: Row & { operator_name: string }): z.infer<typeof Certi
 })
 
 /** Certifications: operators ask, admins decide. */
-export function certificationEndpoints(parts: { certifications: Certifications }): Endpoint[] {
-  const { certifications } = parts
+export function certificationEndpoints(deps: { certifications: Certifications }): Endpoint[] {
+  const { certifications } = deps
   return [...operatorEndpoints(certifications), ...adminEndpoints(certifications)]
 }
 
@@ -44,7 +44,7 @@ function operatorEndpoints(certifications: Certifications): Endpoint[] {
       path: '/api/operator/certifications',
       summary: 'Lists your certification requests and their status',
       access,
-      answer: [200, z.object({ certifications: z.array(CertificationView) })],
+      response: [200, z.object({ certifications: z.array(CertificationView) })],
       run: async ({ caller }) => ({
         certifications: (await certifications.list(caller.userId)).map(view),
       }),
@@ -55,8 +55,8 @@ function operatorEndpoints(certifications: Certifications): Endpoint[] {
       summary: 'Requests certification for a robot type',
       access,
       body: RequestCertification,
-      answer: [201, CertificationView],
-      refusals: { 409: 'when a certification for this robot type is already pending or approved' },
+      response: [201, CertificationView],
+      errors: { 409: 'when a certification for this robot type is already pending or approved' },
       run: async ({ caller, body }) => view(await certifications.request(caller.userId, body)),
     }),
     endpoint({
@@ -64,7 +64,7 @@ function operatorEndpoints(certifications: Certifications): Endpoint[] {
       path: '/api/operator/available-robots',
       summary: 'Lists the robots that you could start a session on now',
       access,
-      answer: [200, z.object({ robots: z.array(AvailableRobot) })],
+      response: [200, z.object({ robots: z.array(AvailableRobot) })],
       run: async ({ caller }) => ({
         robots: (await certifications.availableRobots(caller.userId)).map((row) => ({
           ...row,
@@ -86,7 +86,7 @@ function adminEndpoints(certifications: Certifications): Endpoint[] {
         'Lists certification requests, longest waiting first; with a status that is decided, newest first',
       access,
       query: z.strictObject({ status: CertificationStatus.optional() }),
-      answer: [200, z.object({ certifications: z.array(CertificationRequest) })],
+      response: [200, z.object({ certifications: z.array(CertificationRequest) })],
       run: async ({ query }) => ({
         certifications: (await certifications.listAll(query.status)).map(requestView),
       }),
@@ -97,9 +97,9 @@ function adminEndpoints(certifications: Certifications): Endpoint[] {
       summary: 'Approves a certification request',
       access,
       params,
-      answer: [200, CertificationRequest],
+      response: [200, CertificationRequest],
       example: { status: 'APPROVED', decided_at: '2026-09-16T09:10:00.000Z' },
-      refusals: { 409: 'when the request is already decided' },
+      errors: { 409: 'when the request is already decided' },
       run: async ({ caller, params }) =>
         requestView(await certifications.decide(caller.userId, params.id, { status: 'APPROVED' })),
     }),
@@ -109,10 +109,10 @@ function adminEndpoints(certifications: Certifications): Endpoint[] {
       summary: 'Rejects a certification request, with a reason that the operator reads',
       access,
       params,
-      body: GiveReason,
-      answer: [200, CertificationRequest],
+      body: ReasonBody,
+      response: [200, CertificationRequest],
       example: { status: 'REJECTED', decided_at: '2026-09-16T09:10:00.000Z', reason: 'No proof of training' },
-      refusals: { 409: 'when the request is already decided' },
+      errors: { 409: 'when the request is already decided' },
       run: async ({ caller, params, body }) =>
         requestView(
           await certifications.decide(caller.userId, params.id, { status: 'REJECTED', reason: body.reason }),
@@ -124,14 +124,14 @@ function adminEndpoints(certifications: Certifications): Endpoint[] {
       summary: 'Revokes a certification, with a reason that the operator reads; open sessions go on',
       access,
       params,
-      body: GiveReason,
-      answer: [200, CertificationRequest],
+      body: ReasonBody,
+      response: [200, CertificationRequest],
       example: {
         status: 'REVOKED',
         decided_at: '2026-09-16T09:10:00.000Z',
         reason: 'The training has expired',
       },
-      refusals: { 409: 'when the certification is not approved' },
+      errors: { 409: 'when the certification is not approved' },
       run: async ({ caller, params, body }) =>
         requestView(await certifications.revoke(caller.userId, params.id, body.reason)),
     }),

@@ -20,7 +20,7 @@ export type RequestCertification = z.infer<typeof RequestCertification>
 const reason = { examples: ['Please repeat the safety course first'] }
 
 /** Body of POST /api/admin/certifications/{id}/reject and …/revoke: the operator reads the reason. */
-export const GiveReason = z
+export const ReasonBody = z
   .strictObject({ reason: prose(2_000).trim().min(1, 'must not be empty').meta(reason) })
   .meta({ id: 'CertificationReason', description: 'Why a certification is rejected or revoked.' })
 

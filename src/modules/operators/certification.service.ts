@@ -11,7 +11,7 @@ import type { CertificationStatus, RequestCertification } from './certification.
 const LIST_LIMIT = 200
 
 /** What an admin makes of a certification. */
-type Decision =
+type CertificationDecision =
   | { readonly status: 'APPROVED' }
   | { readonly status: 'REJECTED' | 'REVOKED'; readonly reason: string }
 
@@ -22,21 +22,27 @@ const actions = {
 } as const
 
 /** Which robot types an operator is trusted with, and the robots that follow from it. */
-export function createCertifications(parts: { db: Db; transact: Transact; now: () => Date }) {
-  const { db, transact, now } = parts
+export function createCertifications(deps: { db: Db; transact: Transact; now: () => Date }) {
+  const { db, transact, now } = deps
 
   /** Changes a certification that is in status `from`, audits it and notifies the operator. */
-  async function settle(tx: Tx, adminId: string, id: string, from: 'PENDING' | 'APPROVED', to: Decision) {
+  async function applyDecision(
+    tx: Tx,
+    adminId: string,
+    id: string,
+    from: 'PENDING' | 'APPROVED',
+    to: CertificationDecision,
+  ) {
     const at = now()
     const reason = to.status === 'APPROVED' ? null : to.reason
-    const settled = await tx.db
+    const decided = await tx.db
       .updateTable('certifications')
       .set({ status: to.status, reason, decided_at: at, decided_by_id: adminId })
       .where('id', '=', id)
       .where('status', '=', from)
       .returningAll()
       .executeTakeFirst()
-    if (!settled) {
+    if (!decided) {
       const known = await tx.db.selectFrom('certifications').select('id').where('id', '=', id).execute()
       if (known.length === 0) throw notFound('Certification')
       throw conflict(
@@ -45,21 +51,24 @@ export function createCertifications(parts: { db: Db; transact: Transact; now: (
           : 'Only an approved certification can be revoked',
       )
     }
-    const { operator_id, robot_type } = settled
+    const { operator_id, robot_type } = decided
     const operator = await tx.db
       .selectFrom('users')
       .select('display_name')
       .where('id', '=', operator_id)
       .executeTakeFirstOrThrow()
     const action = actions[to.status]
-    const why = reason === null ? {} : { reason }
+    const reasonFields = reason === null ? {} : { reason }
     await audit(tx, {
-      ...{ at, actorId: adminId, action, subject: ['certification', id] },
-      data: { operator_id, robot_type, ...why },
+      at,
+      actorId: adminId,
+      action,
+      subject: ['certification', id],
+      data: { operator_id, robot_type, ...reasonFields },
     })
-    const data = { certification_id: id, robot_type, ...why }
+    const data = { certification_id: id, robot_type, ...reasonFields }
     await notify(tx, at, [{ userId: operator_id, type: action, data }])
-    return { ...settled, operator_name: operator.display_name }
+    return { ...decided, operator_name: operator.display_name }
   }
 
   return {
@@ -115,8 +124,8 @@ export function createCertifications(parts: { db: Db; transact: Transact; now: (
      * Approves or rejects a request; the operator is notified, of a rejection with its reason.
      * @throws 404 unknown, 409 already decided.
      */
-    decide: (adminId: string, id: string, decision: Decision) =>
-      transact((tx) => settle(tx, adminId, id, 'PENDING', decision)),
+    decide: (adminId: string, id: string, decision: CertificationDecision) =>
+      transact((tx) => applyDecision(tx, adminId, id, 'PENDING', decision)),
 
     /**
      * Takes a certification away. The operator is notified with the reason and starts no further session on robots
@@ -124,7 +133,7 @@ export function createCertifications(parts: { db: Db; transact: Transact; now: (
      * @throws 404 unknown, 409 not approved.
      */
     revoke: (adminId: string, id: string, reason: string) =>
-      transact((tx) => settle(tx, adminId, id, 'APPROVED', { status: 'REVOKED', reason })),
+      transact((tx) => applyDecision(tx, adminId, id, 'APPROVED', { status: 'REVOKED', reason })),
 
     /** Types the operator holds an approved certification for. */
     async certifiedTypes(operatorId: string): Promise<string[]> {

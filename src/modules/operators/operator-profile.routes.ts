@@ -7,8 +7,8 @@ import type { OperatorProfiles } from './operator-profile.service.ts'
 type Row = Awaited<ReturnType<OperatorProfiles['get']>>
 
 /** The operator's own profile. */
-export function operatorProfileEndpoints(parts: { operatorProfiles: OperatorProfiles }): Endpoint[] {
-  const { operatorProfiles } = parts
+export function operatorProfileEndpoints(deps: { operatorProfiles: OperatorProfiles }): Endpoint[] {
+  const { operatorProfiles } = deps
   const access = { role: 'operator' } as const
   return [
     endpoint({
@@ -16,7 +16,7 @@ export function operatorProfileEndpoints(parts: { operatorProfiles: OperatorProf
       path: '/api/operator/profile',
       summary: 'Returns your operator profile, with how you were rated',
       access,
-      answer: [200, OperatorProfileView],
+      response: [200, OperatorProfileView],
       run: async ({ caller }) => view(await operatorProfiles.get(caller.userId)),
     }),
     endpoint({
@@ -25,7 +25,7 @@ export function operatorProfileEndpoints(parts: { operatorProfiles: OperatorProf
       summary: 'Creates or changes your operator profile; what is not named stays',
       access,
       body: SaveOperatorProfile,
-      answer: [200, OperatorProfileView],
+      response: [200, OperatorProfileView],
       run: async ({ caller, body }) => view(await operatorProfiles.save(caller.userId, body)),
     }),
   ]

@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { line, prose, timestamp } from '../../core/http/fields.ts'
-import { country, language, timeZone } from '../../core/http/place-fields.ts'
+import { country, language, timeZone } from '../../core/http/locale-fields.ts'
 
 const examples = {
   headline: { examples: ['Two years of pick and place, mornings in Europe'] },

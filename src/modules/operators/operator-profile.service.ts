@@ -5,8 +5,8 @@ import { averageRating, ratingCount } from '../sessions/session-counts.ts'
 import type { SaveOperatorProfile } from './operator-profile.schema.ts'
 
 /** Operators' profiles and how clients rated them. */
-export function createOperatorProfiles(parts: { db: Db; now: () => Date }) {
-  const { db, now } = parts
+export function createOperatorProfiles(deps: { db: Db; now: () => Date }) {
+  const { db, now } = deps
 
   /** The profile with its ratings; empty and as old as its user while nothing was saved. */
   async function get(userId: string) {

@@ -4,8 +4,8 @@ import { AvailabilityView, SaveSchedule, ScheduleView } from './schedule.schema.
 import type { Schedules } from './schedule.service.ts'
 
 /** When an operator wants to work, and whether they could right now. */
-export function scheduleEndpoints(parts: { schedules: Schedules; availability: Availability }): Endpoint[] {
-  const { schedules, availability } = parts
+export function scheduleEndpoints(deps: { schedules: Schedules; availability: Availability }): Endpoint[] {
+  const { schedules, availability } = deps
   const access = { role: 'operator' } as const
   return [
     endpoint({
@@ -13,7 +13,7 @@ export function scheduleEndpoints(parts: { schedules: Schedules; availability: A
       path: '/api/operator/schedule',
       summary: 'Returns your weekly schedule',
       access,
-      answer: [200, ScheduleView],
+      response: [200, ScheduleView],
       run: async ({ caller }) => schedules.get(caller.userId),
     }),
     endpoint({
@@ -22,8 +22,8 @@ export function scheduleEndpoints(parts: { schedules: Schedules; availability: A
       summary: 'Replaces your weekly schedule as a whole',
       access,
       body: SaveSchedule,
-      answer: [200, ScheduleView],
-      refusals: { 400: 'when neither the body nor your profile names a time zone' },
+      response: [200, ScheduleView],
+      errors: { 400: 'when neither the body nor your profile names a time zone' },
       run: async ({ caller, body }) => schedules.replace(caller.userId, body),
     }),
     endpoint({
@@ -31,7 +31,7 @@ export function scheduleEndpoints(parts: { schedules: Schedules; availability: A
       path: '/api/operator/availability',
       summary: 'Returns whether you could take a robot now, and if not, why and from when on',
       access,
-      answer: [200, AvailabilityView],
+      response: [200, AvailabilityView],
       run: async ({ caller }) => availability(caller.userId),
     }),
   ]

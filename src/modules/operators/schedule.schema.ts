@@ -1,7 +1,7 @@
 import { idOf } from '@wheelhouse/protocol'
 import { z } from 'zod'
 import { timestamp } from '../../core/http/fields.ts'
-import { timeZone } from '../../core/http/place-fields.ts'
+import { timeZone } from '../../core/http/locale-fields.ts'
 
 /** ISO 8601: 1 is Monday. */
 const weekdayNames = ['Monday', 'Tuesday', 'Wednesday', 'Thursday', 'Friday', 'Saturday', 'Sunday'] as const
@@ -21,7 +21,7 @@ const slot = {
 export const Slot = z.strictObject(slot)
 export type Slot = z.infer<typeof Slot>
 
-const spoken = (slot: Slot) => `${slot.start}–${slot.end}`
+const formatSlot = (slot: Slot) => `${slot.start}–${slot.end}`
 
 /** Times of one length in digits order themselves like text. */
 const bySlotStart = (a: Slot, b: Slot) =>
@@ -30,24 +30,27 @@ const bySlotStart = (a: Slot, b: Slot) =>
 const slots = z
   .array(Slot)
   .max(50)
-  .superRefine((given, context) => {
-    for (const [index, slot] of given.entries()) {
+  .superRefine((input, context) => {
+    for (const [index, slot] of input.entries()) {
       if (slot.start < slot.end) continue
       context.addIssue({
         code: 'custom',
         path: [index],
-        message: `end must be after start (${spoken(slot)}); a slot cannot run over midnight: split it in two, up to 24:00 and from 00:00 of the next weekday`,
+        message: `end must be after start (${formatSlot(slot)}); a slot cannot run over midnight: split it in two, up to 24:00 and from 00:00 of the next weekday`,
       })
     }
-    const sorted = given.filter((slot) => slot.start < slot.end).sort(bySlotStart)
+    const sorted = input.filter((slot) => slot.start < slot.end).sort(bySlotStart)
     for (const [index, slot] of sorted.entries()) {
       const next = sorted[index + 1]
       if (next?.weekday !== slot.weekday || next.start >= slot.end) continue
       const day = weekdayNames[slot.weekday - 1]
-      context.addIssue({ code: 'custom', message: `${day} ${spoken(slot)} and ${spoken(next)} overlap` })
+      context.addIssue({
+        code: 'custom',
+        message: `${day} ${formatSlot(slot)} and ${formatSlot(next)} overlap`,
+      })
     }
   })
-  .transform((given) => [...given].sort(bySlotStart))
+  .transform((input) => [...input].sort(bySlotStart))
 
 const zone = { description: 'An IANA time zone.', examples: ['Europe/Berlin'] }
 

@@ -4,8 +4,8 @@ import { badRequest } from '../../core/errors/errors.ts'
 import type { SaveSchedule, ScheduleView } from './schedule.schema.ts'
 
 /** Operators' weekly schedules. */
-export function createSchedules(parts: { db: Db; now: () => Date }) {
-  const { db, now } = parts
+export function createSchedules(deps: { db: Db; now: () => Date }) {
+  const { db, now } = deps
   return {
     /** The week; while none was saved, one without slots in the zone of the profile or else UTC. */
     async get(userId: string): Promise<ScheduleView> {

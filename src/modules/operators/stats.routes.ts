@@ -10,8 +10,8 @@ export function operatorStatsEndpoints({ operatorStats }: { operatorStats: Opera
       path: '/api/operator/stats',
       summary: 'Returns your earnings and session statistics',
       access: { role: 'operator' },
-      answer: [200, OperatorStats],
-      run: ({ caller }) => operatorStats.of(caller.userId),
+      response: [200, OperatorStats],
+      run: ({ caller }) => operatorStats.forOperator(caller.userId),
     }),
   ]
 }

@@ -39,7 +39,7 @@ export function createOperatorStats({ db, now }: { db: Db; now: () => Date }) {
   }
 
   return {
-    async of(operatorId: string): Promise<OperatorStats> {
+    async forOperator(operatorId: string): Promise<OperatorStats> {
       const { minutes, ...sums } = await totals(operatorId)
       return {
         sessions_by_status: await sessionsByStatus(db, 'operator_id', operatorId),

@@ -21,9 +21,16 @@ export interface ZoneClock {
  */
 export function createZoneClock(zone: string): ZoneClock {
   const format = new Intl.DateTimeFormat('en-US', {
-    ...{ timeZone: zone, calendar: 'gregory', numberingSystem: 'latn', hourCycle: 'h23' },
-    ...{ year: 'numeric', month: 'numeric', day: 'numeric' },
-    ...{ hour: 'numeric', minute: 'numeric', second: 'numeric' },
+    timeZone: zone,
+    calendar: 'gregory',
+    numberingSystem: 'latn',
+    hourCycle: 'h23',
+    year: 'numeric',
+    month: 'numeric',
+    day: 'numeric',
+    hour: 'numeric',
+    minute: 'numeric',
+    second: 'numeric',
   })
 
   const wallAt = (instantMs: number): number => {
@@ -38,14 +45,14 @@ export function createZoneClock(zone: string): ZoneClock {
   const offsetAt = (instantMs: number): number => wallAt(instantMs) - Math.floor(instantMs / 1_000) * 1_000
 
   /** The offsets a day before and after; no zone changes twice within so short a time. */
-  const around = (wallMs: number) => {
+  const offsetWindowAt = (wallMs: number) => {
     const [fromMs, toMs] = [wallMs - DAY_MS, wallMs + DAY_MS]
     return { fromMs, toMs, before: offsetAt(fromMs), after: offsetAt(toMs) }
   }
-  type Around = ReturnType<typeof around>
+  type OffsetWindow = ReturnType<typeof offsetWindowAt>
 
   /** The first instant with the later offset. */
-  const changeIn = ({ fromMs, toMs, before }: Around): number => {
+  const findOffsetChange = ({ fromMs, toMs, before }: OffsetWindow): number => {
     let [earlier, later] = [Math.floor(fromMs / 1_000), Math.floor(toMs / 1_000)]
     while (later - earlier > 1) {
       const middle = Math.floor((earlier + later) / 2)
@@ -58,17 +65,17 @@ export function createZoneClock(zone: string): ZoneClock {
   return {
     wallAt,
     firstAtOrAfter(wallMs) {
-      const near = around(wallMs)
-      const [early, late] = [wallMs - near.before, wallMs - near.after]
+      const offsets = offsetWindowAt(wallMs)
+      const [early, late] = [wallMs - offsets.before, wallMs - offsets.after]
       if (early === late) return early
-      const changeMs = changeIn(near)
+      const changeMs = findOffsetChange(offsets)
       return early < changeMs ? early : Math.max(changeMs, late)
     },
     endOfEarlier(wallMs) {
-      const near = around(wallMs)
-      const [early, late] = [wallMs - near.before, wallMs - near.after]
+      const offsets = offsetWindowAt(wallMs)
+      const [early, late] = [wallMs - offsets.before, wallMs - offsets.after]
       if (early === late) return early
-      const changeMs = changeIn(near)
+      const changeMs = findOffsetChange(offsets)
       return late > changeMs ? late : Math.min(changeMs, early)
     },
   }

@@ -7,7 +7,7 @@ import { post } from '../billing/ledger.ts'
 import { notify } from '../notifications/notify.ts'
 
 /** What of an invoice at the provider concerns us. `payments` is asked for with their payment intents. */
-export type ProviderInvoice = Pick<
+export type StripeInvoice = Pick<
   Stripe.Invoice,
   | 'id'
   | 'status'
@@ -17,16 +17,16 @@ export type ProviderInvoice = Pick<
   | 'payments'
   | 'status_transitions'
 >
-export const EXPANDED = ['payments.data.payment.payment_intent']
+export const EXPAND = ['payments.data.payment.payment_intent']
 
 /** Takes over how an invoice stands at the provider, in the caller's transaction. What is PAID or VOID stays so. */
-export async function bookInvoice(tx: Tx, theirs: ProviderInvoice, at: Date): Promise<void> {
-  const status = statusOf(theirs)
+export async function bookInvoice(tx: Tx, stripeInvoice: StripeInvoice, at: Date): Promise<void> {
+  const status = statusOf(stripeInvoice)
   const known = await tx.db
     .selectFrom('invoice_collections')
     .innerJoin('invoices', 'invoices.id', 'invoice_collections.invoice_id')
     .selectAll('invoices')
-    .where('provider_id', '=', theirs.id)
+    .where('provider_id', '=', stripeInvoice.id)
     .forUpdate()
     .executeTakeFirst()
   if (!status || !known || known.status === 'PAID' || known.status === 'VOID') return
@@ -34,8 +34,9 @@ export async function bookInvoice(tx: Tx, theirs: ProviderInvoice, at: Date): Pr
   await tx.db
     .updateTable('invoices')
     .set({
-      ...{ status, hosted_url: theirs.hosted_invoice_url ?? null },
-      ...(status === 'PAID' && { paid_at: paidAt(theirs) ?? at }),
+      status,
+      hosted_url: stripeInvoice.hosted_invoice_url ?? null,
+      ...(status === 'PAID' && { paid_at: paidAt(stripeInvoice) ?? at }),
     })
     .where('id', '=', known.id)
     .execute()
@@ -45,13 +46,13 @@ export async function bookInvoice(tx: Tx, theirs: ProviderInvoice, at: Date): Pr
       .set({ try_at: null, failure: null })
       .where('invoice_id', '=', known.id)
       .execute()
-    await settle(tx, known, status === 'PAID' ? receivedCents(theirs) : undefined, at)
+    await postSettlement(tx, known, status === 'PAID' ? receivedCents(stripeInvoice) : undefined, at)
   }
-  if (status !== known.status && status !== 'OPEN') await tell(tx, known, status, at)
+  if (status !== known.status && status !== 'OPEN') await recordInvoiceStatus(tx, known, status, at)
 }
 
 /** Undefined while it is a draft. */
-function statusOf({ status, payments }: ProviderInvoice): Exclude<InvoiceStatus, 'DRAFT'> | undefined {
+function statusOf({ status, payments }: StripeInvoice): Exclude<InvoiceStatus, 'DRAFT'> | undefined {
   if (status === 'paid') return 'PAID'
   if (status === 'void') return 'VOID'
   if (status === 'uncollectible') return 'FAILED'
@@ -67,15 +68,15 @@ function hasFailed({ status, payment }: Stripe.InvoicePayment): boolean {
   return needsClient || intent.status === 'requires_action'
 }
 
-function paidAt({ status_transitions: { paid_at } }: ProviderInvoice): Date | undefined {
+function paidAt({ status_transitions: { paid_at } }: StripeInvoice): Date | undefined {
   return paid_at === null ? undefined : new Date(paid_at * 1_000)
 }
 
 /** What arrived at the provider. The rest was put off to a later invoice, or paid past the provider. */
-const receivedCents = ({ amount_paid, amount_paid_off_stripe = 0 }: ProviderInvoice): number =>
+const receivedCents = ({ amount_paid, amount_paid_off_stripe = 0 }: StripeInvoice): number =>
   amount_paid - amount_paid_off_stripe
 
-interface Settled {
+interface SettledInvoice {
   readonly id: string
   readonly client_id: string
   readonly month: string
@@ -84,7 +85,12 @@ interface Settled {
 }
 
 /** The claim on the client ends: with money, or, when it was withdrawn, at the platform's cost. */
-const settle = (tx: Tx, invoice: Settled, cashCents: number | undefined, at: Date): Promise<void> => {
+const postSettlement = (
+  tx: Tx,
+  invoice: SettledInvoice,
+  cashCents: number | undefined,
+  at: Date,
+): Promise<void> => {
   const { id: invoiceId, client_id: userId, total_cents: totalCents } = invoice
   const claim = { account: 'client_receivable', userId, amountCents: -totalCents } as const
   if (cashCents === undefined) {
@@ -92,7 +98,9 @@ const settle = (tx: Tx, invoice: Settled, cashCents: number | undefined, at: Dat
     return post(tx, { kind: 'invoice_voided', at, invoiceId, lines })
   }
   return post(tx, {
-    ...{ kind: 'invoice_paid', at, invoiceId },
+    kind: 'invoice_paid',
+    at,
+    invoiceId,
     lines: [
       { account: 'provider_cash', amountCents: cashCents },
       { account: 'client_balance', userId, amountCents: totalCents - cashCents },
@@ -101,18 +109,26 @@ const settle = (tx: Tx, invoice: Settled, cashCents: number | undefined, at: Dat
   })
 }
 
-const news = {
+const notificationTypes = {
   PAID: 'invoice.paid',
   FAILED: 'invoice.payment_failed',
   VOID: 'invoice.voided',
 } as const
 
-async function tell(tx: Tx, invoice: Settled, status: keyof typeof news, at: Date): Promise<void> {
+async function recordInvoiceStatus(
+  tx: Tx,
+  invoice: SettledInvoice,
+  status: keyof typeof notificationTypes,
+  at: Date,
+): Promise<void> {
   const { id, client_id: userId, month, total_cents, currency } = invoice
   const data = { month, status, total_cents, currency }
   await audit(tx, {
-    ...{ at, actorId: undefined, action: news[status], subject: ['invoice', id] },
+    at,
+    actorId: undefined,
+    action: notificationTypes[status],
+    subject: ['invoice', id],
     data: { client_id: userId, ...data },
   })
-  await notify(tx, at, [{ userId, type: news[status], data: { invoice_id: id, ...data } }])
+  await notify(tx, at, [{ userId, type: notificationTypes[status], data: { invoice_id: id, ...data } }])
 }

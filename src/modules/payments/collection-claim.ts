@@ -16,7 +16,7 @@ export type CollectionRow = Pick<
   }
 
 /** Takes up invoices that the monthly close has made since; also those of the time before there was a provider. */
-export async function enlist(db: Db, at: Date, limit: number): Promise<void> {
+export async function enqueueOpenInvoices(db: Db, at: Date, limit: number): Promise<void> {
   await sql`
     insert into invoice_collections (invoice_id, request_key, try_at, created_at)
     select id, gen_random_uuid(), ${at}::timestamptz, ${at}::timestamptz from invoices
@@ -27,7 +27,7 @@ export async function enlist(db: Db, at: Date, limit: number): Promise<void> {
 }
 
 /** Takes the invoice that has waited longest. Of several workers one gets it. */
-export async function claim(db: Db, at: Date): Promise<CollectionRow | undefined> {
+export async function claimNext(db: Db, at: Date): Promise<CollectionRow | undefined> {
   return await db
     .with('due', (cte) =>
       cte

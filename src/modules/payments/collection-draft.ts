@@ -3,40 +3,42 @@ import { CURRENCY } from '../billing/money.ts'
 import type { CollectionRow } from './collection-claim.ts'
 import { linesOf, type NewLine } from './collection-lines.ts'
 import type { Customers } from './customer.service.ts'
-import { type Provider, textOf } from './provider.ts'
+import { requireText, type StripeClient } from './stripe-client.ts'
 
 /** Who has no payment method is sent the invoice, and has this long to pay it. */
 const DAYS_UNTIL_DUE = 14
 const LINES_PER_REQUEST = 100
 /** Invoices of a customer looked through for one that an earlier attempt made. */
-const LOOKED_THROUGH = 100
+const SEARCH_LIMIT = 100
 
 /** The draft at the provider does not hold what the invoice says. */
-export class DraftDiffers extends Error {}
+export class DraftMismatchError extends Error {}
 
 /**
  * Makes an invoice at the provider, step by step. Each step finds out what is there already, so that whoever comes
  * after a crash, or after the idempotency keys have expired, goes on where it was left.
  */
 export function createDrafts({
-  provider,
+  stripe,
   customers,
   db,
 }: {
-  provider: Provider
+  stripe: StripeClient
   customers: Customers
   db: Db
 }) {
   async function find(invoice: CollectionRow, customer: string): Promise<string | undefined> {
     const created = { gte: Math.floor(invoice.created_at.getTime() / 1_000) - 86_400 }
-    const { data } = await provider.invoices.list({ customer, created, limit: LOOKED_THROUGH })
+    const { data } = await stripe.invoices.list({ customer, created, limit: SEARCH_LIMIT })
     return data.find(({ metadata }) => metadata?.invoice_id === invoice.id)?.id
   }
 
   async function create(invoice: CollectionRow, customer: string): Promise<string> {
-    const { id } = await provider.invoices.create(
+    const { id } = await stripe.invoices.create(
       {
-        ...{ customer, currency: CURRENCY.toLowerCase(), auto_advance: false },
+        customer,
+        currency: CURRENCY.toLowerCase(),
+        auto_advance: false,
         ...(invoice.chargeable
           ? { collection_method: 'charge_automatically' as const }
           : { collection_method: 'send_invoice' as const, days_until_due: DAYS_UNTIL_DUE }),
@@ -46,21 +48,23 @@ export function createDrafts({
       },
       { idempotencyKey: `invoice-${invoice.request_key}-${customer}` },
     )
-    return textOf(id, 'id')
+    return requireText(id, 'id')
   }
 
   /** Adds what is not on the draft yet. */
   async function fill(invoice: CollectionRow, draftId: string): Promise<void> {
-    const there = new Set<string | undefined>()
-    for await (const line of provider.invoices.listLineItems(draftId, { limit: 100 })) {
-      there.add(line.metadata.line)
+    const existingLines = new Set<string | undefined>()
+    for await (const line of stripe.invoices.listLineItems(draftId, { limit: 100 })) {
+      existingLines.add(line.metadata.line)
     }
-    const wanted = (await linesOf(db, invoice)).filter(({ metadata }) => !there.has(metadata.line))
-    for (let from = 0; from < wanted.length; from += LINES_PER_REQUEST) {
-      const lines = wanted.slice(from, from + LINES_PER_REQUEST)
+    const missingLines = (await linesOf(db, invoice)).filter(
+      ({ metadata }) => !existingLines.has(metadata.line),
+    )
+    for (let from = 0; from < missingLines.length; from += LINES_PER_REQUEST) {
+      const lines = missingLines.slice(from, from + LINES_PER_REQUEST)
       const [first] = lines as [NewLine]
       const idempotencyKey = `invoice-${invoice.request_key}-${draftId}-${first.metadata.line}-${lines.length}`
-      await provider.invoices.addLines(draftId, { lines }, { idempotencyKey })
+      await stripe.invoices.addLines(draftId, { lines }, { idempotencyKey })
     }
   }
 
@@ -68,8 +72,8 @@ export function createDrafts({
     /** Has the draft made, unless an earlier attempt has; answers its id at the provider. */
     open: (invoice: CollectionRow): Promise<string> =>
       customers.forCustomer(invoice.client_id, async (customer) => {
-        const made = invoice.attempts > 1 ? await find(invoice, customer) : undefined
-        return made ?? (await create(invoice, customer))
+        const existing = invoice.attempts > 1 ? await find(invoice, customer) : undefined
+        return existing ?? (await create(invoice, customer))
       }),
 
     /**
@@ -77,16 +81,16 @@ export function createDrafts({
      * @throws DraftDiffers when it does not add up to the invoice; the provider's own errors
      */
     async issue(invoice: CollectionRow, draftId: string): Promise<void> {
-      const { status } = await provider.invoices.retrieve(draftId)
+      const { status } = await stripe.invoices.retrieve(draftId)
       if (status !== 'draft') return
       await fill(invoice, draftId)
-      const { subtotal } = await provider.invoices.retrieve(draftId)
+      const { subtotal } = await stripe.invoices.retrieve(draftId)
       if (subtotal !== invoice.total_cents) {
-        throw new DraftDiffers(
+        throw new DraftMismatchError(
           `the draft at the provider says ${subtotal}, the invoice ${invoice.total_cents} cents`,
         )
       }
-      await provider.invoices.finalizeInvoice(
+      await stripe.invoices.finalizeInvoice(
         draftId,
         { auto_advance: true },
         { idempotencyKey: `invoice-${invoice.request_key}-${draftId}-finalize` },

@@ -19,16 +19,16 @@ export async function linesOf(db: Db, invoice: { id: string; session_count: numb
 
 function sessionLine(row: SessionLine): NewLine {
   const { started_at: startedAt, ended_at: endedAt, client_charge_cents: amount } = row
-  const began = startedAt.toISOString()
-  const aside = [
+  const startedIso = startedAt.toISOString()
+  const remarks = [
     ...(row.paused_ms > 0 ? [`paused for ${duration(row.paused_ms)}`] : []),
     ...(row.outage_ms > 0 ? [`robot away for ${duration(row.outage_ms)}, not charged`] : []),
   ]
-  const what = `${row.robot_name}, ${began.slice(0, 10)} ${began.slice(11, 16)} UTC, driven by ${row.operator_name}`
+  const summary = `${row.robot_name}, ${startedIso.slice(0, 10)} ${startedIso.slice(11, 16)} UTC, driven by ${row.operator_name}`
   const minutes = `${row.billable_minutes} min at ${row.client_rate_cents_per_minute} cents`
   return {
     amount,
-    description: shortened([`${what}: ${minutes}`, ...aside].join('; ')),
+    description: truncate([`${summary}: ${minutes}`, ...remarks].join('; ')),
     period: { start: seconds(startedAt), end: seconds(endedAt) },
     metadata: { line: row.id },
   }
@@ -44,7 +44,7 @@ const dayLine = ({ day, session_count: count, minutes, cents, first_at, last_at 
 const seconds = (at: Date): number => Math.floor(at.getTime() / 1_000)
 
 /** The provider refuses longer descriptions than 500 characters, and a robot's name alone may be long. */
-const shortened = (text: string): string => (text.length > 500 ? `${text.slice(0, 499)}…` : text)
+const truncate = (text: string): string => (text.length > 500 ? `${text.slice(0, 499)}…` : text)
 
 /** `2 h 5 min`, `3 min 20 s`, `12 s`: a begun second counts. */
 function duration(ms: number): string {

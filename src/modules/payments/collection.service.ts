@@ -1,15 +1,15 @@
 import { sql } from 'kysely'
 import type { Db } from '../../core/database/tables.ts'
-import { isDatabaseAway } from '../../core/errors/errors.ts'
+import { isDatabaseUnreachable } from '../../core/errors/errors.ts'
 import type { Log } from '../../core/log.ts'
-import { bookInvoice, EXPANDED, type ProviderInvoice } from './collection-booking.ts'
-import { type CollectionRow, claim, enlist } from './collection-claim.ts'
+import { bookInvoice, EXPAND, type StripeInvoice } from './collection-booking.ts'
+import { type CollectionRow, claimNext, enqueueOpenInvoices } from './collection-claim.ts'
 import type { Drafts } from './collection-draft.ts'
-import { isKeptAnswer, isMissing, type Provider } from './provider.ts'
-import type { ProviderFacts, ProviderNews } from './provider-facts.ts'
+import { isCachedResponse, isMissing, type StripeClient } from './stripe-client.ts'
+import type { StripeEventRef, StripeSync } from './stripe-sync.ts'
 
 /** Between two looks at an invoice whose events tell how it stands: they may be lost. */
-const LOOK_EVERY_MS = 6 * 3_600_000
+const REFRESH_INTERVAL_MS = 6 * 3_600_000
 /** Invoices worked on by one run of the worker. */
 const INVOICES_PER_RUN = 100
 
@@ -17,26 +17,26 @@ const INVOICES_PER_RUN = 100
  * Has the provider collect the invoices of the monthly close. Who works on one has claimed it by moving its `try_at`;
  * whoever comes after a crash goes on from what is written here and at the provider.
  */
-export function createCollections(parts: {
-  provider: Provider
+export function createCollections(deps: {
+  stripe: StripeClient
   drafts: Drafts
-  facts: ProviderFacts
+  stripeSync: StripeSync
   db: Db
   now: () => Date
   log: Log
 }) {
-  const { provider, drafts, facts, db, now, log } = parts
+  const { stripe, drafts, stripeSync, db, now, log } = deps
 
-  const learn = (providerId: string, event?: ProviderNews): Promise<ProviderInvoice> =>
-    facts.learn<ProviderInvoice>(
+  const refreshFromStripe = (providerId: string, event?: StripeEventRef): Promise<StripeInvoice> =>
+    stripeSync.refreshFromStripe<StripeInvoice>(
       providerId,
-      () => provider.invoices.retrieve(providerId, { expand: EXPANDED }),
-      (tx, theirs) => bookInvoice(tx, theirs, now()),
+      () => stripe.invoices.retrieve(providerId, { expand: EXPAND }),
+      (tx, stripeInvoice) => bookInvoice(tx, stripeInvoice, now()),
       event,
     )
 
   /** Of several drafts, were there ever two, the one that is written down first is the invoice. */
-  async function keep(invoice: CollectionRow, draftId: string): Promise<string> {
+  async function saveDraftId(invoice: CollectionRow, draftId: string): Promise<string> {
     const { provider_id } = await db
       .updateTable('invoice_collections')
       .set((eb) => ({ provider_id: eb.fn.coalesce('provider_id', eb.val(draftId)) }))
@@ -47,7 +47,7 @@ export function createCollections(parts: {
   }
 
   /** Whatever is asked with the same keys would be answered the same, for a day. What is there is found without them. */
-  const takeNewKeys = ({ id, request_key }: CollectionRow) =>
+  const rotateRequestKey = ({ id, request_key }: CollectionRow) =>
     db
       .updateTable('invoice_collections')
       .set({ request_key: sql`gen_random_uuid()` })
@@ -56,7 +56,7 @@ export function createCollections(parts: {
       .execute()
 
   /** Somebody deleted the draft at the provider: it is made anew. */
-  const startOver = (invoice: CollectionRow, draftId: string) =>
+  const discardDraft = (invoice: CollectionRow, draftId: string) =>
     db
       .updateTable('invoice_collections')
       .set({ provider_id: null })
@@ -65,17 +65,17 @@ export function createCollections(parts: {
       .execute()
 
   async function advance(invoice: CollectionRow): Promise<void> {
-    const providerId = invoice.provider_id ?? (await keep(invoice, await drafts.open(invoice)))
+    const providerId = invoice.provider_id ?? (await saveDraftId(invoice, await drafts.open(invoice)))
     try {
       await drafts.issue(invoice, providerId)
     } catch (cause) {
-      if (isMissing(cause)) await startOver(invoice, providerId)
+      if (isMissing(cause)) await discardDraft(invoice, providerId)
       throw cause
     }
-    await learn(providerId)
+    await refreshFromStripe(providerId)
     await db
       .updateTable('invoice_collections')
-      .set({ attempts: 0, failure: null, try_at: new Date(now().getTime() + LOOK_EVERY_MS) })
+      .set({ attempts: 0, failure: null, try_at: new Date(now().getTime() + REFRESH_INTERVAL_MS) })
       .where('invoice_id', '=', invoice.id)
       .where('try_at', 'is not', null)
       .execute()
@@ -85,8 +85,8 @@ export function createCollections(parts: {
     try {
       await advance(invoice)
     } catch (cause) {
-      if (isDatabaseAway(cause)) throw cause
-      if (isKeptAnswer(cause)) await takeNewKeys(invoice)
+      if (isDatabaseUnreachable(cause)) throw cause
+      if (isCachedResponse(cause)) await rotateRequestKey(invoice)
       log.warn({ err: cause, invoiceId: invoice.id }, 'invoice not collected, will be tried again')
       const failure = (cause instanceof Error ? cause.message : String(cause)).slice(0, 500)
       await db
@@ -99,15 +99,15 @@ export function createCollections(parts: {
 
   return {
     /** An event of the provider says that something about this invoice has changed. */
-    async learn(providerId: string, event: ProviderNews): Promise<void> {
-      await learn(providerId, event)
+    async refreshFromStripe(providerId: string, event: StripeEventRef): Promise<void> {
+      await refreshFromStripe(providerId, event)
     },
 
     /** Works on what is due, within bounds; call it again and again. Throws when the database is away. */
     async runDue(): Promise<void> {
-      await enlist(db, now(), INVOICES_PER_RUN)
-      for (let tried = 0; tried < INVOICES_PER_RUN; tried++) {
-        const invoice = await claim(db, now())
+      await enqueueOpenInvoices(db, now(), INVOICES_PER_RUN)
+      for (let attempted = 0; attempted < INVOICES_PER_RUN; attempted++) {
+        const invoice = await claimNext(db, now())
         if (!invoice) return
         await attempt(invoice)
       }

@@ -2,23 +2,23 @@ import type { Tx } from '../../core/events/transactor.ts'
 import { asciiAddress } from '../../core/http/email-address.ts'
 import type { ClientProfiles } from '../clients/client-profile.service.ts'
 import type { Users } from '../identity/user.service.ts'
-import { asked, isMissing, type Provider, textOf } from './provider.ts'
-import type { ProviderAccounts } from './provider-accounts.ts'
-import type { ProviderFacts, ProviderNews } from './provider-facts.ts'
+import type { StripeAccounts } from './stripe-accounts.ts'
+import { isMissing, requireText, type StripeClient, withStripeErrors } from './stripe-client.ts'
+import type { StripeEventRef, StripeSync } from './stripe-sync.ts'
 
 /** Clients at the payment provider: who is charged, and with what. */
-export function createCustomers(parts: {
-  provider: Provider
-  accounts: ProviderAccounts
+export function createCustomers(deps: {
+  stripe: StripeClient
+  accounts: StripeAccounts
   users: Users
   clientProfiles: ClientProfiles
-  facts: ProviderFacts
+  stripeSync: StripeSync
   now: () => Date
   baseUrl: string
 }) {
-  const { provider, accounts, users, clientProfiles, facts, now, baseUrl } = parts
+  const { stripe, accounts, users, clientProfiles, stripeSync, now, baseUrl } = deps
 
-  async function introduce(userId: string) {
+  async function buildCustomerParams(userId: string) {
     const [user, profile] = await Promise.all([users.byId(userId), clientProfiles.get(userId)])
     const contact = profile.contact_email ?? user.email
     // Stripe takes no address that has no form in ASCII.
@@ -31,12 +31,12 @@ export function createCustomers(parts: {
   }
 
   const ensure = (userId: string): Promise<string> =>
-    asked(
+    withStripeErrors(
       accounts.ensure(
         'customer',
         userId,
-        () => introduce(userId),
-        (request, idempotencyKey) => provider.customers.create(request, { idempotencyKey }),
+        () => buildCustomerParams(userId),
+        (request, idempotencyKey) => stripe.customers.create(request, { idempotencyKey }),
       ),
     )
 
@@ -55,13 +55,13 @@ export function createCustomers(parts: {
   /** Whether there is something to charge. The first payment method that was saved becomes the one that is charged. */
   async function isChargeable(customerId: string): Promise<boolean> {
     try {
-      const customer = await provider.customers.retrieve(customerId)
+      const customer = await stripe.customers.retrieve(customerId)
       if (customer.deleted) return false
-      const { data } = await provider.customers.listPaymentMethods(customerId, { limit: 1 })
+      const { data } = await stripe.customers.listPaymentMethods(customerId, { limit: 1 })
       const [method] = data
       if (!method) return false
       if (!customer.invoice_settings.default_payment_method) {
-        await provider.customers.update(customerId, {
+        await stripe.customers.update(customerId, {
           invoice_settings: { default_payment_method: method.id },
         })
       }
@@ -73,7 +73,7 @@ export function createCustomers(parts: {
   }
 
   /** Takes over whether a client can be charged, as their profile tells. */
-  async function note(tx: Tx, userId: string, chargeable: boolean): Promise<void> {
+  async function saveChargeable(tx: Tx, userId: string, chargeable: boolean): Promise<void> {
     const since = chargeable ? now() : null
     await tx.db
       .insertInto('client_profiles')
@@ -90,13 +90,13 @@ export function createCustomers(parts: {
 
   return {
     /** An event of the provider says that something about this customer has changed. */
-    async learn(customerId: string, event: ProviderNews): Promise<void> {
-      await facts.learn(
+    async refreshFromStripe(customerId: string, event: StripeEventRef): Promise<void> {
+      await stripeSync.refreshFromStripe(
         customerId,
         () => isChargeable(customerId),
         async (tx, chargeable) => {
           const userId = await accounts.userOf('customer', customerId, tx.db)
-          if (userId !== undefined) await note(tx, userId, chargeable)
+          if (userId !== undefined) await saveChargeable(tx, userId, chargeable)
         },
         event,
       )
@@ -110,14 +110,14 @@ export function createCustomers(parts: {
 
     /** With its secret the client's browser saves a payment method with the provider; we never see it. */
     async setUp(userId: string): Promise<{ clientSecret: string }> {
-      const clientSecret = await asked(
+      const clientSecret = await withStripeErrors(
         forCustomer(userId, async (customer) => {
-          const { client_secret } = await provider.setupIntents.create({
+          const { client_secret } = await stripe.setupIntents.create({
             customer,
             usage: 'off_session',
             automatic_payment_methods: { enabled: true },
           })
-          return textOf(client_secret, 'client_secret')
+          return requireText(client_secret, 'client_secret')
         }),
       )
       return { clientSecret }
@@ -126,9 +126,9 @@ export function createCustomers(parts: {
     /** A page of the provider on which the client manages payment methods and invoices; good for a while. */
     async portal(userId: string): Promise<{ url: string }> {
       const return_url = `${baseUrl}/dashboard/invoices`
-      const url = await asked(
+      const url = await withStripeErrors(
         forCustomer(userId, async (customer) =>
-          textOf((await provider.billingPortal.sessions.create({ customer, return_url })).url, 'url'),
+          requireText((await stripe.billingPortal.sessions.create({ customer, return_url })).url, 'url'),
         ),
       )
       return { url }

@@ -8,8 +8,8 @@ import { ONBOARDING_PATH } from './recipient.service.ts'
  * Leads an operator on to the provider's page with a fresh link. Only whoever is signed in as that operator gets one,
  * since the link lets its holder say where the money goes; who is not signs in first and comes back here.
  */
-export function onboardingPage(parts: { auth: Auth; payments: Payments }): Middleware {
-  const { auth, payments } = parts
+export function onboardingPage(deps: { auth: Auth; payments: Payments }): Middleware {
+  const { auth, payments } = deps
   return async (http, next) => {
     if (http.path !== ONBOARDING_PATH) return await next()
     if (http.method !== 'GET') throw notAllowed(http.method, ['GET'])

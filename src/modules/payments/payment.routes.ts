@@ -1,21 +1,21 @@
-import { type Endpoint, endpoint, type Refusals } from '../../core/http/endpoint.ts'
+import { type Endpoint, type ErrorResponses, endpoint } from '../../core/http/endpoint.ts'
 import {
-  AskForPayout,
   ConnectStatus,
   CustomerView,
   EventReceived,
   HostedPage,
   PayoutOverview,
   PayoutView,
-  ProviderEventBody,
+  RequestPayout,
   SetupIntentView,
+  StripeEventBody,
 } from './payment.schema.ts'
 import type { Payments } from './payments.ts'
-import { notConfigured } from './provider.ts'
+import { notConfigured } from './stripe-client.ts'
 
 const clients = { role: 'client', sessionOnly: true } as const
 const operators = { role: 'operator', sessionOnly: true } as const
-const refusals: Refusals = {
+const refusals: ErrorResponses = {
   502: 'when the payment provider refuses what it is asked',
   503: 'when payments are not set up here, or the payment provider does not answer',
 }
@@ -33,8 +33,8 @@ export function paymentEndpoints({ payments }: { payments: Payments | undefined 
       path: '/api/payments/customer',
       summary: 'Returns your customer at the payment provider, made at first',
       access: clients,
-      answer: [200, CustomerView],
-      refusals,
+      response: [200, CustomerView],
+      errors: refusals,
       run: async ({ caller }) => ({ customerId: await configured().customers.ensure(caller.userId) }),
     }),
     endpoint({
@@ -42,8 +42,8 @@ export function paymentEndpoints({ payments }: { payments: Payments | undefined 
       path: '/api/payments/setup-intent',
       summary: 'Begins to save a payment method',
       access: clients,
-      answer: [201, SetupIntentView],
-      refusals,
+      response: [201, SetupIntentView],
+      errors: refusals,
       run: ({ caller }) => configured().customers.setUp(caller.userId),
     }),
     endpoint({
@@ -51,8 +51,8 @@ export function paymentEndpoints({ payments }: { payments: Payments | undefined 
       path: '/api/payments/portal',
       summary: 'Opens the provider’s page for your payment methods and invoices',
       access: clients,
-      answer: [201, HostedPage],
-      refusals,
+      response: [201, HostedPage],
+      errors: refusals,
       run: ({ caller }) => configured().customers.portal(caller.userId),
     }),
     endpoint({
@@ -60,8 +60,8 @@ export function paymentEndpoints({ payments }: { payments: Payments | undefined 
       path: '/api/payments/connect',
       summary: 'Returns how your payout account stands',
       access: operators,
-      answer: [200, ConnectStatus],
-      refusals,
+      response: [200, ConnectStatus],
+      errors: refusals,
       run: ({ caller }) => configured().recipients.status(caller.userId),
     }),
     endpoint({
@@ -69,8 +69,8 @@ export function paymentEndpoints({ payments }: { payments: Payments | undefined 
       path: '/api/payments/connect',
       summary: 'Opens the provider’s page on which you set up your payout account',
       access: operators,
-      answer: [200, HostedPage],
-      refusals: { ...refusals, 409: 'when your operator profile has no country' },
+      response: [200, HostedPage],
+      errors: { ...refusals, 409: 'when your operator profile has no country' },
       run: ({ caller }) => configured().recipients.onboard(caller.userId),
     }),
     endpoint({
@@ -78,8 +78,8 @@ export function paymentEndpoints({ payments }: { payments: Payments | undefined 
       path: '/api/payments/payout',
       summary: 'Returns what you can be paid, and your payouts',
       access: operators,
-      answer: [200, PayoutOverview],
-      refusals: { 503: refusals[503] as string },
+      response: [200, PayoutOverview],
+      errors: { 503: refusals[503] as string },
       run: ({ caller }) => configured().payouts.overview(caller.userId),
     }),
     endpoint({
@@ -87,9 +87,9 @@ export function paymentEndpoints({ payments }: { payments: Payments | undefined 
       path: '/api/payments/payout',
       summary: 'Pays out your earnings, all of them or an amount; at least 10.00 EUR',
       access: operators,
-      body: AskForPayout,
-      answer: [201, PayoutView],
-      refusals: {
+      body: RequestPayout,
+      response: [201, PayoutView],
+      errors: {
         ...refusals,
         409: 'when it is below the minimum, above what is available, or while your payout account is not ready',
       },
@@ -100,9 +100,9 @@ export function paymentEndpoints({ payments }: { payments: Payments | undefined 
       path: '/api/payments/webhook',
       summary: 'Receives the events of the payment provider, which signs them',
       access: 'public',
-      body: ProviderEventBody,
-      answer: [200, EventReceived],
-      refusals: { 503: 'when payments are not set up here' },
+      body: StripeEventBody,
+      response: [200, EventReceived],
+      errors: { 503: 'when payments are not set up here' },
       run: async ({ http }) => {
         const { rawBody = '' } = http.request // as it was signed, byte for byte
         await configured().webhook.receive(rawBody, http.get('Stripe-Signature'))

@@ -81,7 +81,7 @@ export const PayoutOverview = z
   })
   .meta({ id: 'PayoutOverview', description: 'What you can be paid, and what you were.' })
 
-export const AskForPayout = z
+export const RequestPayout = z
   .strictObject({
     amountCents: z
       .int()
@@ -92,7 +92,7 @@ export const AskForPayout = z
   })
   .default({})
 
-export const ProviderEventBody = z.looseObject({}).meta({
+export const StripeEventBody = z.looseObject({}).meta({
   id: 'PaymentEvent',
   description: 'As the provider sends it, with `Stripe-Signature`.',
   examples: [{}],

@@ -9,15 +9,15 @@ import { createDrafts } from './collection-draft.ts'
 import { createCustomers } from './customer.service.ts'
 import { createPayouts } from './payout.service.ts'
 import { createPayoutTransfers } from './payout-transfers.ts'
-import { createProvider, type Provider } from './provider.ts'
-import { createProviderAccounts } from './provider-accounts.ts'
-import { createProviderFacts } from './provider-facts.ts'
 import { createRecipients } from './recipient.service.ts'
-import { createWebhook, type WebhookParts } from './webhook.service.ts'
+import { createStripeAccounts } from './stripe-accounts.ts'
+import { createStripeClient, type StripeClient } from './stripe-client.ts'
+import { createStripeSync } from './stripe-sync.ts'
+import { createStripeWebhook, type StripeWebhookOptions } from './stripe-webhook.service.ts'
 
 /** Who pays and who is paid. Undefined on a platform without a key of the payment provider: nothing else minds. */
-export function createPayments(parts: {
-  settings: WebhookParts['settings'] | undefined
+export function createPayments(deps: {
+  settings: StripeWebhookOptions['settings'] | undefined
   users: Users
   clientProfiles: ClientProfiles
   operatorProfiles: OperatorProfiles
@@ -25,29 +25,33 @@ export function createPayments(parts: {
   transact: Transact
   now: () => Date
   log: Log
-  metrics: WebhookParts['metrics']
+  metrics: StripeWebhookOptions['metrics']
   baseUrl: string
   /** The provider's library; made from the settings unless given. */
-  paymentProvider?: Provider
+  paymentProvider?: StripeClient
 }) {
-  const { settings } = parts
+  const { settings } = deps
   if (!settings) return undefined
-  const provider = parts.paymentProvider ?? createProvider(settings)
-  const accounts = createProviderAccounts(parts)
-  const facts = createProviderFacts(parts)
-  const recipients = createRecipients({ ...parts, provider, accounts, facts })
-  const transfers = createPayoutTransfers({ ...parts, provider, facts })
-  const customers = createCustomers({ ...parts, provider, accounts, facts })
-  const drafts = createDrafts({ ...parts, provider, customers })
-  const invoices = createCollections({ ...parts, provider, drafts, facts })
+  const stripe = deps.paymentProvider ?? createStripeClient(settings)
+  const accounts = createStripeAccounts(deps)
+  const stripeSync = createStripeSync(deps)
+  const recipients = createRecipients({ ...deps, stripe, accounts, stripeSync })
+  const transfers = createPayoutTransfers({ ...deps, stripe, stripeSync })
+  const customers = createCustomers({ ...deps, stripe, accounts, stripeSync })
+  const drafts = createDrafts({ ...deps, stripe, customers })
+  const invoices = createCollections({ ...deps, stripe, drafts, stripeSync })
   return {
-    ...{ customers, recipients, facts, payoutTransfers: transfers, collections: invoices },
-    payouts: createPayouts({ ...parts, recipients, transfers }),
-    webhook: createWebhook({
-      ...parts,
+    customers,
+    recipients,
+    facts: stripeSync,
+    payoutTransfers: transfers,
+    collections: invoices,
+    payouts: createPayouts({ ...deps, recipients, transfers }),
+    webhook: createStripeWebhook({
+      ...deps,
       settings,
-      provider,
-      facts,
+      stripe,
+      stripeSync,
       customers,
       recipients,
       transfers,

@@ -9,20 +9,27 @@ import { notify } from '../notifications/notify.ts'
 export type PayoutRow = Selectable<Tables['payouts']>
 
 /** What is known of a payout's transfer now. */
-export type Outcome =
+export type TransferOutcome =
   | { readonly status: 'PAID'; readonly transferId: string }
   | { readonly status: 'FAILED'; readonly failure: string }
   | { readonly status: 'PENDING' }
 
 /** What became of a payout, in the caller's transaction; whoever finds out first writes it. */
-export async function settlePayout(tx: Tx, id: string, outcome: Outcome, at: Date): Promise<PayoutRow> {
+export async function settlePayout(
+  tx: Tx,
+  id: string,
+  outcome: TransferOutcome,
+  at: Date,
+): Promise<PayoutRow> {
   const settled =
     outcome.status === 'PENDING'
       ? undefined
       : await tx.db
           .updateTable('payouts')
           .set({
-            ...{ status: outcome.status, try_at: null, settled_at: at },
+            status: outcome.status,
+            try_at: null,
+            settled_at: at,
             ...(outcome.status === 'PAID'
               ? { transfer_id: outcome.transferId }
               : { failure: outcome.failure }),
@@ -31,7 +38,7 @@ export async function settlePayout(tx: Tx, id: string, outcome: Outcome, at: Dat
           .where('status', '=', 'PENDING')
           .returningAll()
           .executeTakeFirst()
-  if (settled) await book(tx, settled, at)
+  if (settled) await postPayout(tx, settled, at)
   return (
     settled ?? (await tx.db.selectFrom('payouts').selectAll().where('id', '=', id).executeTakeFirstOrThrow())
   )
@@ -70,7 +77,9 @@ export async function reversePayout(
     .execute()
   const userId = before.operator_id
   await post(tx, {
-    ...{ kind: 'payout_reversed', at, payoutId },
+    kind: 'payout_reversed',
+    at,
+    payoutId,
     lines: [
       { account: 'provider_cash', amountCents },
       { account: 'operator_payable', userId, amountCents: -amountCents },
@@ -89,11 +98,13 @@ export async function reversePayout(
 }
 
 /** Moves the reserved amount to where it belongs now, and tells the operator. */
-async function book(tx: Tx, payout: PayoutRow, at: Date): Promise<void> {
+async function postPayout(tx: Tx, payout: PayoutRow, at: Date): Promise<void> {
   const { id, operator_id: userId, amount_cents: amountCents, status } = payout
   const paid = status === 'PAID'
   await post(tx, {
-    ...{ kind: paid ? 'payout_paid' : 'payout_released', at, payoutId: id },
+    kind: paid ? 'payout_paid' : 'payout_released',
+    at,
+    payoutId: id,
     lines: [
       { account: 'payout_reserved', userId, amountCents },
       paid
@@ -102,11 +113,13 @@ async function book(tx: Tx, payout: PayoutRow, at: Date): Promise<void> {
     ],
   })
   const data = { amount_cents: amountCents, currency: payout.currency }
-  const told = { payout_id: id, ...data, ...(payout.failure !== null && { failure: payout.failure }) }
+  const payload = { payout_id: id, ...data, ...(payout.failure !== null && { failure: payout.failure }) }
   await audit(tx, {
-    ...{ at, actorId: undefined, subject: ['payout', id] },
+    at,
+    actorId: undefined,
+    subject: ['payout', id],
     action: paid ? 'payout.paid' : 'payout.failed',
-    data: { operator_id: userId, ...told },
+    data: { operator_id: userId, ...payload },
   })
-  await notify(tx, at, [{ userId, type: paid ? 'payout.paid' : 'payout.failed', data: told }])
+  await notify(tx, at, [{ userId, type: paid ? 'payout.paid' : 'payout.failed', data: payload }])
 }

@@ -4,9 +4,15 @@ import type { Db } from '../../core/database/tables.ts'
 import type { Transact } from '../../core/events/transactor.ts'
 import type { Log } from '../../core/log.ts'
 import { CURRENCY } from '../billing/money.ts'
-import { isPayout, type Outcome, type PayoutRow, reversePayout, settlePayout } from './payout-booking.ts'
-import { isRefusal, type Provider, refusalText, textOf } from './provider.ts'
-import type { ProviderFacts, ProviderNews } from './provider-facts.ts'
+import {
+  isPayout,
+  type PayoutRow,
+  reversePayout,
+  settlePayout,
+  type TransferOutcome,
+} from './payout-booking.ts'
+import { isRefusal, refusalText, requireText, type StripeClient } from './stripe-client.ts'
+import type { StripeEventRef, StripeSync } from './stripe-sync.ts'
 
 /** A process that asked for a transfer has this long to say what came of it; then somebody else looks. */
 export const ATTEMPT_MS = 60_000
@@ -20,48 +26,50 @@ const PAYOUTS_PER_RUN = 50
  * Who works on a payout has claimed it by moving its `try_at`. From the second attempt on the provider is first asked
  * whether the transfer is there already: its list is the truth, and holds where an idempotency key has expired.
  */
-export function createPayoutTransfers(parts: {
-  provider: Provider
-  facts: ProviderFacts
+export function createPayoutTransfers(deps: {
+  stripe: StripeClient
+  stripeSync: StripeSync
   db: Db
   transact: Transact
   now: () => Date
   log: Log
 }) {
-  const { provider, facts, db, transact, now, log } = parts
+  const { stripe, stripeSync, db, transact, now, log } = deps
 
   async function find({ id }: PayoutRow): Promise<Stripe.Transfer | undefined> {
-    const { data } = await provider.transfers.list({ transfer_group: id, limit: 1 })
+    const { data } = await stripe.transfers.list({ transfer_group: id, limit: 1 })
     return data[0]
   }
 
-  const make = (payout: PayoutRow): Promise<Stripe.Transfer> =>
-    provider.transfers.create(
+  const createTransfer = (payout: PayoutRow): Promise<Stripe.Transfer> =>
+    stripe.transfers.create(
       {
-        ...{ amount: payout.amount_cents, currency: CURRENCY.toLowerCase() },
-        ...{ destination: payout.destination, transfer_group: payout.id },
+        amount: payout.amount_cents,
+        currency: CURRENCY.toLowerCase(),
+        destination: payout.destination,
+        transfer_group: payout.id,
         metadata: { payout_id: payout.id },
       },
       { idempotencyKey: `payout-${payout.id}` },
     )
 
-  async function transfer(payout: PayoutRow): Promise<Outcome> {
-    let making = false
+  async function transfer(payout: PayoutRow): Promise<TransferOutcome> {
+    let isCreating = false
     try {
       const known = payout.attempts > 1 ? await find(payout) : undefined
-      making = !known
-      const { id } = known ?? (await make(payout))
-      return { status: 'PAID', transferId: textOf(id, 'id') }
+      isCreating = !known
+      const { id } = known ?? (await createTransfer(payout))
+      return { status: 'PAID', transferId: requireText(id, 'id') }
     } catch (cause) {
       // A question that is refused says nothing of the transfer, which an earlier attempt may have made.
-      if (making && isRefusal(cause)) return { status: 'FAILED', failure: refusalText(cause) }
+      if (isCreating && isRefusal(cause)) return { status: 'FAILED', failure: refusalText(cause) }
       log.warn({ err: cause, payoutId: payout.id }, 'outcome of a transfer unknown, will be asked again')
       return { status: 'PENDING' }
     }
   }
 
   /** Writes down what became of a payout, once. */
-  const settle = (payout: PayoutRow, outcome: Outcome): Promise<PayoutRow> =>
+  const settle = (payout: PayoutRow, outcome: TransferOutcome): Promise<PayoutRow> =>
     transact((tx) => settlePayout(tx, payout.id, outcome, now()))
 
   return {
@@ -72,12 +80,12 @@ export function createPayoutTransfers(parts: {
      * An event of the provider says that something about this transfer has changed: it is there, or it was taken
      * back, which makes the amount the operator's again.
      */
-    async learn(transferId: string, event: ProviderNews): Promise<void> {
-      await facts.learn(
+    async refreshFromStripe(transferId: string, event: StripeEventRef): Promise<void> {
+      await stripeSync.refreshFromStripe(
         transferId,
         async () => {
-          const transfer = await provider.transfers.retrieve(transferId)
-          textOf(transfer.id, 'id')
+          const transfer = await stripe.transfers.retrieve(transferId)
+          requireText(transfer.id, 'id')
           return transfer
         },
         async (tx, { transfer_group: payoutId, amount_reversed: reversedCents }) => {
@@ -91,7 +99,7 @@ export function createPayoutTransfers(parts: {
 
     /** Tries what is due, within bounds; call it again and again. Throws when the database is away. */
     async runDue(): Promise<void> {
-      for (let tried = 0; tried < PAYOUTS_PER_RUN; tried++) {
+      for (let attempted = 0; attempted < PAYOUTS_PER_RUN; attempted++) {
         const payout = await claim(db, now())
         if (!payout) return
         await settle(payout, await transfer(payout))

@@ -16,14 +16,14 @@ const MINIMUM_CENTS = 1_000
 const LIST_LIMIT = 100
 
 /** Operators' earnings, paid out when they ask for it. */
-export function createPayouts(parts: {
+export function createPayouts(deps: {
   recipients: Recipients
   transfers: PayoutTransfers
   db: Db
   transact: Transact
   now: () => Date
 }) {
-  const { recipients, transfers, db, transact, now } = parts
+  const { recipients, transfers, db, transact, now } = deps
 
   /** @throws 409 while the provider makes no transfers to this operator; 502, 503 */
   async function destination(operatorId: string): Promise<string> {
@@ -35,39 +35,51 @@ export function createPayouts(parts: {
   }
 
   /** Reserves the amount: from here on it is in this payout and nowhere else. */
-  async function reserve(tx: Tx, operatorId: string, to: string, asked: number | undefined) {
+  async function reserve(tx: Tx, operatorId: string, to: string, requestedCents: number | undefined) {
     // Whoever else asks at the same time waits here, and then finds the balance that is left.
     await tx.db.selectFrom('users').select('id').where('id', '=', operatorId).forNoKeyUpdate().execute()
     const availableCents = await availableForPayout(tx.db, operatorId)
-    const amountCents = asked ?? availableCents
+    const amountCents = requestedCents ?? availableCents
     if (amountCents < MINIMUM_CENTS || amountCents > availableCents) {
       const { cents } = await pendingEarnings(tx.db, operatorId)
       const pending = cents > 0 ? ` ${euros(cents)} of earnings are pending.` : ''
-      const why =
+      const reason =
         amountCents < MINIMUM_CENTS
           ? `A payout is at least ${euros(MINIMUM_CENTS)}. This one would be ${euros(amountCents)}.`
           : `Only ${euros(availableCents)} are available. Ask for less.`
-      throw conflict(why + pending)
+      throw conflict(reason + pending)
     }
     const at = now()
     const id = randomUUID()
     const payout = await tx.db
       .insertInto('payouts')
       .values({
-        ...{ id, operator_id: operatorId, amount_cents: amountCents, currency: CURRENCY, destination: to },
-        ...{ status: 'PENDING', attempts: 1, try_at: new Date(at.getTime() + ATTEMPT_MS), created_at: at },
+        id,
+        operator_id: operatorId,
+        amount_cents: amountCents,
+        currency: CURRENCY,
+        destination: to,
+        status: 'PENDING',
+        attempts: 1,
+        try_at: new Date(at.getTime() + ATTEMPT_MS),
+        created_at: at,
       })
       .returningAll()
       .executeTakeFirstOrThrow()
     await post(tx, {
-      ...{ kind: 'payout_reserved', at, payoutId: id },
+      kind: 'payout_reserved',
+      at,
+      payoutId: id,
       lines: [
         { account: 'operator_payable', userId: operatorId, amountCents },
         { account: 'payout_reserved', userId: operatorId, amountCents: -amountCents },
       ],
     })
     await audit(tx, {
-      ...{ at, actorId: operatorId, action: 'payout.requested', subject: ['payout', id] },
+      at,
+      actorId: operatorId,
+      action: 'payout.requested',
+      subject: ['payout', id],
       data: { amount_cents: amountCents, currency: CURRENCY, destination: to },
     })
     return payout
@@ -89,14 +101,12 @@ export function createPayouts(parts: {
           .execute(),
       ])
       return {
-        ...{
-          availableCents,
-          pendingEarningsCents: pending.cents,
-          nextAvailableAt: iso(pending.nextAt),
-          pendingCents: 0 - reservedCents,
-          minimumCents: MINIMUM_CENTS,
-          currency: CURRENCY,
-        },
+        availableCents,
+        pendingEarningsCents: pending.cents,
+        nextAvailableAt: iso(pending.nextAt),
+        pendingCents: 0 - reservedCents,
+        minimumCents: MINIMUM_CENTS,
+        currency: CURRENCY,
         payouts: payouts.map(payoutView),
       }
     },
@@ -118,6 +128,11 @@ export type Payouts = ReturnType<typeof createPayouts>
 const euros = (cents: number): string => `${(cents / 100).toFixed(2)} ${CURRENCY}`
 
 const payoutView = (row: PayoutRow) => ({
-  ...{ id: row.id, amountCents: row.amount_cents, currency: CURRENCY, status: row.status },
-  ...{ failure: row.failure, createdAt: iso(row.created_at), settledAt: iso(row.settled_at) },
+  id: row.id,
+  amountCents: row.amount_cents,
+  currency: CURRENCY,
+  status: row.status,
+  failure: row.failure,
+  createdAt: iso(row.created_at),
+  settledAt: iso(row.settled_at),
 })

@@ -4,9 +4,9 @@ import type { Tx } from '../../core/events/transactor.ts'
 import { asciiAddress } from '../../core/http/email-address.ts'
 import type { Users } from '../identity/user.service.ts'
 import type { OperatorProfiles } from '../operators/operator-profile.service.ts'
-import { asked, isMissing, type Provider, textOf } from './provider.ts'
-import type { ProviderAccounts } from './provider-accounts.ts'
-import type { ProviderFacts, ProviderNews } from './provider-facts.ts'
+import type { StripeAccounts } from './stripe-accounts.ts'
+import { isMissing, requireText, type StripeClient, withStripeErrors } from './stripe-client.ts'
+import type { StripeEventRef, StripeSync } from './stripe-sync.ts'
 
 const CURRENCY = 'eur'
 /** Where the payment provider sends a browser whose link has expired or was used; under `baseUrl`. */
@@ -22,21 +22,26 @@ export interface RecipientStatus {
   readonly requirements: string[]
 }
 
-const absent: RecipientStatus = { connected: false, accountId: null, payoutsEnabled: false, requirements: [] }
+const notConnected: RecipientStatus = {
+  connected: false,
+  accountId: null,
+  payoutsEnabled: false,
+  requirements: [],
+}
 
 /** Operators at the payment provider: connected accounts that earnings are transferred to. */
-export function createRecipients(parts: {
-  provider: Provider
-  accounts: ProviderAccounts
+export function createRecipients(deps: {
+  stripe: StripeClient
+  accounts: StripeAccounts
   users: Users
   operatorProfiles: OperatorProfiles
-  facts: ProviderFacts
+  stripeSync: StripeSync
   now: () => Date
   baseUrl: string
 }) {
-  const { provider, accounts, users, operatorProfiles, facts, now, baseUrl } = parts
+  const { stripe, accounts, users, operatorProfiles, stripeSync, now, baseUrl } = deps
 
-  async function introduce(userId: string) {
+  async function buildAccountParams(userId: string) {
     const [user, profile] = await Promise.all([users.byId(userId), operatorProfiles.get(userId)])
     if (profile.country === null) {
       throw conflict(
@@ -67,12 +72,12 @@ export function createRecipients(parts: {
     accounts.ensure(
       'recipient',
       userId,
-      () => introduce(userId),
-      (request, idempotencyKey) => provider.v2.core.accounts.create(request, { idempotencyKey }),
+      () => buildAccountParams(userId),
+      (request, idempotencyKey) => stripe.v2.core.accounts.create(request, { idempotencyKey }),
     )
 
   async function link(account: string): Promise<string> {
-    const { url } = await provider.v2.core.accountLinks.create({
+    const { url } = await stripe.v2.core.accountLinks.create({
       account,
       use_case: {
         type: 'account_onboarding',
@@ -82,15 +87,15 @@ export function createRecipients(parts: {
         },
       },
     })
-    return textOf(url, 'url')
+    return requireText(url, 'url')
   }
 
   /** What the provider says of an account now; undefined when it has none of that id. */
-  async function ask(accountId: string): Promise<Stripe.V2.Core.Account | undefined> {
+  async function fetchAccount(accountId: string): Promise<Stripe.V2.Core.Account | undefined> {
     const include = ['configuration.recipient', 'requirements'] as const
     try {
-      const account = await provider.v2.core.accounts.retrieve(accountId, { include: [...include] })
-      textOf(account.id, 'id')
+      const account = await stripe.v2.core.accounts.retrieve(accountId, { include: [...include] })
+      requireText(account.id, 'id')
       return account
     } catch (cause) {
       if (isMissing(cause)) return undefined
@@ -99,23 +104,23 @@ export function createRecipients(parts: {
   }
 
   /** Takes over how an account stands, whether or not an event of the provider says that it changed. */
-  async function learn(accountId: string, event?: ProviderNews): Promise<RecipientStatus> {
-    const account = await facts.learn(
+  async function refreshFromStripe(accountId: string, event?: StripeEventRef): Promise<RecipientStatus> {
+    const account = await stripeSync.refreshFromStripe(
       accountId,
-      () => asked(ask(accountId)),
+      () => withStripeErrors(fetchAccount(accountId)),
       async (tx, now) => {
         const userId = await accounts.userOf('recipient', accountId, tx.db)
         if (userId === undefined) return
         if (now === undefined) await accounts.forget('recipient', userId, accountId, tx.db)
-        await note(tx, userId, now !== undefined && statusOf(now).payoutsEnabled)
+        await savePayoutReadiness(tx, userId, now !== undefined && statusOf(now).payoutsEnabled)
       },
       event,
     )
-    return account ? statusOf(account) : absent
+    return account ? statusOf(account) : notConnected
   }
 
   /** Notes whether an operator can be paid, as their profile tells. */
-  async function note(tx: Tx, userId: string, ready: boolean): Promise<void> {
+  async function savePayoutReadiness(tx: Tx, userId: string, ready: boolean): Promise<void> {
     const readyAt = ready ? now() : null
     await tx.db
       .insertInto('operator_profiles')
@@ -131,12 +136,12 @@ export function createRecipients(parts: {
   }
 
   return {
-    learn,
+    refreshFromStripe,
 
     /** As the provider says now; noted for the profile. @throws 502, 503 */
     async status(userId: string): Promise<RecipientStatus> {
       const accountId = await accounts.find('recipient', userId)
-      return accountId === undefined ? absent : await learn(accountId)
+      return accountId === undefined ? notConnected : await refreshFromStripe(accountId)
     },
 
     /**
@@ -144,8 +149,8 @@ export function createRecipients(parts: {
      * @throws 409 the profile has no country; 502, 503
      */
     async onboard(userId: string): Promise<{ url: string }> {
-      const accountId = await asked(ensure(userId))
-      const url = await asked(
+      const accountId = await withStripeErrors(ensure(userId))
+      const url = await withStripeErrors(
         link(accountId).catch(async (cause) => {
           if (!isMissing(cause)) throw cause
           await accounts.forget('recipient', userId, accountId)

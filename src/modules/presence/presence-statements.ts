@@ -3,7 +3,7 @@ import { batterySql } from './battery-columns.ts'
 // The statements of presence.store.ts. What they have in common is explained there.
 
 /** Tells the hub the new statuses, all robots of one statement in one outbox row. */
-const toldSql = (changed: string) => `
+const emitStatusSql = (changed: string) => `
   insert into outbox (name, payload)
   select 'robots.status', jsonb_build_object('robots', jsonb_agg(jsonb_build_object(
     'robot_id', id, 'owner_id', owner_id, 'robot_type', robot_type, 'status', status,
@@ -36,7 +36,7 @@ with input as (
   returning r.id, r.owner_id, r.robot_type, r.require_certification, r.status, r.latency_limit_ms, r.stop_clear, o.epoch, o.last_heartbeat, o.last_sign,
     (o.was_connected and o.old_node is distinct from $1) as moved,
     exists (select from gateway_nodes n where n.id = o.old_node and n.draining) as handed_over
-), told as (${toldSql("(select * from status where status = 'AVAILABLE') available")})
+), emitted as (${emitStatusSql("(select * from status where status = 'AVAILABLE') available")})
 select o.id as robot_id, o.epoch, o.status, o.moved, o.handed_over, o.last_sign, o.latency_limit_ms, o.stop_clear, ${openSessionColumns}
 from status o
   left join sessions s on s.robot_id = o.id and s.status in ('ACTIVE', 'PAUSED')
@@ -47,7 +47,7 @@ export const disconnectSql = `
 with input as (
   select * from unnest($1::uuid[], $2::int[], $3::float8[], $4::float8[], $5::float8[], $6::float8[])
     as i (robot_id, epoch, sign_ms, beat_ms, battery, battery_ms)
-), gone as (
+), closed as (
   update robot_presence p
   set connected = false, lost_at = now(),
       last_online = greatest(p.last_online, p.last_heartbeat, to_timestamp(i.sign_ms / 1000)),
@@ -57,9 +57,9 @@ with input as (
   returning p.robot_id, p.last_heartbeat, p.last_online
 ), status as (
   update robots r set status = case when r.status = 'AVAILABLE' then 'OFFLINE' else r.status end
-  from gone g where r.id = g.robot_id
+  from closed g where r.id = g.robot_id
   returning r.id, r.owner_id, r.robot_type, r.require_certification, r.status, r.deleted_at, g.last_heartbeat, g.last_online
-), told as (${toldSql("(select * from status where status = 'OFFLINE' and deleted_at is null) offline")})
+), emitted as (${emitStatusSql("(select * from status where status = 'OFFLINE' and deleted_at is null) offline")})
 select id as robot_id, last_online from status where status = 'IN_SESSION'`
 
 /** Writes the newest heartbeat of each connection that is still the current one. */

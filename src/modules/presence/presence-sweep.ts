@@ -1,8 +1,8 @@
-import { isDatabaseAway } from '../../core/errors/errors.ts'
+import { isDatabaseUnreachable } from '../../core/errors/errors.ts'
 import type { Log } from '../../core/log.ts'
 import type { SessionLifecycle } from '../sessions/session-lifecycle.ts'
 import type { SessionPresence } from '../sessions/session-presence.ts'
-import type { Lost, PresenceStore } from './presence.store.ts'
+import type { LostRobot, PresenceStore } from './presence.store.ts'
 
 /** Sessions handled in one sweep; the rest waits for the next. */
 const SESSIONS_PER_SWEEP = 500
@@ -18,37 +18,37 @@ const MIN_NODE_TIMEOUT_MS = 3_000
  * database answered. Ages by the database's clock would declare every robot lost after an outage of the
  * database, when in truth only the renewals were missing.
  */
-export function createSweep(parts: {
+export function createSweep(deps: {
   store: PresenceStore
   sessions: SessionPresence
   lifecycle: SessionLifecycle
   log: Log
   nodeTimeoutMs: number
   /** How long robots that a draining gateway sent away may take to find another. */
-  handOverMs: number
+  handoverMs: number
   robotGraceMs: number
   now: () => Date
   monotonicMs: () => number
 }) {
-  const { store, sessions, lifecycle, log, robotGraceMs, now, monotonicMs } = parts
-  const nodeTimeoutMs = Math.max(parts.nodeTimeoutMs, MIN_NODE_TIMEOUT_MS)
-  const handOverMs = Math.max(parts.handOverMs, nodeTimeoutMs)
+  const { store, sessions, lifecycle, log, robotGraceMs, now, monotonicMs } = deps
+  const nodeTimeoutMs = Math.max(deps.nodeTimeoutMs, MIN_NODE_TIMEOUT_MS)
+  const handOverMs = Math.max(deps.handoverMs, nodeTimeoutMs)
   const seen = new Map<string, { mark: string; sinceMs: number }>()
   let lastAnswerMs = Number.NEGATIVE_INFINITY
 
-  async function takeOver(nodeId: string, why: string): Promise<void> {
+  async function disconnectNode(nodeId: string, reason: string): Promise<void> {
     const robots = await store.connectedTo(nodeId)
-    const lost: Lost[] = []
+    const lost: LostRobot[] = []
     for (let start = 0; start < robots.length; start += ROBOTS_PER_STATEMENT) {
       const batch = robots.slice(start, start + ROBOTS_PER_STATEMENT)
       // The heartbeats are in the database as far as they are known; this connection has no later sign of life.
-      const gone = batch.map((robot) => ({ ...robot, lastSignMs: 0, lastHeartbeatMs: 0 }))
-      lost.push(...(await store.disconnect(gone)).lostInSession)
+      const disconnects = batch.map((robot) => ({ ...robot, lastSignMs: 0, lastHeartbeatMs: 0 }))
+      lost.push(...(await store.disconnect(disconnects)).lostInSession)
     }
-    for (const { robotId, lastSign } of lost) await sessions.robotLost(robotId, lastSign)
+    for (const { robotId, lastSign } of lost) await sessions.handleRobotLost(robotId, lastSign)
     await store.forgetNode(nodeId)
     seen.delete(nodeId)
-    log.warn({ nodeId, robots: robots.length, inSession: lost.length }, `robots swept: ${why}`)
+    log.warn({ nodeId, robots: robots.length, inSession: lost.length }, `robots swept: ${reason}`)
   }
 
   async function sweepNodes(): Promise<void> {
@@ -65,10 +65,10 @@ export function createSweep(parts: {
       const before = seen.get(id)
       if (before?.mark !== seenMark) seen.set(id, { mark: seenMark, sinceMs: nowMs })
       else if (nowMs - before.sinceMs > (draining ? handOverMs : nodeTimeoutMs)) {
-        await takeOver(id, 'gateway is silent')
+        await disconnectNode(id, 'gateway is silent')
       }
     }
-    for (const nodeId of await store.orphanedNodes()) await takeOver(nodeId, 'gateway is unknown')
+    for (const nodeId of await store.orphanedNodes()) await disconnectNode(nodeId, 'gateway is unknown')
   }
 
   async function sweepSessions(): Promise<void> {
@@ -79,13 +79,13 @@ export function createSweep(parts: {
         try {
           await handle(item)
         } catch (cause) {
-          if (isDatabaseAway(cause)) throw cause
+          if (isDatabaseUnreachable(cause)) throw cause
           failures.push(new Error(`not swept: ${JSON.stringify(item)}`, { cause }))
         }
       }
     }
-    const { lost, back } = await sessions.outOfStep(SESSIONS_PER_SWEEP)
-    await each(lost, sessions.robotFoundLost)
+    const { lost, returned: back } = await sessions.findPresenceMismatches(SESSIONS_PER_SWEEP)
+    await each(lost, sessions.handleRobotInferredLost)
     await each(back, sessions.robotBack)
     const lostBefore = new Date(now().getTime() - robotGraceMs)
     const expired = await sessions.lostSince(lostBefore, SESSIONS_PER_SWEEP)

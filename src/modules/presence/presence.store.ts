@@ -29,17 +29,17 @@ export interface OpenSession {
 }
 
 /** A socket that asks to become its robot's connection. Times are Unix milliseconds. */
-export interface Connect {
+export interface ConnectRequest {
   readonly robotId: string
   readonly tokenVersion: number
   readonly atMs: number
 }
-export interface Connected {
+export interface ConnectResult {
   readonly robotId: string
   readonly epoch: number
   readonly status: RobotStatus
   /** Another node held the robot's connection until now. */
-  readonly moved: boolean
+  readonly takenOver: boolean
   /** That node was about to end, and had sent the robot away. */
   readonly handedOver: boolean
   /** The last sign of life of that connection which anybody knows of; null unless `moved`. */
@@ -54,7 +54,7 @@ interface BatteryReport {
 }
 
 /** The end of one connection. Times are Unix milliseconds; `lastHeartbeatMs` 0 = it never sent one. */
-export interface Disconnect extends BatteryReport {
+export interface DisconnectRequest extends BatteryReport {
   readonly robotId: string
   readonly epoch: number
   readonly lastSignMs: number
@@ -62,13 +62,13 @@ export interface Disconnect extends BatteryReport {
 }
 
 /** A robot in an open session whose connection has ended. */
-export interface Lost {
+export interface LostRobot {
   readonly robotId: string
   /** The connection's last sign of life, as far as anybody knows. */
   readonly lastSign: Date
 }
 
-export interface Beat extends BatteryReport {
+export interface HeartbeatUpdate extends BatteryReport {
   readonly robotId: string
   readonly epoch: number
   readonly lastHeartbeatMs: number
@@ -118,7 +118,7 @@ export function createPresenceStore(options: {
 
   return {
     /** Opens an epoch for each socket whose token is current. Who is missing in the answer is not let in. */
-    async connect(nodeId: string, items: readonly Connect[]): Promise<Connected[]> {
+    async connect(nodeId: string, items: readonly ConnectRequest[]): Promise<ConnectResult[]> {
       const { rows } = await pool.query({
         name: 'presence-connect',
         text: connectSql,
@@ -133,7 +133,7 @@ export function createPresenceStore(options: {
         robotId: row.robot_id,
         epoch: row.epoch,
         status: row.status,
-        moved: row.moved,
+        takenOver: row.moved,
         handedOver: row.handed_over,
         lastSign: row.moved ? row.last_sign : null,
         session: openSession(row),
@@ -141,7 +141,7 @@ export function createPresenceStore(options: {
     },
 
     /** Closes connections, unless a newer epoch has taken over. Returns the robots in an open session. */
-    async disconnect(items: readonly Disconnect[]): Promise<{ lostInSession: Lost[] }> {
+    async disconnect(items: readonly DisconnectRequest[]): Promise<{ lostInSession: LostRobot[] }> {
       const { rows } = await pool.query({
         name: 'presence-disconnect',
         text: disconnectSql,
@@ -158,7 +158,7 @@ export function createPresenceStore(options: {
     },
 
     /** Writes the newest heartbeat of each robot. Returns how many connections still stand. */
-    async saveHeartbeats(items: readonly Beat[]): Promise<number> {
+    async saveHeartbeats(items: readonly HeartbeatUpdate[]): Promise<number> {
       const { rowCount } = await pool.query({
         name: 'presence-heartbeats',
         text: heartbeatsSql,

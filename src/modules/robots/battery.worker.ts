@@ -16,11 +16,11 @@ interface LowBattery {
 }
 
 /** Notifies owners and operators of robots whose battery is low, once for each discharge. */
-export function createBatteryJob(parts: { transact: Transact; now: () => Date }) {
-  const { transact, now } = parts
+export function createBatteryJob(deps: { transact: Transact; now: () => Date }) {
+  const { transact, now } = deps
 
   /** Claims marks that the statement of heartbeats has set, and notifies in the same transaction. */
-  const notifySome = () =>
+  const notifyBatch = () =>
     transact(async (tx) => {
       const { rows } = await sql<LowBattery>`
         with due as (
@@ -48,7 +48,7 @@ export function createBatteryJob(parts: { transact: Transact; now: () => Date })
   return {
     /** Notifies the owners of robots whose battery has become low, and the operators in session with them. */
     async run(): Promise<void> {
-      while ((await notifySome()) === ROBOTS_PER_BATCH) {}
+      while ((await notifyBatch()) === ROBOTS_PER_BATCH) {}
     },
   }
 }

@@ -3,15 +3,15 @@ import type { Tables } from '../../core/database/tables.ts'
 import { type ListRobots, wordsOf } from './robot.schema.ts'
 
 /** What a search looks at, of one owner's robots: few enough to be read one by one. */
-const searched = sql<string>`concat_ws(' ', robots.name, robots.robot_type, robots.hardware_id, array_to_string(robots.tags, ' '))`
+const searchText = sql<string>`concat_ws(' ', robots.name, robots.robot_type, robots.hardware_id, array_to_string(robots.tags, ' '))`
 
 /** A word as a LIKE pattern that takes it literally. */
-const containing = (word: string) => `%${word.replaceAll(/[\\%_]/g, '\\$&')}%`
+const likePattern = (word: string) => `%${word.replaceAll(/[\\%_]/g, '\\$&')}%`
 
 type Robots<T extends keyof Tables, O> = SelectQueryBuilder<Tables, T | 'robots', O>
 
 /** Restricts a query to robots of an owner that pass the filters. */
-export function passing<T extends keyof Tables, O>(
+export function applyFilters<T extends keyof Tables, O>(
   robots: Robots<T, O>,
   ownerId: string,
   { search, status, robot_type }: Pick<ListRobots, 'search' | 'status' | 'robot_type'>,
@@ -20,7 +20,7 @@ export function passing<T extends keyof Tables, O>(
     sql<boolean>`robots.owner_id = ${ownerId}`,
     ...(status === undefined ? [] : [sql<boolean>`robots.status = ${status}`]),
     ...(robot_type === undefined ? [] : [sql<boolean>`robots.robot_type = ${robot_type}`]),
-    ...wordsOf(search ?? '').map((word) => sql<boolean>`${searched} ilike ${containing(word)}`),
+    ...wordsOf(search ?? '').map((word) => sql<boolean>`${searchText} ilike ${likePattern(word)}`),
   ]
   return conditions.reduce((query, condition) => query.where(condition), robots)
 }

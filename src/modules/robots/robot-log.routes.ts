@@ -11,7 +11,7 @@ export const robotLogEndpoint = ({ robotLogs }: { robotLogs: RobotLogs }): Endpo
     access: { role: 'client' },
     params: idParams('robot'),
     query: RobotLogQuery,
-    answer: [200, RobotLogPage],
+    response: [200, RobotLogPage],
     run: async ({ caller, params, query }) => ({
       logs: await robotLogs.page(caller.userId, params.id, query),
     }),

@@ -31,13 +31,13 @@ export function createRobotLogStore({ db }: { db: Db }) {
             ${lines.map((line) => line.robotId)}::uuid[], ${lines.map((line) => line.level)}::text[],
             ${lines.map((line) => line.message)}::text[], ${lines.map((line) => line.dropped)}::int[],
             ${lines.map((line) => line.atMs)}::float8[]
-          ) with ordinality as i (robot_id, level, message, dropped, at_ms, place)
+          ) with ordinality as i (robot_id, level, message, dropped, at_ms, ordinal)
             join robots r on r.id = i.robot_id and r.deleted_at is null
         ), sizes as (
           select robot_id, count(*) as lines, sum(octet_length(message)) as bytes,
             count(*) filter (where reported) as event_lines,
-            (array_agg(level order by (level = 'error') desc, place) filter (where reported))[1] as event_level,
-            (array_agg(message order by (level = 'error') desc, place) filter (where reported))[1] as event_message,
+            (array_agg(level order by (level = 'error') desc, ordinal) filter (where reported))[1] as event_level,
+            (array_agg(message order by (level = 'error') desc, ordinal) filter (where reported))[1] as event_message,
             to_timestamp(min(at_ms) filter (where reported) / 1000) as event_since
           from input group by robot_id
         ), counted as (
@@ -49,13 +49,13 @@ export function createRobotLogStore({ db }: { db: Db }) {
             head = s.head + excluded.head,
             bytes = s.bytes + excluded.bytes,
             event_lines = s.event_lines + excluded.event_lines,
-            event_level = ${speaking(sql`event_level`)},
-            event_message = ${speaking(sql`event_message`)},
+            event_level = ${representativeColumn(sql`event_level`)},
+            event_message = ${representativeColumn(sql`event_message`)},
             event_since = coalesce(s.event_since, excluded.event_since)
           returning robot_id, head
         )
         insert into robot_logs (robot_id, seq, level, message, dropped, at)
-        select robot_id, head - lines + row_number() over (partition by robot_id order by place),
+        select robot_id, head - lines + row_number() over (partition by robot_id order by ordinal),
           level, message, dropped, to_timestamp(at_ms / 1000)
         from input join sizes using (robot_id) join counted using (robot_id)`.execute(db)
     },
@@ -64,6 +64,6 @@ export function createRobotLogStore({ db }: { db: Db }) {
 export type RobotLogStore = ReturnType<typeof createRobotLogStore>
 
 /** Of the line that speaks for all: the first error, or else the first that is reported. */
-const speaking = (column: ReturnType<typeof sql>) => sql`
+const representativeColumn = (column: ReturnType<typeof sql>) => sql`
   case when s.event_level is null or (excluded.event_level = 'error' and s.event_level <> 'error')
     then excluded.${column} else s.${column} end`

@@ -31,18 +31,18 @@ interface DueEvent {
 }
 
 /** Publishes events of the logs of robots, and removes lines that are too old or too many. */
-export function createRobotLogJobs(parts: {
+export function createRobotLogJobs(deps: {
   db: Db
   transact: Transact
   now: () => Date
   keptDays: number
   bounds?: LogBounds
 }) {
-  const { db, transact, now, keptDays } = parts
-  const { linesPerRobot = LINES_KEPT, bytesPerRobot = BYTES_KEPT } = parts.bounds ?? {}
+  const { db, transact, now, keptDays } = deps
+  const { linesPerRobot = LINES_KEPT, bytesPerRobot = BYTES_KEPT } = deps.bounds ?? {}
 
   /** Publishes one batch; returns how many robots it held. */
-  const publishSome = () =>
+  const publishBatch = () =>
     transact(async (tx) => {
       const at = now()
       const { rows } = await sql<DueEvent>`
@@ -113,7 +113,7 @@ export function createRobotLogJobs(parts: {
   return {
     /** Publishes what robots have logged since their last event, at most once a minute for each robot. */
     async publishEvents(): Promise<void> {
-      while ((await publishSome()) === ROBOTS_PER_BATCH) {}
+      while ((await publishBatch()) === ROBOTS_PER_BATCH) {}
     },
 
     /** Removes lines that are older than they are kept, and those beyond the bounds of a robot, in batches. */

@@ -13,7 +13,7 @@ export function robotModelEndpoints({ db }: { db: Db }): Endpoint[] {
       path: '/api/robots',
       summary: 'Lists the supported robot models by name, up to 500',
       access: 'public',
-      answer: [200, RobotModelList],
+      response: [200, RobotModelList],
       run: async () => ({
         models: await db.selectFrom('robot_models').selectAll().orderBy('name').limit(LIST_LIMIT).execute(),
       }),
@@ -24,8 +24,8 @@ export function robotModelEndpoints({ db }: { db: Db }): Endpoint[] {
       summary: 'Returns public information about a supported robot model',
       access: 'public',
       params: ModelParams,
-      answer: [200, RobotModelView],
-      refusals: { 404: 'when no model of this id is supported' },
+      response: [200, RobotModelView],
+      errors: { 404: 'when no model of this id is supported' },
       run: async ({ params }) => {
         const model = await db
           .selectFrom('robot_models')

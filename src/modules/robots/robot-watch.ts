@@ -15,8 +15,8 @@ export interface RobotScope {
   readonly robotTypes: readonly string[]
 }
 
-export function createRobotWatch(parts: { db: Db; certifications: Certifications }) {
-  const { db, certifications } = parts
+export function createRobotWatch(deps: { db: Db; certifications: Certifications }) {
+  const { db, certifications } = deps
   return {
     async scope(caller: Caller): Promise<RobotScope> {
       const isOperator = caller.roles.includes('operator')

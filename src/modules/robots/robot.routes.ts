@@ -16,12 +16,8 @@ import type { RobotTokens } from './robot-token.ts'
 const access = { role: 'client' } as const
 
 /** A client's own robots. */
-export function robotEndpoints(parts: {
-  robots: Robots
-  views: RobotViews
-  tokens: RobotTokens
-}): Endpoint[] {
-  const { robots, views, tokens } = parts
+export function robotEndpoints(deps: { robots: Robots; views: RobotViews; tokens: RobotTokens }): Endpoint[] {
+  const { robots, views, tokens } = deps
   return [
     endpoint({
       method: 'get',
@@ -29,7 +25,7 @@ export function robotEndpoints(parts: {
       summary: 'Lists your robots, newest first, 50 unless you say otherwise',
       access,
       query: ListRobots,
-      answer: [200, z.array(RobotView)],
+      response: [200, z.array(RobotView)],
       headers: ['X-Total-Count'],
       run: async ({ caller, query, http }) => {
         const { rows, total } = await robots.list(caller.userId, query)
@@ -43,8 +39,8 @@ export function robotEndpoints(parts: {
       summary: 'Registers a robot and shows its token once',
       access,
       body: RegisterRobot,
-      answer: [201, RegisteredRobot],
-      refusals: { 409: 'when the hardware_id already belongs to a robot' },
+      response: [201, RegisteredRobot],
+      errors: { 409: 'when the hardware_id already belongs to a robot' },
       run: async ({ caller, body }) => {
         const row = await robots.register(caller.userId, body)
         const token = tokens.issue({ robotId: row.id, tokenVersion: row.token_version })
@@ -57,7 +53,7 @@ export function robotEndpoints(parts: {
       summary: 'Returns one of your robots with its settings',
       access,
       params: idParams('robot'),
-      answer: [200, RobotDetail],
+      response: [200, RobotDetail],
       run: async ({ caller, params }) => views.detail(await robots.get(caller.userId, params.id)),
     }),
     endpoint({
@@ -67,7 +63,7 @@ export function robotEndpoints(parts: {
       access,
       params: idParams('robot'),
       body: UpdateRobot,
-      answer: [200, RobotDetail],
+      response: [200, RobotDetail],
       run: async ({ caller, params, body }) =>
         views.detail(await robots.update(caller.userId, params.id, body)),
     }),
@@ -77,8 +73,8 @@ export function robotEndpoints(parts: {
       summary: 'Removes one of your robots; refused during an open session',
       access,
       params: idParams('robot'),
-      answer: [204],
-      refusals: { 409: 'when the robot is in an open session' },
+      response: [204],
+      errors: { 409: 'when the robot is in an open session' },
       run: ({ caller, params }) => robots.remove(caller.userId, params.id),
     }),
     endpoint({
@@ -87,7 +83,7 @@ export function robotEndpoints(parts: {
       summary: 'Replaces the token of one of your robots and drops the connection made with the old one',
       access,
       params: idParams('robot'),
-      answer: [201, RobotToken],
+      response: [201, RobotToken],
       run: async ({ caller, params }) => {
         const tokenVersion = await robots.rotateToken(caller.userId, params.id)
         return { robot_token: tokens.issue({ robotId: params.id, tokenVersion }) }

@@ -9,7 +9,7 @@ import { linkChanged } from './link-changed.ts'
 import { Robot } from './robot.entity.ts'
 import type { ListRobots, RegisterRobot, UpdateRobot } from './robot.schema.ts'
 import type { RobotDetailRow, RobotRow } from './robot.view.ts'
-import { newestFirst, passing } from './robot-filters.ts'
+import { applyFilters, newestFirst } from './robot-filters.ts'
 
 const robotsWithPresence = (db: Db) =>
   db
@@ -20,14 +20,14 @@ const robotsWithPresence = (db: Db) =>
     .where('robots.deleted_at', 'is', null)
 
 /** The usual page, newest first, straight from the index of the owner. */
-const newestOf = compiled<{ ownerId: string; limit: number; offset: number }>()((db, place) =>
-  newestFirst(robotsWithPresence(db).where('robots.owner_id', '=', place('ownerId')))
-    .limit(place('limit'))
-    .offset(place('offset')),
+const newestPageQuery = compiled<{ ownerId: string; limit: number; offset: number }>()((db, param) =>
+  newestFirst(robotsWithPresence(db).where('robots.owner_id', '=', param('ownerId')))
+    .limit(param('limit'))
+    .offset(param('offset')),
 )
 
 /** Owners' robots: registration, settings, tokens. Live state belongs to presence and sessions. */
-export function createRobots(parts: {
+export function createRobots(deps: {
   db: Db
   transact: Transact
   now: () => Date
@@ -36,7 +36,7 @@ export function createRobots(parts: {
   /** Whether new robots require a certification when their owner does not say. */
   requireCertification: boolean
 }) {
-  const { db, transact, now, cancelScheduled } = parts
+  const { db, transact, now, cancelScheduled } = deps
   /** @throws 404 when it does not exist or belongs to somebody else. */
   async function get(ownerId: string, id: string): Promise<RobotDetailRow> {
     const row = await robotsWithPresence(db)
@@ -60,8 +60,11 @@ export function createRobots(parts: {
           const row = await tx.db
             .insertInto('robots')
             .values({
-              ...{ id, owner_id: ownerId, ...input, created_at: now() },
-              require_certification: input.require_certification ?? parts.requireCertification,
+              id,
+              owner_id: ownerId,
+              ...input,
+              created_at: now(),
+              require_certification: input.require_certification ?? deps.requireCertification,
             })
             .returningAll()
             .executeTakeFirstOrThrow()
@@ -87,15 +90,15 @@ export function createRobots(parts: {
       const { limit, offset, ...filters } = query
       const filtered = Object.values(filters).some((filter) => filter !== undefined)
       const page = filtered
-        ? newestFirst(passing(robotsWithPresence(db), ownerId, filters))
+        ? newestFirst(applyFilters(robotsWithPresence(db), ownerId, filters))
             .limit(limit)
             .offset(offset)
             .execute()
-        : newestOf(db, { ownerId, limit, offset })
+        : newestPageQuery(db, { ownerId, limit, offset })
       const robots = db.selectFrom('robots').where('deleted_at', 'is', null)
       const [rows, { total }] = await Promise.all([
         page,
-        passing(robots, ownerId, filters)
+        applyFilters(robots, ownerId, filters)
           .select(({ fn }) => fn.countAll<number>().as('total'))
           .executeTakeFirstOrThrow(),
       ])

@@ -1,13 +1,18 @@
 import { type RawBuilder, sql } from 'kysely'
 import type { Db } from '../../core/database/tables.ts'
-import { isDatabaseAway } from '../../core/errors/errors.ts'
+import { isDatabaseUnreachable } from '../../core/errors/errors.ts'
 import type { Transact } from '../../core/events/transactor.ts'
 import type { Log } from '../../core/log.ts'
 import { plannedEnd } from './booking.service.ts'
-import { announce, lockRobot, type SessionRecord, tell } from './session-changes.ts'
 import type { SessionLifecycle } from './session-lifecycle.ts'
-import { isPauseOver } from './session-pause.ts'
+import { isPauseExpired } from './session-pause.ts'
 import { discardActiveTime } from './session-time.ts'
+import {
+  broadcastTransition,
+  lockRobot,
+  recordTransition,
+  type SessionRecord,
+} from './session-transitions.ts'
 
 const SESSIONS_PER_RUN = 200
 const MINUTE_MS = 60_000
@@ -44,7 +49,7 @@ const isNearPlannedEnd = (
  * long, and announces ends that are near. The rows alone say what is due and every change is a conditional update, so
  * several workers may run side by side, and no gateway is needed.
  */
-export function createAbandonmentWorker(parts: {
+export function createAbandonmentWorker(deps: {
   db: Db
   transact: Transact
   lifecycle: SessionLifecycle
@@ -55,12 +60,12 @@ export function createAbandonmentWorker(parts: {
   /** How long a pause may last; 0: for ever. */
   pauseLimitMs: number
 }) {
-  const { db, transact, lifecycle, now, log, operatorJoinMs, pauseLimitMs } = parts
+  const { db, transact, lifecycle, now, log, operatorJoinMs, pauseLimitMs } = deps
   const leadMs = pauseLeadMs(pauseLimitMs)
-  const ago = (ms: number) => new Date(now().getTime() - ms)
+  const timeBefore = (ms: number) => new Date(now().getTime() - ms)
 
   /** Open sessions alone, so that the index of these is enough. */
-  const found = (isDue: RawBuilder<boolean>) =>
+  const findDue = (isDue: RawBuilder<boolean>) =>
     db
       .selectFrom('sessions')
       .select(['id', 'robot_id'])
@@ -75,7 +80,7 @@ export function createAbandonmentWorker(parts: {
       try {
         await handle(session)
       } catch (cause) {
-        if (isDatabaseAway(cause)) throw cause
+        if (isDatabaseUnreachable(cause)) throw cause
         log.error({ err: cause, sessionId: session.id }, 'abandoned session not handled')
       }
     }
@@ -98,15 +103,15 @@ export function createAbandonmentWorker(parts: {
           event_seq: eb('event_seq', '+', 1),
         }))
         .where('id', '=', session.id)
-        .where(isAbsentSince(ago(operatorJoinMs)))
+        .where(isAbsentSince(timeBefore(operatorJoinMs)))
         .returningAll()
         .executeTakeFirst()
       if (!paused) return
-      await announce(tx, paused, robot, {
+      await broadcastTransition(tx, paused, robot, {
         type: 'session.paused',
         at,
         reason,
-        notifyUserIds: sidesOf(paused),
+        notifyUserIds: participantIds(paused),
       })
     })
 
@@ -118,18 +123,18 @@ export function createAbandonmentWorker(parts: {
         .updateTable('sessions')
         .set((eb) => ({ pause_announced_at: at, event_seq: eb('event_seq', '+', 1) }))
         .where('id', '=', id)
-        .where(isNearPauseLimit(ago(pauseLimitMs - leadMs)))
+        .where(isNearPauseLimit(timeBefore(pauseLimitMs - leadMs)))
         .returningAll()
         .executeTakeFirst()
       if (!near) return
       const limitMs = (near.paused_at ?? at).getTime() + pauseLimitMs
       // A worker that was away announces late; both sides still get their time.
       const endsAt = new Date(Math.max(limitMs, at.getTime() + leadMs))
-      await tell(tx, near, await robotName(tx.db, near), {
+      await recordTransition(tx, near, await robotName(tx.db, near), {
         type: 'session.pause_limit_soon',
         at,
-        notifyUserIds: sidesOf(near),
-        more: { ends_at: endsAt.toISOString() },
+        notifyUserIds: participantIds(near),
+        details: { ends_at: endsAt.toISOString() },
       })
     })
 
@@ -145,11 +150,11 @@ export function createAbandonmentWorker(parts: {
         .returningAll()
         .executeTakeFirst()
       if (!near) return
-      await tell(tx, near, await robotName(tx.db, near), {
+      await recordTransition(tx, near, await robotName(tx.db, near), {
         type: 'session.planned_end_soon',
         at,
-        notifyUserIds: sidesOf(near),
-        more: {
+        notifyUserIds: participantIds(near),
+        details: {
           planned_minutes: near.planned_minutes,
           planned_end: near.planned_end_announced?.toISOString(),
         },
@@ -157,24 +162,24 @@ export function createAbandonmentWorker(parts: {
     })
 
   async function limitPauses(): Promise<void> {
-    await each(await found(isNearPauseLimit(ago(pauseLimitMs - leadMs))), announcePauseLimit)
-    const limits = { pausedBefore: ago(pauseLimitMs), announcedBefore: ago(leadMs) }
-    await each(await found(isPauseOver(limits)), (session) => lifecycle.endPause(session, limits))
+    await each(await findDue(isNearPauseLimit(timeBefore(pauseLimitMs - leadMs))), announcePauseLimit)
+    const limits = { pausedBefore: timeBefore(pauseLimitMs), announcedBefore: timeBefore(leadMs) }
+    await each(await findDue(isPauseExpired(limits)), (session) => lifecycle.endPause(session, limits))
   }
 
   return {
     /** Handles what is due now, within bounds; call it again and again. */
     async run(): Promise<void> {
       if (operatorJoinMs > 0) {
-        await each(await found(isAbsentSince(ago(operatorJoinMs))), pauseAbsent)
+        await each(await findDue(isAbsentSince(timeBefore(operatorJoinMs))), pauseAbsent)
       }
       if (pauseLimitMs > 0) await limitPauses()
-      await each(await found(isNearPlannedEnd(now())), announcePlannedEnd)
+      await each(await findDue(isNearPlannedEnd(now())), announcePlannedEnd)
     },
   }
 }
 
-const sidesOf = (session: SessionRecord) => [session.client_id, session.operator_id]
+const participantIds = (session: SessionRecord) => [session.client_id, session.operator_id]
 
 async function robotName(db: Db, session: SessionRecord): Promise<string> {
   const robot = await db

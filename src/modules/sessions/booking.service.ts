@@ -29,7 +29,7 @@ interface Overlap {
 export const plannedEnd: RawBuilder<Date | null> = sql<Date | null>`upper(${sql.raw(PLANNED_WINDOW)})`
 
 /** The planned window of each session that holds one. */
-const windows = (db: Db) =>
+const plannedWindows = (db: Db) =>
   db
     .selectFrom('sessions')
     .select(['id', 'robot_id', 'operator_id', sql<string>`${sql.raw(PLANNED_WINDOW)}`.as('span')])
@@ -43,7 +43,7 @@ export async function findOverlap(db: Db, booking: Booking): Promise<Overlap | u
     eb('operator_id', '=', operatorId)
   return await db
     .selectFrom(
-      windows(db)
+      plannedWindows(db)
         .where(({ eb, or }) => or([sameOperator({ eb }), eb('robot_id', '=', robotId)]))
         .$if(sessionId !== undefined, (query) => query.where('id', '<>', sessionId as string))
         .as('planned'),
@@ -57,23 +57,23 @@ export async function findOverlap(db: Db, booking: Booking): Promise<Overlap | u
 }
 
 /** `2026-11-20 09:30`: errors are read in every zone, so they name UTC. */
-const utc = (at: Date) => at.toISOString().slice(0, 16).replace('T', ' ')
+const formatUtc = (at: Date) => at.toISOString().slice(0, 16).replace('T', ' ')
 
 /**
  * Names what is in the way to the operator of the booking: their own session in full, another operator's session by
  * its window alone.
  */
-function namedToOperator(overlap: Overlap, { operatorId }: Booking): AppError {
+function overlapErrorForOperator(overlap: Overlap, { operatorId }: Booking): AppError {
   const { id, robot_name, starts_at, ends_at } = overlap
-  const window = `from ${utc(starts_at)} to ${utc(ends_at)} UTC`
+  const window = `from ${formatUtc(starts_at)} to ${formatUtc(ends_at)} UTC`
   return overlap.operator_id === operatorId
     ? conflict(`The operator already has a session on ${robot_name} planned ${window} (session ${id})`)
     : conflict(`The robot is already booked ${window}`)
 }
 
 /** Names it to the client of the session, whom the operator's sessions with others do not concern. */
-export function namedToClient(overlap: Overlap, { operatorId }: Booking): AppError {
-  const at = `${utc(overlap.starts_at)} UTC`
+export function overlapErrorForClient(overlap: Overlap, { operatorId }: Booking): AppError {
+  const at = `${formatUtc(overlap.starts_at)} UTC`
   return overlap.operator_id === operatorId
     ? conflict(`The operator has another session planned at ${at}: ask for fewer minutes`)
     : conflict(`The robot is booked from ${at} on: ask for fewer minutes`)
@@ -83,7 +83,7 @@ export function namedToClient(overlap: Overlap, { operatorId }: Booking): AppErr
  * Does work that may plan a session for a time that is taken. The exclusion constraints decide; what they refuse
  * becomes a conflict that names what is in the way.
  */
-export async function orNameOverlap<T>(
+export async function withOverlapErrors<T>(
   db: Db,
   booking: () => Promise<Booking | undefined>,
   work: () => Promise<T>,
@@ -92,10 +92,12 @@ export async function orNameOverlap<T>(
     return await work()
   } catch (cause) {
     if (!exclusionViolation(cause)?.endsWith('_window')) throw cause
-    const wanted = await booking()
-    const overlap = wanted && (await findOverlap(db, wanted))
+    const requested = await booking()
+    const overlap = requested && (await findOverlap(db, requested))
     // What was in the way may have ended since.
-    throw overlap ? namedToOperator(overlap, wanted) : conflict('The time was taken just now: try again')
+    throw overlap
+      ? overlapErrorForOperator(overlap, requested)
+      : conflict('The time was taken just now: try again')
   }
 }
 
@@ -114,20 +116,20 @@ export function bookingOf(
   }
 }
 
-interface Planned {
+interface PlannedSession {
   readonly scheduled_for: Date | null
   readonly started_at: Date | null
   readonly planned_minutes: number | null
 }
 
 /** Where the planned window of a session begins: at its scheduled time, or at its start when that came first. */
-export function windowStart({ scheduled_for: planned, started_at: started }: Planned): Date | null {
+export function windowStart({ scheduled_for: planned, started_at: started }: PlannedSession): Date | null {
   if (planned === null || started === null) return planned ?? started
   return planned < started ? planned : started
 }
 
 /** When a session is planned to end; null when no end is planned. */
-export function plannedEndOf(session: Planned): Date | null {
+export function plannedEndOf(session: PlannedSession): Date | null {
   const start = windowStart(session)
   if (start === null || session.planned_minutes === null) return null
   return new Date(start.getTime() + session.planned_minutes * MS_PER_MINUTE)
@@ -137,14 +139,14 @@ export function plannedEndOf(session: Planned): Date | null {
  * The planned length of an open session with so many minutes more. They count from its planned end, or from now when
  * that is over or none is planned.
  */
-export function extendedMinutes(session: Planned, additionalMinutes: number, at: Date): number {
+export function extendedMinutes(session: PlannedSession, additionalMinutes: number, at: Date): number {
   const elapsedMs = at.getTime() - (windowStart(session) ?? at).getTime()
   return Math.max(session.planned_minutes ?? 0, Math.floor(elapsedMs / MS_PER_MINUTE)) + additionalMinutes
 }
 
 /** What an open session would hold with so many minutes more. */
 export function extendedBooking(
-  session: Planned & { id: string; robot_id: string; operator_id: string },
+  session: PlannedSession & { id: string; robot_id: string; operator_id: string },
   additionalMinutes: number,
   at: Date,
 ): Booking {

@@ -1,6 +1,6 @@
 import type { Caller } from '../../core/http/endpoint.ts'
 import type { ExportRow } from './export.service.ts'
-import { ClientSession, OperatorSession } from './session-records.ts'
+import { ClientSession, OperatorSession } from './session-view.schema.ts'
 
 /** How a document of sessions is written, piece by piece. */
 export interface ExportFormat {
@@ -62,6 +62,6 @@ function cell(value: unknown): string {
   if (value === null || value === undefined) return ''
   if (typeof value === 'number') return String(value)
   const text = String(value)
-  const harmless = FORMULA.test(text) ? `'${text}` : text
-  return /[",\r\n]/.test(harmless) ? `"${harmless.replaceAll('"', '""')}"` : harmless
+  const escaped = FORMULA.test(text) ? `'${text}` : text
+  return /[",\r\n]/.test(escaped) ? `"${escaped.replaceAll('"', '""')}"` : escaped
 }

@@ -4,15 +4,15 @@ import type { Log } from '../../core/log.ts'
 import { EXPORT_PAGE, type ExportRow, type ReadPage, type SessionExports } from './export.service.ts'
 import { csvExport, type ExportFormat, jsonExport } from './export-format.ts'
 import { ExportSessions } from './session.schema.ts'
-import { SessionList } from './session-records.ts'
+import { SessionList } from './session-view.schema.ts'
 
-interface ExportParts {
+interface ExportDeps {
   readonly exports: SessionExports
   readonly now: () => Date
   readonly log: Log
 }
 
-export function exportEndpoints(parts: ExportParts): Endpoint[] {
+export function exportEndpoints(deps: ExportDeps): Endpoint[] {
   return [
     endpoint({
       method: 'post',
@@ -20,22 +20,22 @@ export function exportEndpoints(parts: ExportParts): Endpoint[] {
       summary: 'Downloads your sessions, newest first, as CSV or as JSON',
       access: {},
       body: ExportSessions,
-      answer: [200],
+      response: [200],
       media: ['text/csv', 'application/json'],
       download: SessionList,
       run: async ({ caller, body, http }) => {
         const { format: name, ...filter } = body
         const format = name === 'csv' ? csvExport(caller) : jsonExport
         // Read before anything is answered: a database that is away is still an ordinary 503.
-        const read = parts.exports.reader(caller, filter)
+        const read = deps.exports.reader(caller, filter)
         const first = await read()
-        const date = parts.now().toISOString().slice(0, 10)
+        const date = deps.now().toISOString().slice(0, 10)
         http.set('Content-Type', format.mediaType)
         http.set('Content-Disposition', `attachment; filename="sessions-${date}.${name}"`)
         http.set('Cache-Control', 'no-store')
         // One page at a time, and the next one only once the client has taken this one. A failure breaks the
         // connection, so that what is cut short cannot be taken for the whole.
-        http.body = Readable.from(write(parts.log, { caller, format, first, read }), { highWaterMark: 1 })
+        http.body = Readable.from(write(deps.log, { caller, format, first, read }), { highWaterMark: 1 })
       },
     }),
   ]

@@ -6,8 +6,8 @@ import type { Db } from '../../core/database/tables.ts'
 import type { Caller } from '../../core/http/endpoint.ts'
 import type { ExportSessions } from './session.schema.ts'
 import { BYTES_PER_MB } from './session.view.ts'
-import { sidesOf } from './session-queries.ts'
-import type { ClientSession, OperatorSession } from './session-records.ts'
+import { partyColumnsOf } from './session-queries.ts'
+import type { ClientSession, OperatorSession } from './session-view.schema.ts'
 
 /** Rows of one query, and most that an export holds: few, so that they are gone before V8 takes them for lasting. */
 export const EXPORT_PAGE = 200
@@ -26,7 +26,7 @@ export type ReadPage = (after?: ExportCursor) => Promise<ExportRow[]>
 const START: ExportCursor = { created_at: 'infinity', id: 'ffffffff-ffff-ffff-ffff-ffffffffffff' }
 
 /** The same as values of a query. */
-interface After {
+interface CursorExpression {
   readonly created_at: Expression<Date>
   readonly id: Expression<string>
 }
@@ -35,15 +35,15 @@ interface After {
 export function createSessionExports({ db, now }: { db: Db; now: () => Date }) {
   /** The newest sessions on one side, straight from that side's own index. */
   const newest = (
-    side: 'operator_id' | 'client_id',
+    partyColumn: 'operator_id' | 'client_id',
     userId: string,
     { status, robotId, from, to }: ExportFilter,
-    after: After,
+    after: CursorExpression,
   ) =>
     db
       .selectFrom('sessions')
       .selectAll()
-      .where(side, '=', userId)
+      .where(partyColumn, '=', userId)
       .$if(status !== undefined, (query) => query.where('status', '=', status as SessionStatus))
       .$if(robotId !== undefined, (query) => query.where('robot_id', '=', robotId as string))
       .$if(from !== undefined, (query) => query.where('created_at', '>=', new Date(from as string)))
@@ -59,12 +59,14 @@ export function createSessionExports({ db, now }: { db: Db; now: () => Date }) {
   function newestOfAll(
     { userId, roles }: Pick<Caller, 'userId' | 'roles'>,
     filter: ExportFilter,
-    after: After,
+    after: CursorExpression,
   ) {
-    const [first, second] = sidesOf({ roles }).map((side) => newest(side, userId, filter, after))
-    const one = db.selectFrom((first as ReturnType<typeof newest>).as('first')).selectAll()
-    if (!second) return one
-    return one
+    const [first, second] = partyColumnsOf({ roles }).map((partyColumn) =>
+      newest(partyColumn, userId, filter, after),
+    )
+    const newestOfFirst = db.selectFrom((first as ReturnType<typeof newest>).as('first')).selectAll()
+    if (!second) return newestOfFirst
+    return newestOfFirst
       .union(db.selectFrom(second.as('second')).selectAll())
       .orderBy('created_at', 'desc')
       .orderBy('id', 'desc')
@@ -78,11 +80,11 @@ export function createSessionExports({ db, now }: { db: Db; now: () => Date }) {
      * written: objects in between would leave a hundred megabytes of garbage in a large export.
      */
     reader(caller: Pick<Caller, 'userId' | 'roles'>, filter: ExportFilter): ReadPage {
-      if (sidesOf(caller).length === 0) return async () => []
-      const page = compiled<ExportCursor>()((_db, place) => {
+      if (partyColumnsOf(caller).length === 0) return async () => []
+      const page = compiled<ExportCursor>()((_db, param) => {
         const after = {
-          created_at: sql<Date>`${place('created_at')}::timestamptz`,
-          id: sql<string>`${place('id')}::uuid`,
+          created_at: sql<Date>`${param('created_at')}::timestamptz`,
+          id: sql<string>`${param('id')}::uuid`,
         }
         return db
           .selectFrom(newestOfAll(caller, filter, after).as('page'))

@@ -11,8 +11,8 @@ export function extensionEndpoints({ extensions }: { extensions: Extensions }): 
       access: {}, // the client who owns the session, which is no matter of roles
       params: idParams('session'),
       body: ExtendSession,
-      answer: [200, ExtensionReceipt],
-      refusals: {
+      response: [200, ExtensionReceipt],
+      errors: {
         403: 'when you are not the client of the session',
         409:
           'when the session is not ACTIVE, a request is already waiting, or another session on the robot or of the ' +

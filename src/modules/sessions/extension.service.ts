@@ -2,13 +2,13 @@ import { randomUUID } from 'node:crypto'
 import { conflict, forbidden, uniqueViolation } from '../../core/errors/errors.ts'
 import type { Transact, Tx } from '../../core/events/transactor.ts'
 import type { Caller } from '../../core/http/endpoint.ts'
-import { extendedBooking, findOverlap, namedToClient } from './booking.service.ts'
-import { enter, type SessionRecord, tell } from './session-changes.ts'
+import { extendedBooking, findOverlap, overlapErrorForClient } from './booking.service.ts'
 import type { SessionQueries } from './session-queries.ts'
+import { lockForLogEntry, recordTransition, type SessionRecord } from './session-transitions.ts'
 
 /** Asking for more time. Deciding on it is an action of the session: see extension.moves.ts. */
-export function createExtensions(parts: { transact: Transact; now: () => Date; queries: SessionQueries }) {
-  const { transact, now, queries } = parts
+export function createExtensions(deps: { transact: Transact; now: () => Date; queries: SessionQueries }) {
+  const { transact, now, queries } = deps
 
   return {
     /**
@@ -24,7 +24,7 @@ export function createExtensions(parts: { transact: Transact; now: () => Date; q
       const [at, id] = [now(), randomUUID()]
       const insert = () =>
         transact(async (tx) => {
-          const active = await enter(tx, sessionId, ['ACTIVE'])
+          const active = await lockForLogEntry(tx, sessionId, ['ACTIVE'])
           if (!active) throw conflict('Only an active session can be extended. Look at its status.')
           await requireFreeTime(tx, active, additionalMinutes, at)
           await tx.db
@@ -36,12 +36,12 @@ export function createExtensions(parts: { transact: Transact; now: () => Date; q
               requested_at: at,
             })
             .execute()
-          await tell(tx, active, session.robot_name, {
+          await recordTransition(tx, active, session.robot_name, {
             at,
             actorId: caller.userId,
             type: 'extension.requested',
             notifyUserIds: [active.operator_id],
-            more: { extension_id: id, additional_minutes: additionalMinutes },
+            details: { extension_id: id, additional_minutes: additionalMinutes },
           })
         })
       await insert().catch((cause) => {
@@ -57,5 +57,5 @@ export type Extensions = ReturnType<typeof createExtensions>
 async function requireFreeTime(tx: Tx, session: SessionRecord, minutes: number, at: Date): Promise<void> {
   const booking = extendedBooking(session, minutes, at)
   const overlap = await findOverlap(tx.db, booking)
-  if (overlap) throw namedToClient(overlap, booking)
+  if (overlap) throw overlapErrorForClient(overlap, booking)
 }

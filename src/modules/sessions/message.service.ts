@@ -9,7 +9,7 @@ import type { Transact } from '../../core/events/transactor.ts'
 import type { Caller } from '../../core/http/endpoint.ts'
 import { Message } from './session.entity.ts'
 import { messageView } from './session.view.ts'
-import { appendToLog } from './session-log.ts'
+import { appendToLog } from './session-event-log.ts'
 import type { SessionParties, SessionQueries } from './session-queries.ts'
 
 /** Which side of the session the sender speaks for. */
@@ -30,13 +30,13 @@ interface NewMessage {
 }
 
 /** Takes the session's next number, and with it its row lock, and writes the message: log and chat stay in one order. */
-const insertNext = compiled<NewMessage>()((db, place) =>
+const insertNext = compiled<NewMessage>()((db, param) =>
   db
-    .with('taken', (taking) =>
-      taking
+    .with('taken', (cte) =>
+      cte
         .updateTable('sessions')
         .set((eb) => ({ event_seq: eb('event_seq', '+', 1) }))
-        .where('id', '=', place('sessionId'))
+        .where('id', '=', param('sessionId'))
         .returning(['id', 'event_seq']),
     )
     .insertInto('messages')
@@ -48,30 +48,35 @@ const insertNext = compiled<NewMessage>()((db, place) =>
       eb
         .selectFrom('taken')
         .select([
-          sql<string>`${place('id')}::uuid`.as('message_id'),
+          sql<string>`${param('id')}::uuid`.as('message_id'),
           'taken.id as session_id',
           'taken.event_seq',
-          sql<string>`${place('senderId')}::uuid`.as('sender_id'),
-          sql<string>`${place('senderName')}::text`.as('sender_name'),
-          sql<Role>`${place('senderRole')}::text`.as('sender_role'),
-          sql<string>`${place('body')}::text`.as('body'),
-          sql<string | null>`${place('clientMessageId')}::text`.as('client_message_id'),
-          sql<Date>`${place('at')}::timestamptz`.as('created_at'),
+          sql<string>`${param('senderId')}::uuid`.as('sender_id'),
+          sql<string>`${param('senderName')}::text`.as('sender_name'),
+          sql<Role>`${param('senderRole')}::text`.as('sender_role'),
+          sql<string>`${param('body')}::text`.as('body'),
+          sql<string | null>`${param('clientMessageId')}::text`.as('client_message_id'),
+          sql<Date>`${param('at')}::timestamptz`.as('created_at'),
         ]),
     )
     .returning(columnsOf(Message)),
 )
 
 /** The chat of a session; its messages share the numbering of the session's log. */
-export function createMessages(parts: {
+export function createMessages(deps: {
   db: Db
   transact: Transact
   now: () => Date
   queries: SessionQueries
 }) {
-  const { db, transact, now, queries } = parts
+  const { db, transact, now, queries } = deps
 
-  async function sentBefore(sessionId: string, senderId: string, clientMessageId: string, body: string) {
+  async function findByClientMessageId(
+    sessionId: string,
+    senderId: string,
+    clientMessageId: string,
+    body: string,
+  ) {
     const row = await db
       .selectFrom('messages')
       .selectAll()
@@ -110,7 +115,7 @@ export function createMessages(parts: {
         type: 'chat.message',
         at,
         data: { message_id: row.id },
-        told: { ...message },
+        publicPayload: { ...message },
       })
       return message
     })
@@ -132,7 +137,7 @@ export function createMessages(parts: {
         return { message: await insert(caller, session, body, clientMessageId), created: true }
       } catch (cause) {
         if (uniqueViolation(cause) !== 'messages_client_id' || clientMessageId === undefined) throw cause
-        const first = await sentBefore(sessionId, caller.userId, clientMessageId, body)
+        const first = await findByClientMessageId(sessionId, caller.userId, clientMessageId, body)
         if (!first) throw cause
         return { message: messageView(first), created: false }
       }

@@ -2,10 +2,10 @@ import { type Endpoint, endpoint, idParams } from '../../core/http/endpoint.ts'
 import type { Ratings } from './rating.service.ts'
 import { RateSession } from './session.schema.ts'
 import { sessionDetail } from './session.view.ts'
-import { SessionDetail } from './session-records.ts'
+import { SessionDetail } from './session-view.schema.ts'
 
-export function ratingEndpoints(parts: { ratings: Ratings; now: () => Date }): Endpoint[] {
-  const { ratings, now } = parts
+export function ratingEndpoints(deps: { ratings: Ratings; now: () => Date }): Endpoint[] {
+  const { ratings, now } = deps
   return [
     endpoint({
       method: 'post',
@@ -14,8 +14,8 @@ export function ratingEndpoints(parts: { ratings: Ratings; now: () => Date }): E
       access: { role: 'client' },
       params: idParams('session'),
       body: RateSession,
-      answer: [200, SessionDetail],
-      refusals: {
+      response: [200, SessionDetail],
+      errors: {
         403: 'when you are not the client of the session, or drove it yourself',
         409: 'when the session is not COMPLETED, or already rated',
       },

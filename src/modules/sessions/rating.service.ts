@@ -3,12 +3,12 @@ import type { Transact } from '../../core/events/transactor.ts'
 import type { Caller } from '../../core/http/endpoint.ts'
 import type { RateSession } from './session.schema.ts'
 import type { SessionDetailRow } from './session.view.ts'
-import { tell } from './session-changes.ts'
 import type { SessionQueries } from './session-queries.ts'
+import { recordTransition } from './session-transitions.ts'
 
 /** What a client thought of a session: given once, after it was completed. */
-export function createRatings(parts: { transact: Transact; now: () => Date; queries: SessionQueries }) {
-  const { transact, now, queries } = parts
+export function createRatings(deps: { transact: Transact; now: () => Date; queries: SessionQueries }) {
+  const { transact, now, queries } = deps
 
   return {
     /**
@@ -36,12 +36,12 @@ export function createRatings(parts: { transact: Transact; now: () => Date; quer
         if (!rated && session.status !== 'COMPLETED')
           throw conflict('Only a completed session can be rated. Rate it when it has ended.')
         if (!rated) throw conflict('The session is already rated. A rating cannot be changed.')
-        await tell(tx, rated, session.robot_name, {
+        await recordTransition(tx, rated, session.robot_name, {
           at: now(),
           actorId: caller.userId,
           type: 'session.rated',
           notifyUserIds: [rated.operator_id],
-          more: { rating, comment },
+          details: { rating, comment },
         })
       })
       return await queries.get(caller, sessionId)

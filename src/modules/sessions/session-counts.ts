@@ -10,13 +10,13 @@ export const ratingCount = sql<number>`count(rating)`
 /** How many sessions of one side are in each state; every state is named. */
 export async function sessionsByStatus(
   db: Db,
-  side: 'client_id' | 'operator_id',
+  partyColumn: 'client_id' | 'operator_id',
   userId: string,
 ): Promise<Record<SessionStatus, number>> {
   const rows = await db
     .selectFrom('sessions')
     .select(['status', sql<number>`count(*)`.as('count')])
-    .where(side, '=', userId)
+    .where(partyColumn, '=', userId)
     .groupBy('status')
     .execute()
   return countsOf(SessionStatus.options, rows)

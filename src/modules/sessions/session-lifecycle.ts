@@ -7,36 +7,41 @@ import type { Transact, Tx } from '../../core/events/transactor.ts'
 import type { Caller } from '../../core/http/endpoint.ts'
 import type { Settle } from '../billing/settle.ts'
 import { linkChanged } from '../robots/link-changed.ts'
-import { orNameOverlap } from './booking.service.ts'
-import { approveExtension, declineExtension, expireExtension, requestedBooking } from './extension-moves.ts'
-import type { SessionDetailRow, SessionRow } from './session.view.ts'
+import { withOverlapErrors } from './booking.service.ts'
 import {
-  type Act,
-  announce,
+  approveExtension,
+  declineExtension,
+  expireExtension,
+  requestedBooking,
+} from './extension-transitions.ts'
+import type { SessionDetailRow, SessionRow } from './session.view.ts'
+import { isPauseExpired, type PauseLimits, pause } from './session-pause.ts'
+import { lostSessions, recordRobotReturn } from './session-presence.ts'
+import type { SessionQueries } from './session-queries.ts'
+import type { SessionStarts } from './session-start.ts'
+import { clearedStopColumns, emergencyStop, isStopped } from './session-stop.ts'
+import {
+  type ActionContext,
+  broadcastTransition,
+  emitRobotStatus,
+  endPauseColumns,
   isConnected,
   lastHeartbeat,
   lockRobot,
-  type Move,
-  move,
-  otherSide,
+  otherParticipants,
   type RobotRecord,
+  recordTransition,
   type SessionRecord,
-  tell,
-  tellRobotStatus,
-  withoutPause,
-} from './session-changes.ts'
-import { isPauseOver, type PauseLimits, pause } from './session-pause.ts'
-import { lostSessions, recordReturn } from './session-presence.ts'
-import type { SessionQueries } from './session-queries.ts'
-import type { SessionStarts } from './session-start.ts'
-import { emergencyStop, isStopped, withoutStop } from './session-stop.ts'
-import { clearStop, endsUnderOwnersStop, requestClearStop } from './stop-clearing.ts'
+  type TransitionHandler,
+  transition,
+} from './session-transitions.ts'
+import { clearStop, requestClearStop, requiresHoldAfterEnd } from './stop-clearing.ts'
 
 /**
  * Who may do what. Admins are no party to a session, but they may stop its robot, and pause and end what somebody has
  * abandoned; that is audited.
  */
-const allowed: Record<SessionAction, readonly ('operator' | 'client' | 'admin')[]> = {
+const allowedRoles: Record<SessionAction, readonly ('operator' | 'client' | 'admin')[]> = {
   start: ['operator'],
   pause: ['operator', 'client', 'admin'],
   resume: ['operator'],
@@ -50,19 +55,19 @@ const allowed: Record<SessionAction, readonly ('operator' | 'client' | 'admin')[
 }
 
 /** Says who may perform an action, to a caller who may not. */
-function onlyFor(action: SessionAction): string {
-  const sides = allowed[action].map((side) => `the ${roleTexts[side].toLowerCase()}`)
-  return `Only ${sides.join(' or ')} of the session may ${actionTexts[action]}.`
+function describeAllowedRoles(action: SessionAction): string {
+  const roles = allowedRoles[action].map((role) => `the ${roleTexts[role].toLowerCase()}`)
+  return `Only ${roles.join(' or ')} of the session may ${actionTexts[action]}.`
 }
 
-interface ByUser {
+interface UserActionContext {
   readonly actorId: string
   readonly asAdmin: boolean
   readonly reason?: string
 }
 
 /** The moves of a session that exists. Each is one transaction: state, log, notification, outbox. */
-export function createSessionLifecycle(parts: {
+export function createSessionLifecycle(deps: {
   db: Db
   transact: Transact
   now: () => Date
@@ -70,21 +75,25 @@ export function createSessionLifecycle(parts: {
   starts: SessionStarts
   settle: Settle
 }) {
-  const { db, transact, now, queries, starts, settle } = parts
-  const moves = createMoves(settle)
+  const { db, transact, now, queries, starts, settle } = deps
+  const transitions = createTransitionHandlers(settle)
 
-  async function apply(session: SessionRow, action: SessionAction, by: ByUser): Promise<void> {
+  async function apply(
+    session: SessionRow,
+    action: SessionAction,
+    initiator: UserActionContext,
+  ): Promise<void> {
     if (action === 'start') {
-      await starts.startScheduled(session, by.actorId)
+      await starts.startScheduled(session, initiator.actorId)
       return
     }
     const work = () =>
       transact(async (tx) => {
         const robot = await lockRobot(tx, session.robot_id)
         // Its time is that of its turn, so the times of the log go the way of its numbers.
-        await moves[action](tx, session, robot, { ...by, at: now() })
+        await transitions[action](tx, session, robot, { ...initiator, at: now() })
       })
-    await orNameOverlap(db, () => requestedBooking(db, session.id, now()), work)
+    await withOverlapErrors(db, () => requestedBooking(db, session.id, now()), work)
   }
 
   return {
@@ -92,25 +101,25 @@ export function createSessionLifecycle(parts: {
      * Performs an action for its caller and returns the session after it.
      * @throws 404 not theirs to see, 403 not theirs to do, 409 not possible in the session's state.
      */
-    async act(
+    async performAction(
       caller: Caller,
       sessionId: string,
       action: SessionAction,
       reason?: string,
     ): Promise<SessionDetailRow> {
       const session = await queries.get(caller, sessionId)
-      const sides = [
+      const roles = [
         ...(session.operator_id === caller.userId ? (['operator'] as const) : []),
         ...(session.client_id === caller.userId ? (['client'] as const) : []),
         ...(caller.roles.includes('admin') ? (['admin'] as const) : []),
       ]
-      if (!sides.some((side) => allowed[action].includes(side))) {
-        throw forbidden(onlyFor(action))
+      if (!roles.some((role) => allowedRoles[action].includes(role))) {
+        throw forbidden(describeAllowedRoles(action))
       }
       await apply(session, action, {
         actorId: caller.userId,
         ...(reason !== undefined && { reason }),
-        asAdmin: sides.includes('admin'),
+        asAdmin: roles.includes('admin'),
       })
       return await queries.get(caller, sessionId)
     },
@@ -134,14 +143,15 @@ export function createSessionLifecycle(parts: {
     endPause: (session: Pick<SessionRow, 'id' | 'robot_id'>, limits: PauseLimits): Promise<boolean> =>
       transact(async (tx) => {
         const robot = await lockRobot(tx, session.robot_id)
-        const over = await tx.db
+        const expiredPause = await tx.db
           .selectFrom('sessions')
           .select('id')
           .where('id', '=', session.id)
-          .where(isPauseOver(limits))
+          .where(isPauseExpired(limits))
           .executeTakeFirst()
         return (
-          over !== undefined && (await end(settle, tx, session, robot, { at: now(), reason: 'pause_limit' }))
+          expiredPause !== undefined &&
+          (await end(settle, tx, session, robot, { at: now(), reason: 'pause_limit' }))
         )
       }),
 
@@ -186,37 +196,39 @@ export function createSessionLifecycle(parts: {
 }
 export type SessionLifecycle = ReturnType<typeof createSessionLifecycle>
 
-const createMoves = (settle: Settle): Record<Exclude<SessionAction, 'start'>, Move> => ({
-  async pause(tx, session, robot, act) {
-    if (!(await pause(tx, session, robot, act)))
+const createTransitionHandlers = (
+  settle: Settle,
+): Record<Exclude<SessionAction, 'start'>, TransitionHandler> => ({
+  async pause(tx, session, robot, context) {
+    if (!(await pause(tx, session, robot, context)))
       throw conflict('Only an active session can be paused. Look at its status.')
-    await auditAdmin(tx, session, act, 'session.paused')
+    await auditAdmin(tx, session, context, 'session.paused')
   },
 
-  async resume(tx, session, robot, act) {
+  async resume(tx, session, robot, context) {
     if (!(await isConnected(tx, robot.id)))
       throw conflict('The robot is offline. Resume the session when the robot is connected again.')
     // Whoever saw it come back may not have said so yet; a session that is resumed must not go on missing it.
-    await recordReturn(tx, robot, act.at)
-    const change = { status: 'ACTIVE', ...withoutPause(act.at) } as const
-    const resumed = await move(tx, session.id, ['PAUSED'], act.at, change, { unlessStopped: true })
+    await recordRobotReturn(tx, robot, context.at)
+    const change = { status: 'ACTIVE', ...endPauseColumns(context.at) } as const
+    const resumed = await transition(tx, session.id, ['PAUSED'], context.at, change, { unlessStopped: true })
     if (!resumed && (await isStopped(tx, session.id))) throw conflict('A stop is in force. Clear it first.')
     if (!resumed) throw conflict('Only a paused session can be resumed. Look at its status.')
-    await announce(tx, resumed, robot, {
-      ...act,
+    await broadcastTransition(tx, resumed, robot, {
+      ...context,
       type: 'session.resumed',
-      notifyUserIds: otherSide(resumed, act.actorId),
+      notifyUserIds: otherParticipants(resumed, context.actorId),
     })
   },
 
-  async end(tx, session, robot, act) {
-    if (!(await end(settle, tx, session, robot, act)))
+  async end(tx, session, robot, context) {
+    if (!(await end(settle, tx, session, robot, context)))
       throw conflict('Only an active or paused session can be ended. Look at its status.')
-    await auditAdmin(tx, session, act, 'session.ended')
+    await auditAdmin(tx, session, context, 'session.ended')
   },
 
-  async cancel(tx, session, robot, act) {
-    if (!(await cancel(tx, session, robot, act)))
+  async cancel(tx, session, robot, context) {
+    if (!(await cancel(tx, session, robot, context)))
       throw conflict('Only a scheduled session can be cancelled. End a session that has started.')
   },
 
@@ -228,14 +240,19 @@ const createMoves = (settle: Settle): Record<Exclude<SessionAction, 'start'>, Mo
 })
 
 /** The parties' own actions are in the log of the session; an admin who decides over both leaves a trace besides. */
-async function auditAdmin(tx: Tx, session: SessionRow, act: Act, action: string): Promise<void> {
-  if (act.actorId === session.client_id || act.actorId === session.operator_id) return
+async function auditAdmin(
+  tx: Tx,
+  session: SessionRow,
+  context: ActionContext,
+  action: string,
+): Promise<void> {
+  if (context.actorId === session.client_id || context.actorId === session.operator_id) return
   await audit(tx, {
-    at: act.at,
-    actorId: act.actorId,
+    at: context.at,
+    actorId: context.actorId,
     action,
     subject: ['session', session.id],
-    data: act.reason === undefined ? {} : { reason: act.reason },
+    data: context.reason === undefined ? {} : { reason: context.reason },
   })
 }
 
@@ -244,23 +261,23 @@ async function end(
   tx: Tx,
   session: { id: string },
   robot: RobotRecord,
-  act: Act,
+  context: ActionContext,
 ): Promise<boolean> {
-  const holds = await endsUnderOwnersStop(tx, session.id, robot, act) // read first: ending takes the stop away
-  const ended = await move(tx, session.id, ['ACTIVE', 'PAUSED'], act.at, {
+  const putsOnHold = await requiresHoldAfterEnd(tx, session.id, robot, context) // read first: ending takes the stop away
+  const ended = await transition(tx, session.id, ['ACTIVE', 'PAUSED'], context.at, {
     status: 'COMPLETED',
     // Processes' clocks may differ a little; a session never ends before it began.
-    ended_at: sql<Date>`greatest(${act.at}::timestamptz, started_at)`,
-    end_reason: act.reason ?? 'ended',
-    ...withoutPause(act.at),
-    ...withoutStop,
+    ended_at: sql<Date>`greatest(${context.at}::timestamptz, started_at)`,
+    end_reason: context.reason ?? 'ended',
+    ...endPauseColumns(context.at),
+    ...clearedStopColumns,
   })
   if (!ended) return false
-  await settle(tx, ended, act)
-  await expireExtension(tx, ended.id, act.at)
-  tellRobotStatus(tx, await releaseRobot(tx, ended, robot, holds))
-  await tell(tx, ended, robot.name, {
-    ...act,
+  await settle(tx, ended, context)
+  await expireExtension(tx, ended.id, context.at)
+  emitRobotStatus(tx, await releaseRobot(tx, ended, robot, putsOnHold))
+  await recordTransition(tx, ended, robot.name, {
+    ...context,
     type: 'session.ended',
     notifyUserIds: [ended.client_id, ended.operator_id],
   })
@@ -268,7 +285,7 @@ async function end(
 }
 
 /** The robot is free again, or OFFLINE when it is gone; its hours grow by the session's length. */
-async function releaseRobot(tx: Tx, ended: SessionRecord, robot: RobotRecord, holds: boolean) {
+async function releaseRobot(tx: Tx, ended: SessionRecord, robot: RobotRecord, putsOnHold: boolean) {
   const connected = await isConnected(tx, robot.id)
   const lengthMs = (ended.ended_at?.getTime() ?? 0) - (ended.started_at?.getTime() ?? 0)
   return await tx.db
@@ -276,7 +293,7 @@ async function releaseRobot(tx: Tx, ended: SessionRecord, robot: RobotRecord, ho
     .set((eb) => ({
       ...linkChanged,
       status: connected ? ('AVAILABLE' as const) : ('OFFLINE' as const),
-      ...(holds && { on_hold: true }),
+      ...(putsOnHold && { on_hold: true }),
       session_seconds: eb('session_seconds', '+', Math.round(lengthMs / 1_000)),
     }))
     .where('id', '=', robot.id)
@@ -285,14 +302,25 @@ async function releaseRobot(tx: Tx, ended: SessionRecord, robot: RobotRecord, ho
     .executeTakeFirstOrThrow()
 }
 
-async function cancel(tx: Tx, session: { id: string }, robot: RobotRecord, act: Act): Promise<boolean> {
-  const cancelled = await move(tx, session.id, ['PENDING'], act.at, {
+async function cancel(
+  tx: Tx,
+  session: { id: string },
+  robot: RobotRecord,
+  context: ActionContext,
+): Promise<boolean> {
+  const cancelled = await transition(tx, session.id, ['PENDING'], context.at, {
     status: 'CANCELLED',
-    ended_at: act.at,
-    end_reason: act.reason ?? 'cancelled',
+    ended_at: context.at,
+    end_reason: context.reason ?? 'cancelled',
   })
   if (!cancelled) return false
-  const told = act.actorId ? otherSide(cancelled, act.actorId) : [cancelled.client_id, cancelled.operator_id]
-  await announce(tx, cancelled, robot, { ...act, type: 'session.cancelled', notifyUserIds: told })
+  const recipients = context.actorId
+    ? otherParticipants(cancelled, context.actorId)
+    : [cancelled.client_id, cancelled.operator_id]
+  await broadcastTransition(tx, cancelled, robot, {
+    ...context,
+    type: 'session.cancelled',
+    notifyUserIds: recipients,
+  })
   return true
 }

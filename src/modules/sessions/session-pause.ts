@@ -1,6 +1,12 @@
 import { sql } from 'kysely'
 import type { Tx } from '../../core/events/transactor.ts'
-import { type Act, announce, move, otherSide, type RobotRecord } from './session-changes.ts'
+import {
+  type ActionContext,
+  broadcastTransition,
+  otherParticipants,
+  type RobotRecord,
+  transition,
+} from './session-transitions.ts'
 
 /**
  * Pauses a session, as part of a transaction that has locked the robot. Whoever did not do it is told: both sides
@@ -10,18 +16,18 @@ export async function pause(
   tx: Tx,
   session: { readonly id: string },
   robot: RobotRecord,
-  act: Act,
+  context: ActionContext,
 ): Promise<boolean> {
-  const paused = await move(tx, session.id, ['ACTIVE'], act.at, {
+  const paused = await transition(tx, session.id, ['ACTIVE'], context.at, {
     status: 'PAUSED',
-    paused_at: act.at,
-    pause_reason: act.reason ?? 'requested',
+    paused_at: context.at,
+    pause_reason: context.reason ?? 'requested',
   })
   if (!paused) return false
-  await announce(tx, paused, robot, {
-    ...act,
+  await broadcastTransition(tx, paused, robot, {
+    ...context,
     type: 'session.paused',
-    notifyUserIds: otherSide(paused, act.actorId),
+    notifyUserIds: otherParticipants(paused, context.actorId),
   })
   return true
 }
@@ -32,6 +38,6 @@ export interface PauseLimits {
 }
 
 /** A predicate on sessions: the pause has reached its limit, and both sides have known of that for long enough. */
-export const isPauseOver = ({ pausedBefore, announcedBefore }: PauseLimits) =>
+export const isPauseExpired = ({ pausedBefore, announcedBefore }: PauseLimits) =>
   sql<boolean>`(status = 'PAUSED' and paused_at <= ${pausedBefore}::timestamptz
     and pause_announced_at between paused_at and ${announcedBefore}::timestamptz)`

@@ -6,16 +6,16 @@ import type { Tx } from '../../core/events/transactor.ts'
 import { linkChanged } from '../robots/link-changed.ts'
 import { ownedByClient } from '../robots/owned-by-client.ts'
 import { Robot } from '../robots/robot.entity.ts'
-import { lastHeartbeat, lockRobot, type RobotRecord, tellRobotStatus } from './session-changes.ts'
+import { emitRobotStatus, lastHeartbeat, lockRobot, type RobotRecord } from './session-transitions.ts'
 
 // What a start asks for: an AVAILABLE robot, an operator who is free, a certification where the owner wants one.
 
 /** Takes the robot, lets its gateway know, and reads when it was last heard of: one conditional update. */
-const claim = compiled<{ robotId: string }>()((db, place) =>
+const claim = compiled<{ robotId: string }>()((db, param) =>
   db
     .updateTable('robots')
     .set({ status: 'IN_SESSION', ...linkChanged })
-    .where('id', '=', place('robotId'))
+    .where('id', '=', param('robotId'))
     .where('status', '=', 'AVAILABLE')
     .where('deleted_at', 'is', null)
     .where('on_hold', '=', false)
@@ -27,12 +27,12 @@ const claim = compiled<{ robotId: string }>()((db, place) =>
 /** Of any number of callers exactly one gets the robot. */
 export async function claimRobot(tx: Tx, robotId: string): Promise<RobotRecord> {
   const [robot] = await claim(tx.db, { robotId })
-  if (!robot) throw await whyNotAvailable(tx, robotId)
-  tellRobotStatus(tx, robot)
+  if (!robot) throw await notAvailableError(tx, robotId)
+  emitRobotStatus(tx, robot)
   return robot
 }
 
-export async function availableRobot(tx: Tx, robotId: string): Promise<RobotRecord> {
+export async function requireAvailableRobot(tx: Tx, robotId: string): Promise<RobotRecord> {
   const known = await tx.db
     .selectFrom('robots')
     .select('id')
@@ -42,21 +42,21 @@ export async function availableRobot(tx: Tx, robotId: string): Promise<RobotReco
   if (!known) throw notFound('Robot')
   const robot = await lockRobot(tx, robotId)
   if (robot.deleted_at !== null || robot.status !== 'AVAILABLE' || robot.on_hold)
-    throw await whyNotAvailable(tx, robotId)
+    throw await notAvailableError(tx, robotId)
   const owned = await tx.db
     .selectFrom('robots')
     .select('id')
     .where('id', '=', robotId)
     .where(ownedByClient)
     .executeTakeFirst()
-  if (!owned) throw outOfService()
+  if (!owned) throw outOfServiceError()
   return robot
 }
 
-const outOfService = () =>
+const outOfServiceError = () =>
   conflict('The robot is out of service: its owner has left the platform. Choose another robot.')
 
-async function whyNotAvailable(tx: Tx, robotId: string): Promise<AppError> {
+async function notAvailableError(tx: Tx, robotId: string): Promise<AppError> {
   const robot = await tx.db
     .selectFrom('robots')
     .select(['status', 'on_hold'])
@@ -65,11 +65,11 @@ async function whyNotAvailable(tx: Tx, robotId: string): Promise<AppError> {
     .executeTakeFirst()
   if (robot?.on_hold)
     return conflict('The robot is on hold. It can be used again when its owner releases it.')
-  if (robot?.status === 'AVAILABLE') return outOfService()
-  return robot ? conflict(notAvailable(robot.status)) : notFound('Robot')
+  if (robot?.status === 'AVAILABLE') return outOfServiceError()
+  return robot ? conflict(notAvailableMessage(robot.status)) : notFound('Robot')
 }
 
-const notAvailable = (status: RobotStatus): string =>
+const notAvailableMessage = (status: RobotStatus): string =>
   status === 'OFFLINE'
     ? 'The robot is not available: it is offline. Try again when it is connected.'
     : 'The robot is not available: it is in another session. Try again when it is free.'
@@ -98,11 +98,11 @@ export async function requireOperator(tx: Tx, operatorId: string): Promise<void>
   if (!operator) throw forbidden('The operator does not have the operator role')
 }
 
-const lockOperator = compiled<{ operatorId: string }>()((db, place) =>
+const lockOperator = compiled<{ operatorId: string }>()((db, param) =>
   db
     .selectFrom('users')
     .select('id')
-    .where('id', '=', place('operatorId'))
+    .where('id', '=', param('operatorId'))
     .where('is_operator', '=', true)
     .forKeyShare(),
 )

@@ -2,8 +2,14 @@ import type { PauseReason } from '@wheelhouse/protocol'
 import { iso } from '../../core/database/iso.ts'
 import type { Db } from '../../core/database/tables.ts'
 import type { Transact, Tx } from '../../core/events/transactor.ts'
-import { announce, isConnected, lockRobot, type RobotRecord, type SessionRecord } from './session-changes.ts'
-import { countActiveTime, outageSoFar } from './session-time.ts'
+import { countActiveTime, selectOutageBefore } from './session-time.ts'
+import {
+  broadcastTransition,
+  isConnected,
+  lockRobot,
+  type RobotRecord,
+  type SessionRecord,
+} from './session-transitions.ts'
 
 /** Open sessions whose robot is away, and was found lost before `before`. */
 export const lostSessions = (db: Db, before: Date) =>
@@ -19,8 +25,8 @@ export const lostSessions = (db: Db, before: Date) =>
  * Writes down that a robot, which the transaction has locked and found connected, is back in its open session.
  * Says nothing when the session does not miss it.
  */
-export async function recordReturn(tx: Tx, robot: RobotRecord, at: Date): Promise<void> {
-  const back = await tx.db
+export async function recordRobotReturn(tx: Tx, robot: RobotRecord, at: Date): Promise<void> {
+  const returned = await tx.db
     .updateTable('sessions')
     .set((eb) => ({ robot_lost_at: null, event_seq: eb('event_seq', '+', 1) }))
     .where('robot_id', '=', robot.id)
@@ -28,11 +34,11 @@ export async function recordReturn(tx: Tx, robot: RobotRecord, at: Date): Promis
     .where('robot_lost_at', 'is not', null)
     .returningAll()
     .executeTakeFirst()
-  if (!back) return
-  await announce(tx, back, robot, {
+  if (!returned) return
+  await broadcastTransition(tx, returned, robot, {
     type: 'robot.back',
     at,
-    notifyUserIds: [back.client_id, back.operator_id],
+    notifyUserIds: [returned.client_id, returned.operator_id],
   })
 }
 
@@ -47,8 +53,8 @@ async function lastOnline(tx: Tx, robotId: string): Promise<Date | null> {
 }
 
 /** What the coming and going of a robot means for its open session. */
-export function createSessionPresence(parts: { db: Db; transact: Transact; now: () => Date }) {
-  const { db, transact, now } = parts
+export function createSessionPresence(deps: { db: Db; transact: Transact; now: () => Date }) {
+  const { db, transact, now } = deps
 
   const openSession = (robotId: string) =>
     db
@@ -68,7 +74,7 @@ export function createSessionPresence(parts: { db: Db; transact: Transact; now: 
       if (connected && known.unlessConnected) return false
       const lost = await tx.db
         .with('before', (cte) =>
-          outageSoFar(cte).where('robot_id', '=', robotId).where('status', 'in', ['ACTIVE', 'PAUSED']),
+          selectOutageBefore(cte).where('robot_id', '=', robotId).where('status', 'in', ['ACTIVE', 'PAUSED']),
         )
         .updateTable('sessions')
         .from('before')
@@ -88,23 +94,23 @@ export function createSessionPresence(parts: { db: Db; transact: Transact; now: 
         .executeTakeFirst()
       if (!lost) return connected
       const lastSign = known.lastSign ?? (await lastOnline(tx, robotId))
-      await announce(tx, lost, robot, {
+      await broadcastTransition(tx, lost, robot, {
         type: 'robot.lost',
         at,
         reason: 'robot_lost' satisfies PauseReason,
         notifyUserIds: [lost.client_id, lost.operator_id],
-        more: { last_sign_at: iso(lastSign), outage_seconds: 0 },
+        details: { last_sign_at: iso(lastSign), outage_seconds: 0 },
       })
       return connected
     })
   }
 
   /** The robot is back in its open session: both are told. The operator resumes, nobody else. */
-  async function robotBack(robotId: string): Promise<void> {
+  async function handleRobotReturned(robotId: string): Promise<void> {
     if (!(await openSession(robotId))) return
     await transact(async (tx) => {
       const robot = await lockRobot(tx, robotId)
-      if (await isConnected(tx, robotId)) await recordReturn(tx, robot, now())
+      if (await isConnected(tx, robotId)) await recordRobotReturn(tx, robot, now())
     })
   }
 
@@ -114,19 +120,19 @@ export function createSessionPresence(parts: { db: Db; transact: Transact; now: 
      * robot is back by now, since it has stopped. Says nothing twice. `lastSign` is the lost connection's last
      * sign of life: from then on nothing is billed.
      */
-    async robotLost(robotId: string, lastSign: Date): Promise<void> {
-      if (await recordLoss(robotId, { unlessConnected: false, lastSign })) await robotBack(robotId)
+    async handleRobotLost(robotId: string, lastSign: Date): Promise<void> {
+      if (await recordLoss(robotId, { unlessConnected: false, lastSign })) await handleRobotReturned(robotId)
     },
 
     /** The same for a loss that is only inferred: says nothing when the robot is connected. */
-    async robotFoundLost(robotId: string): Promise<void> {
+    async handleRobotInferredLost(robotId: string): Promise<void> {
       await recordLoss(robotId, { unlessConnected: true })
     },
 
-    robotBack,
+    robotBack: handleRobotReturned,
 
     /** Open sessions whose log does not yet say what presence says: a process died in between. */
-    async outOfStep(limit: number): Promise<{ lost: string[]; back: string[] }> {
+    async findPresenceMismatches(limit: number): Promise<{ lost: string[]; returned: string[] }> {
       const rows = await db
         .selectFrom('sessions')
         .innerJoin('robot_presence', 'robot_presence.robot_id', 'sessions.robot_id')
@@ -142,7 +148,7 @@ export function createSessionPresence(parts: { db: Db; transact: Transact; now: 
         .execute()
       return {
         lost: rows.filter((row) => !row.connected).map((row) => row.robot_id),
-        back: rows.filter((row) => row.connected).map((row) => row.robot_id),
+        returned: rows.filter((row) => row.connected).map((row) => row.robot_id),
       }
     },
 

@@ -1,32 +1,32 @@
 import { sql } from 'kysely'
 import type { Db } from '../../core/database/tables.ts'
-import { AppError, isDatabaseAway } from '../../core/errors/errors.ts'
+import { AppError, isDatabaseUnreachable } from '../../core/errors/errors.ts'
 import type { Log } from '../../core/log.ts'
-import type { SessionRecord } from './session-changes.ts'
 import type { SessionLifecycle } from './session-lifecycle.ts'
 import type { SessionStarts } from './session-start.ts'
+import type { SessionRecord } from './session-transitions.ts'
 
 const MS_PER_MINUTE = 60_000
 /** How long after its time a scheduled session may still start, unless it is planned for less. */
 const START_WINDOW_MINUTES = 15
 const SESSIONS_PER_RUN = 200
 
-type Due = Pick<SessionRecord, 'id' | 'robot_id' | 'operator_id' | 'scheduled_for' | 'planned_minutes'>
+type DueSession = Pick<SessionRecord, 'id' | 'robot_id' | 'operator_id' | 'scheduled_for' | 'planned_minutes'>
 
 /**
  * Starts scheduled sessions when their time comes. The rows are the schedule, so a worker that dies loses
  * nothing, and two workers start nothing twice: the start itself is a conditional update.
  */
-export function createSchedule(parts: {
+export function createSchedule(deps: {
   db: Db
   starts: SessionStarts
   lifecycle: SessionLifecycle
   now: () => Date
   log: Log
 }) {
-  const { db, starts, lifecycle, now, log } = parts
+  const { db, starts, lifecycle, now, log } = deps
 
-  async function attempt(session: Due) {
+  async function attempt(session: DueSession) {
     const lateMs = now().getTime() - (session.scheduled_for?.getTime() ?? 0)
     const windowMinutes = Math.min(START_WINDOW_MINUTES, session.planned_minutes ?? START_WINDOW_MINUTES)
     if (lateMs >= windowMinutes * MS_PER_MINUTE) {
@@ -40,14 +40,14 @@ export function createSchedule(parts: {
       await starts.startScheduled(session)
     } catch (cause) {
       // Not possible yet (robot or operator busy, robot offline) is no error; it is tried again.
-      if (isDatabaseAway(cause)) throw cause
+      if (isDatabaseUnreachable(cause)) throw cause
       // One session that cannot be started for a reason of its own must not hold up the others.
       if (!(cause instanceof AppError)) log.error({ err: cause, sessionId: session.id }, 'start failed')
     }
   }
 
   /** What can start now, as far as one can see, or is over time: what has to wait must not stand in the way. */
-  const due = (): Promise<Due[]> => {
+  const due = (): Promise<DueSession[]> => {
     const isLate = sql<boolean>`scheduled_for <= ${now()}::timestamptz
       - make_interval(mins => least(planned_minutes, ${START_WINDOW_MINUTES}::int))`
     return db

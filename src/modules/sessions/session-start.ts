@@ -6,17 +6,23 @@ import { compiled } from '../../core/database/compiled.ts'
 import type { Db } from '../../core/database/tables.ts'
 import { badRequest, conflict, uniqueViolation } from '../../core/errors/errors.ts'
 import type { Transact, Tx } from '../../core/events/transactor.ts'
-import { planOf, planTerms } from '../billing/plan-terms.ts'
-import { bookingOf, DEFAULT_PLANNED_MINUTES, orNameOverlap } from './booking.service.ts'
+import { currentPlanId, planTerms } from '../billing/plan-terms.ts'
+import { bookingOf, DEFAULT_PLANNED_MINUTES, withOverlapErrors } from './booking.service.ts'
 import { Session } from './session.entity.ts'
-import { announce, move, type RobotRecord, type SessionRecord, tell } from './session-changes.ts'
 import {
-  availableRobot,
   claimRobot,
+  requireAvailableRobot,
   requireCertification,
   requireNoOpenSession,
   requireOperator,
 } from './session-preconditions.ts'
+import {
+  broadcastTransition,
+  type RobotRecord,
+  recordTransition,
+  type SessionRecord,
+  transition,
+} from './session-transitions.ts'
 
 const MAX_SCHEDULE_AHEAD_MS = 90 * 24 * 3_600_000
 
@@ -27,23 +33,23 @@ export interface StartRequest {
 }
 
 /** Starting and scheduling sessions. */
-export function createSessionStarts(parts: { db: Db; transact: Transact; now: () => Date }) {
-  const { db, transact, now } = parts
+export function createSessionStarts(deps: { db: Db; transact: Transact; now: () => Date }) {
+  const { db, transact, now } = deps
 
   /** Does work that gives a new session its window, and names the session that is in the way of it. */
-  const withWindow = <T>(
+  const withBookingWindow = <T>(
     operatorId: string,
-    wanted: StartRequest,
+    request: StartRequest,
     from: () => Date,
     work: () => Promise<T>,
   ) =>
-    orNameOverlap(
+    withOverlapErrors(
       db,
       async () => {
-        const { robotId, plannedMinutes = DEFAULT_PLANNED_MINUTES } = wanted
+        const { robotId, plannedMinutes = DEFAULT_PLANNED_MINUTES } = request
         return bookingOf({ robot_id: robotId, operator_id: operatorId }, from(), plannedMinutes)
       },
-      () => asConflict(work),
+      () => mapToConflict(work),
     )
 
   return {
@@ -53,20 +59,26 @@ export function createSessionStarts(parts: { db: Db; transact: Transact; now: ()
      * @throws 404 unknown robot; 403 not certified where the owner asks for it; 409 the robot is not AVAILABLE, the
      *   operator already has an open session, or a booking lies within the planned length.
      */
-    startNow: (operatorId: string, wanted: StartRequest, actorId: string): Promise<SessionRecord> =>
-      withWindow(operatorId, wanted, now, () =>
+    startNow: (operatorId: string, request: StartRequest, actorId: string): Promise<SessionRecord> =>
+      withBookingWindow(operatorId, request, now, () =>
         transact(async (tx) => {
-          const robot = await claimRobot(tx, wanted.robotId)
+          const robot = await claimRobot(tx, request.robotId)
           // Not before the robot is ours: the session that had it must have ended by then, on the clock too.
           const at = now()
           await requireCertification(tx, robot, operatorId)
           await requireOperator(tx, operatorId)
-          const session = await startedSession(tx, robot, operatorId, at, wanted.plannedMinutes ?? null)
-          await tell(tx, session, robot.name, {
+          const session = await insertStartedSession(
+            tx,
+            robot,
+            operatorId,
+            at,
+            request.plannedMinutes ?? null,
+          )
+          await recordTransition(tx, session, robot.name, {
             type: 'session.started',
             at,
             actorId,
-            notifyUserIds: concerned(session, actorId),
+            notifyUserIds: participantsToNotify(session, actorId),
           })
           await auditOnBehalf(tx, session, at, actorId)
           return session
@@ -79,13 +91,13 @@ export function createSessionStarts(parts: { db: Db; transact: Transact; now: ()
      */
     schedule: (
       operatorId: string,
-      wanted: StartRequest,
+      request: StartRequest,
       scheduledFor: Date,
       actorId: string,
     ): Promise<SessionRecord> =>
-      withWindow(
+      withBookingWindow(
         operatorId,
-        wanted,
+        request,
         () => scheduledFor,
         () =>
           transact(async (tx) => {
@@ -94,7 +106,7 @@ export function createSessionStarts(parts: { db: Db; transact: Transact; now: ()
             if (aheadMs <= 0) throw badRequest('scheduledFor: must be in the future')
             if (aheadMs > MAX_SCHEDULE_AHEAD_MS)
               throw badRequest('scheduledFor: must be within the next 90 days')
-            const robot = await availableRobot(tx, wanted.robotId)
+            const robot = await requireAvailableRobot(tx, request.robotId)
             await requireCertification(tx, robot, operatorId)
             await requireOperator(tx, operatorId)
             await requireNoOpenSession(tx, operatorId)
@@ -107,17 +119,17 @@ export function createSessionStarts(parts: { db: Db; transact: Transact; now: ()
                 client_id: robot.owner_id,
                 status: 'PENDING',
                 scheduled_for: scheduledFor,
-                planned_minutes: wanted.plannedMinutes ?? DEFAULT_PLANNED_MINUTES,
+                planned_minutes: request.plannedMinutes ?? DEFAULT_PLANNED_MINUTES,
                 created_at: at,
                 event_seq: 1,
               })
               .returningAll()
               .executeTakeFirstOrThrow()
-            await announce(tx, session, robot, {
+            await broadcastTransition(tx, session, robot, {
               type: 'session.scheduled',
               at,
               actorId,
-              notifyUserIds: concerned(session, actorId),
+              notifyUserIds: participantsToNotify(session, actorId),
             })
             await auditOnBehalf(tx, session, at, actorId)
             return session
@@ -134,17 +146,17 @@ export function createSessionStarts(parts: { db: Db; transact: Transact; now: ()
       session: Pick<SessionRecord, 'id' | 'robot_id' | 'operator_id' | 'planned_minutes'>,
       actorId?: string,
     ): Promise<SessionRecord> =>
-      orNameOverlap(
+      withOverlapErrors(
         db,
         async () => bookingOf(session, now(), session.planned_minutes ?? DEFAULT_PLANNED_MINUTES),
         () =>
-          asConflict(() =>
+          mapToConflict(() =>
             transact(async (tx) => {
               const robot = await claimRobot(tx, session.robot_id)
               const at = now()
               await requireCertification(tx, robot, session.operator_id)
               await requireOperator(tx, session.operator_id)
-              const started = await move(tx, session.id, ['PENDING'], at, {
+              const started = await transition(tx, session.id, ['PENDING'], at, {
                 status: 'ACTIVE',
                 started_at: at,
                 ...planTerms(sql.ref('sessions.client_id')),
@@ -153,7 +165,7 @@ export function createSessionStarts(parts: { db: Db; transact: Transact; now: ()
                 throw conflict(
                   'Only a scheduled session can be started. This one has started, ended or was cancelled.',
                 )
-              await tell(tx, started, robot.name, {
+              await recordTransition(tx, started, robot.name, {
                 type: 'session.started',
                 at,
                 ...(actorId !== undefined && { actorId }),
@@ -168,7 +180,7 @@ export function createSessionStarts(parts: { db: Db; transact: Transact; now: ()
 export type SessionStarts = ReturnType<typeof createSessionStarts>
 
 /** The client always hears of a start; the operator when it was not their own act. */
-function concerned(session: SessionRecord, actorId: string): string[] {
+function participantsToNotify(session: SessionRecord, actorId: string): string[] {
   return [session.client_id, ...(session.operator_id === actorId ? [] : [session.operator_id])]
 }
 
@@ -184,7 +196,7 @@ async function auditOnBehalf(tx: Tx, session: SessionRecord, at: Date, actorId: 
   })
 }
 
-interface NewActive {
+interface NewActiveSession {
   readonly id: string
   readonly robotId: string
   readonly operatorId: string
@@ -194,9 +206,9 @@ interface NewActive {
 }
 
 /** A session that runs from now on, with the price that its client's plan has now. */
-const insertActive = compiled<NewActive>()((db, place) => {
-  const uuid = (name: 'id' | 'robotId' | 'operatorId' | 'clientId') => sql<string>`${place(name)}::uuid`
-  const at = sql<Date>`${place('at')}::timestamptz`
+const insertActive = compiled<NewActiveSession>()((db, param) => {
+  const uuid = (name: 'id' | 'robotId' | 'operatorId' | 'clientId') => sql<string>`${param(name)}::uuid`
+  const at = sql<Date>`${param('at')}::timestamptz`
   return db
     .insertInto('sessions')
     .columns([
@@ -213,18 +225,18 @@ const insertActive = compiled<NewActive>()((db, place) => {
           uuid('clientId').as('client_id'),
           sql<'ACTIVE'>`'ACTIVE'`.as('status'),
           lit(1).as('event_seq'),
-          sql<number | null>`${place('plannedMinutes')}::int`.as('planned_minutes'),
+          sql<number | null>`${param('plannedMinutes')}::int`.as('planned_minutes'),
           at.as('created_at'),
           at.as('started_at'),
           at.as('active_since'),
           ...(['id as plan_id', 'client_rate_cents_per_minute', 'operator_share_percent'] as const),
         ])
-        .where('id', '=', planOf(uuid('clientId'))),
+        .where('id', '=', currentPlanId(uuid('clientId'))),
     )
     .returning(columnsOf(Session))
 })
 
-async function startedSession(
+async function insertStartedSession(
   tx: Tx,
   robot: RobotRecord,
   operatorId: string,
@@ -238,7 +250,7 @@ async function startedSession(
 }
 
 /** The unique indexes are the last guard; what they refuse is an ordinary conflict to the caller. */
-async function asConflict<T>(work: () => Promise<T>): Promise<T> {
+async function mapToConflict<T>(work: () => Promise<T>): Promise<T> {
   try {
     return await work()
   } catch (cause) {

@@ -4,20 +4,20 @@ import { audit } from '../../core/audit/audit.ts'
 import { conflict } from '../../core/errors/errors.ts'
 import type { Tx } from '../../core/events/transactor.ts'
 import {
-  type Act,
-  announce,
-  type Move,
-  move,
+  type ActionContext,
+  broadcastTransition,
   type RobotRecord,
   type SessionRecord,
-} from './session-changes.ts'
+  type TransitionHandler,
+  transition,
+} from './session-transitions.ts'
 import { requesterColumns } from './stop-authority.ts'
 
 /**
  * The latched stop: while `stop_at` is set it is in force, the session is PAUSED and cannot resume. It belongs to
  * its session, so an end takes it away: the next session must not begin with somebody else's stop.
  */
-export const withoutStop = {
+export const clearedStopColumns = {
   stop_reason: null,
   stop_at: null,
   stop_by_id: null,
@@ -29,15 +29,15 @@ export const withoutStop = {
 const DEFAULT_REASON = 'emergency_stop' satisfies StopReason
 
 /** What a stop says of itself: the reason that somebody gave, unless it says nothing. */
-export const reasonOfStop = (given: string | undefined): string => given?.trim() || DEFAULT_REASON
+export const stopReasonOf = (rawReason: string | undefined): string => rawReason?.trim() || DEFAULT_REASON
 
 /** Whether a stop is in force. */
 export async function isStopped(tx: Tx, sessionId: string): Promise<boolean> {
-  return (await stopOf(tx, sessionId)) !== undefined
+  return (await findActiveStop(tx, sessionId)) !== undefined
 }
 
 /** Returns the stop in force; undefined when there is none. */
-export async function stopOf(tx: Tx, sessionId: string) {
+export async function findActiveStop(tx: Tx, sessionId: string) {
   return await tx.db
     .selectFrom('sessions')
     .select(['stop_reason', 'stop_at', 'stop_by_id', 'stop_by_role', 'stop_by_owner', 'stop_presses'])
@@ -50,9 +50,15 @@ export async function stopOf(tx: Tx, sessionId: string) {
  * Counts a stop upon a stop: whoever was about to clear the first one has to look again. The first one of the owner or
  * an admin upon the operator's takes the clearing away from the operator, so it gets an entry of the log.
  */
-async function stopAgain(tx: Tx, sessionId: string, robot: RobotRecord, act: Act, reason: string) {
-  const { stop_by_owner: byOwner } = requesterColumns(act.actorId)
-  const raised = await tx.db
+async function recordRepeatedStop(
+  tx: Tx,
+  sessionId: string,
+  robot: RobotRecord,
+  context: ActionContext,
+  reason: string,
+) {
+  const { stop_by_owner: byOwner } = requesterColumns(context.actorId)
+  const escalated = await tx.db
     .updateTable('sessions')
     .set((eb) => ({
       stop_presses: eb('stop_presses', '+', 1),
@@ -65,9 +71,9 @@ async function stopAgain(tx: Tx, sessionId: string, robot: RobotRecord, act: Act
     .where(byOwner)
     .returningAll()
     .executeTakeFirst()
-  if (raised) {
-    await tell(tx, raised, robot, act, reason)
-    return raised
+  if (escalated) {
+    await recordLatchedStop(tx, escalated, robot, context, reason)
+    return escalated
   }
   return await tx.db
     .updateTable('sessions')
@@ -79,8 +85,8 @@ async function stopAgain(tx: Tx, sessionId: string, robot: RobotRecord, act: Act
 }
 
 /** Stops the robot until somebody clears the stop. Never refused while the session is open. */
-export const emergencyStop: Move = async (tx, session, robot, act) => {
-  if ((await latchStop(tx, session.id, robot, act)) === undefined) {
+export const emergencyStop: TransitionHandler = async (tx, session, robot, context) => {
+  if ((await latchStop(tx, session.id, robot, context)) === undefined) {
     throw conflict('Only an active or paused session can be stopped. This one is not open.')
   }
 }
@@ -94,48 +100,56 @@ export async function latchStop(
   tx: Tx,
   sessionId: string,
   robot: RobotRecord,
-  act: Act,
+  context: ActionContext,
 ): Promise<number | undefined> {
-  const reason = reasonOfStop(act.reason)
+  const reason = stopReasonOf(context.reason)
   const change = {
     status: 'PAUSED',
     stop_reason: reason,
-    stop_at: act.at,
-    stop_by_id: act.actorId ?? null,
-    ...requesterColumns(act.actorId),
+    stop_at: context.at,
+    stop_by_id: context.actorId ?? null,
+    ...requesterColumns(context.actorId),
     stop_presses: sql<number>`stop_presses + 1`,
-    paused_at: sql<Date>`coalesce(paused_at, ${act.at}::timestamptz)`,
+    paused_at: sql<Date>`coalesce(paused_at, ${context.at}::timestamptz)`,
     pause_reason: sql<string>`coalesce(pause_reason, ${DEFAULT_REASON})`,
   } as const
-  const stopped = await move(tx, sessionId, ['ACTIVE', 'PAUSED'], act.at, change, { unlessStopped: true })
-  if (stopped) await tell(tx, stopped, robot, act, reason)
-  const inForce = stopped ?? (await stopAgain(tx, sessionId, robot, act, reason))
-  if (!inForce) return undefined
+  const stopped = await transition(tx, sessionId, ['ACTIVE', 'PAUSED'], context.at, change, {
+    unlessStopped: true,
+  })
+  if (stopped) await recordLatchedStop(tx, stopped, robot, context, reason)
+  const activeStop = stopped ?? (await recordRepeatedStop(tx, sessionId, robot, context, reason))
+  if (!activeStop) return undefined
   tx.stopRobot({
     robotId: robot.id,
     sessionId,
-    reason: inForce.stop_reason ?? reason,
-    eventSeq: inForce.event_seq,
-    userId: inForce.stop_by_id,
-    byRole: inForce.stop_by_role,
-    byOwner: inForce.stop_by_owner,
+    reason: activeStop.stop_reason ?? reason,
+    eventSeq: activeStop.event_seq,
+    userId: activeStop.stop_by_id,
+    byRole: activeStop.stop_by_role,
+    byOwner: activeStop.stop_by_owner,
   })
-  return inForce.event_seq
+  return activeStop.event_seq
 }
 
 /** The log, both sides, and the audit log when it was neither of them. */
-async function tell(tx: Tx, stopped: SessionRecord, robot: RobotRecord, act: Act, reason: string) {
+async function recordLatchedStop(
+  tx: Tx,
+  stopped: SessionRecord,
+  robot: RobotRecord,
+  context: ActionContext,
+  reason: string,
+) {
   const parties = [stopped.client_id, stopped.operator_id]
-  await announce(tx, stopped, robot, {
-    ...act,
-    more: { reason },
+  await broadcastTransition(tx, stopped, robot, {
+    ...context,
+    details: { reason },
     type: 'session.stopped',
     notifyUserIds: parties,
   })
-  if (act.actorId !== undefined && parties.includes(act.actorId)) return
+  if (context.actorId !== undefined && parties.includes(context.actorId)) return
   await audit(tx, {
-    at: act.at,
-    actorId: act.actorId,
+    at: context.at,
+    actorId: context.actorId,
     action: 'session.stopped',
     subject: ['session', stopped.id],
     data: { reason },

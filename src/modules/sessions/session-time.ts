@@ -47,11 +47,11 @@ function endOfActiveTime(at: Date, lastSignOfRobot: Date | undefined) {
  * Reads, and locks, what is known of a session's outages before a statement that counts its ACTIVE time. The names of
  * the columns are those of no column of sessions, so that the statement can join it.
  */
-export const outageSoFar = (db: QueryCreator<Tables>) =>
+export const selectOutageBefore = (db: QueryCreator<Tables>) =>
   db.selectFrom('sessions').select(['id as counted_id', 'outage_ms as outage_before_ms']).forNoKeyUpdate()
 
 /** Returns for the session's log the outage that the last statement found, in seconds to the millisecond, if there is one. */
-export function outageFound(session: { outage_ms: number; outage_before_ms?: number }) {
+export function newOutage(session: { outage_ms: number; outage_before_ms?: number }) {
   const ms = session.outage_ms - (session.outage_before_ms ?? session.outage_ms)
   return ms > 0 ? { outage_seconds: ms / 1_000 } : {}
 }

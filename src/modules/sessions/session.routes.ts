@@ -3,21 +3,21 @@ import { badRequest, forbidden } from '../../core/errors/errors.ts'
 import { type Caller, type Endpoint, endpoint, idParams } from '../../core/http/endpoint.ts'
 import type { Messages } from './message.service.ts'
 import {
-  ActOnSession,
   AfterSeq,
   CreateSession,
   EventList,
   ListSessions,
   MessageList,
+  PerformSessionAction,
   SendMessage,
 } from './session.schema.ts'
 import { sessionDetail, sessionView } from './session.view.ts'
 import type { SessionLifecycle } from './session-lifecycle.ts'
 import type { SessionQueries } from './session-queries.ts'
-import { CreatedSession, SessionDetail, SessionList } from './session-records.ts'
 import type { SessionStarts } from './session-start.ts'
+import { CreatedSession, SessionDetail, SessionList } from './session-view.schema.ts'
 
-export interface SessionRouteParts {
+export interface SessionRouteDeps {
   readonly queries: SessionQueries
   readonly starts: SessionStarts
   readonly lifecycle: SessionLifecycle
@@ -26,12 +26,12 @@ export interface SessionRouteParts {
   readonly now: () => Date
 }
 
-export function sessionEndpoints(parts: SessionRouteParts): Endpoint[] {
-  return [...lifecycleEndpoints(parts), ...logEndpoints(parts)]
+export function sessionEndpoints(deps: SessionRouteDeps): Endpoint[] {
+  return [...lifecycleEndpoints(deps), ...logEndpoints(deps)]
 }
 
 /** The operator a new session is for: the caller, or, for an admin, whoever they name. */
-async function operatorFor(parts: SessionRouteParts, caller: Caller, operatorId: string | undefined) {
+async function operatorFor(deps: SessionRouteDeps, caller: Caller, operatorId: string | undefined) {
   const admin = caller.roles.includes('admin')
   if (!admin && !caller.roles.includes('operator'))
     throw forbidden('Only operators may start sessions. Take the operator role in your settings first.')
@@ -41,12 +41,12 @@ async function operatorFor(parts: SessionRouteParts, caller: Caller, operatorId:
     return caller.userId
   }
   if (!admin) throw forbidden('operatorId: must be your own id, or be left out')
-  if (!(await parts.isOperator(operatorId))) throw badRequest('operatorId: must be the id of an operator')
+  if (!(await deps.isOperator(operatorId))) throw badRequest('operatorId: must be the id of an operator')
   return operatorId
 }
 
-function lifecycleEndpoints(parts: SessionRouteParts): Endpoint[] {
-  const { queries, starts, lifecycle, now } = parts
+function lifecycleEndpoints(deps: SessionRouteDeps): Endpoint[] {
+  const { queries, starts, lifecycle, now } = deps
   return [
     endpoint({
       method: 'get',
@@ -54,7 +54,7 @@ function lifecycleEndpoints(parts: SessionRouteParts): Endpoint[] {
       summary: 'Lists your sessions, newest first',
       access: {},
       query: ListSessions,
-      answer: [200, SessionList],
+      response: [200, SessionList],
       run: async ({ caller, query }) => {
         const rows = await queries.list(caller, query)
         return { sessions: rows.map((row) => sessionView(row, caller.userId, now())) }
@@ -66,8 +66,8 @@ function lifecycleEndpoints(parts: SessionRouteParts): Endpoint[] {
       summary: 'Starts or schedules a session on an available robot, as its operator',
       access: {}, // operators, and admins on behalf of one: see operatorFor
       body: CreateSession,
-      answer: [201, CreatedSession],
-      refusals: {
+      response: [201, CreatedSession],
+      errors: {
         403: 'when you are no operator, name another one, or lack a certification that the robot asks for',
         404: 'when there is no such robot',
         409:
@@ -75,7 +75,7 @@ function lifecycleEndpoints(parts: SessionRouteParts): Endpoint[] {
           'is planned for a part of that time',
       },
       run: async ({ caller, body }) => {
-        const operatorId = await operatorFor(parts, caller, body.operatorId)
+        const operatorId = await operatorFor(deps, caller, body.operatorId)
         const { scheduledFor } = body
         const session = scheduledFor
           ? await starts.schedule(operatorId, body, new Date(scheduledFor), caller.userId)
@@ -89,7 +89,7 @@ function lifecycleEndpoints(parts: SessionRouteParts): Endpoint[] {
       summary: 'Returns one session with its details',
       access: {},
       params: idParams('session'),
-      answer: [200, SessionDetail],
+      response: [200, SessionDetail],
       run: async ({ caller, params }) => sessionDetail(await queries.get(caller, params.id), caller, now()),
     }),
     endpoint({
@@ -98,9 +98,9 @@ function lifecycleEndpoints(parts: SessionRouteParts): Endpoint[] {
       summary: 'Starts, pauses, resumes, ends, cancels or stops a session, or decides an extension request',
       access: {},
       params: idParams('session'),
-      body: ActOnSession,
-      answer: [200, SessionDetail],
-      refusals: {
+      body: PerformSessionAction,
+      response: [200, SessionDetail],
+      errors: {
         403:
           'when the action is not for your side of the session to take, or the robot asks for a certification ' +
           'that its operator does not have any more',
@@ -109,14 +109,14 @@ function lifecycleEndpoints(parts: SessionRouteParts): Endpoint[] {
           'is planned for a part of the time that an extension or an early start would take',
       },
       run: async ({ caller, params, body }) => {
-        const row = await lifecycle.act(caller, params.id, body.action, body.reason)
+        const row = await lifecycle.performAction(caller, params.id, body.action, body.reason)
         return sessionDetail(row, caller, now())
       },
     }),
   ]
 }
 
-function logEndpoints({ queries, messages }: SessionRouteParts): Endpoint[] {
+function logEndpoints({ queries, messages }: SessionRouteDeps): Endpoint[] {
   return [
     endpoint({
       method: 'get',
@@ -125,7 +125,7 @@ function logEndpoints({ queries, messages }: SessionRouteParts): Endpoint[] {
       access: {},
       params: idParams('session'),
       query: AfterSeq,
-      answer: [200, MessageList],
+      response: [200, MessageList],
       run: async ({ caller, params, query }) => ({
         messages: await messages.list(caller, params.id, query.after, query.limit),
       }),
@@ -137,8 +137,8 @@ function logEndpoints({ queries, messages }: SessionRouteParts): Endpoint[] {
       access: {},
       params: idParams('session'),
       body: SendMessage,
-      answer: [201, ChatMessage],
-      refusals: { 422: 'when the clientMessageId was used for another message' },
+      response: [201, ChatMessage],
+      errors: { 422: 'when the clientMessageId was used for another message' },
       run: async ({ caller, params, body }) =>
         (await messages.send(caller, params.id, body.body, body.clientMessageId)).message,
     }),
@@ -149,7 +149,7 @@ function logEndpoints({ queries, messages }: SessionRouteParts): Endpoint[] {
       access: {},
       params: idParams('session'),
       query: AfterSeq,
-      answer: [200, EventList],
+      response: [200, EventList],
       run: async ({ caller, params, query }) => {
         await queries.parties(caller, params.id)
         return { events: await queries.events(params.id, query.after, query.limit) }

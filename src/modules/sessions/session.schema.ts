@@ -67,9 +67,9 @@ const sessionFilter = {
     .meta({ description: 'Created before this time.', examples: ['2026-12-01T00:00:00Z'] })
     .optional(),
 }
-const inOrder = ({ from, to }: { from?: string | undefined; to?: string | undefined }) =>
+const isDateRangeValid = ({ from, to }: { from?: string | undefined; to?: string | undefined }) =>
   !from || !to || Date.parse(from) < Date.parse(to)
-const outOfOrder = { path: ['to'], message: 'must be later than from' }
+const dateRangeError = { path: ['to'], message: 'must be later than from' }
 
 /** Query of GET /api/sessions. A limit over 100 is refused: clamping would make page loops skip rows unseen. */
 export const ListSessions = z
@@ -78,11 +78,11 @@ export const ListSessions = z
     limit: queryInteger(1, 100).default(50),
     offset: queryInteger(0, 10_000_000).default(0),
   })
-  .refine(inOrder, outOfOrder)
+  .refine(isDateRangeValid, dateRangeError)
 export type ListSessions = z.infer<typeof ListSessions>
 
 /** Body of PATCH /api/sessions/{id}. */
-export const ActOnSession = z.strictObject({ action: SessionAction, reason: ActionReason.optional() })
+export const PerformSessionAction = z.strictObject({ action: SessionAction, reason: ActionReason.optional() })
 
 /** Body of POST /api/sessions/{id}/extend: at most a working day at a time. */
 export const ExtendSession = z
@@ -127,7 +127,7 @@ export const ExportSessions = z
     description: 'Which of your sessions to export, and how.',
     examples: [{ format: 'csv', from: '2026-11-01T00:00:00Z', to: '2026-12-01T00:00:00Z' }],
   })
-  .refine(inOrder, outOfOrder)
+  .refine(isDateRangeValid, dateRangeError)
 export type ExportSessions = z.output<typeof ExportSessions>
 
 /** Query of the two logs: entries after a number, oldest first. */

@@ -5,7 +5,7 @@ import type { Tables } from '../../core/database/tables.ts'
 import type { Caller } from '../../core/http/endpoint.ts'
 import { plannedEndOf } from './booking.service.ts'
 import { percentile } from './control/latency-histogram.ts'
-import type { SessionDetail, SessionView } from './session-records.ts'
+import type { SessionDetail, SessionView } from './session-view.schema.ts'
 import { clearableBy } from './stop-authority.ts'
 
 const MS_PER_MINUTE = 60_000
@@ -81,7 +81,7 @@ export function sessionView(row: ListedSession, viewerId: string, now: Date): Se
 
 export function sessionDetail(row: SessionDetailRow, viewer: Viewer, now: Date): SessionDetail {
   const viewerId = viewer.userId
-  const presentPauseMs = row.paused_at === null ? 0 : now.getTime() - row.paused_at.getTime()
+  const currentPauseMs = row.paused_at === null ? 0 : now.getTime() - row.paused_at.getTime()
   const view = sessionView(row, viewerId, now)
   const details = {
     operator_id: row.operator_id,
@@ -92,7 +92,7 @@ export function sessionDetail(row: SessionDetailRow, viewer: Viewer, now: Date):
     scheduled_for: iso(row.scheduled_for),
     planned_minutes: row.planned_minutes,
     planned_end: iso(plannedEndOf(row)),
-    paused_seconds: Math.floor((row.paused_ms + Math.max(0, presentPauseMs)) / 1_000),
+    paused_seconds: Math.floor((row.paused_ms + Math.max(0, currentPauseMs)) / 1_000),
     pause_reason: row.pause_reason,
     rating_comment: row.rating_comment,
     end_reason: row.end_reason,
@@ -111,8 +111,8 @@ export function sessionDetail(row: SessionDetailRow, viewer: Viewer, now: Date):
 /** Whoever has driven a robot once does not look through its camera for good. */
 function streamUrl(row: SessionDetailRow, viewerId: string): string | null {
   const isOpen = row.status === 'ACTIVE' || row.status === 'PAUSED'
-  const mayLook = isOpen || row.operator_id !== viewerId || row.client_id === viewerId
-  return mayLook && row.stream_url !== '' ? row.stream_url : null
+  const mayViewStream = isOpen || row.operator_id !== viewerId || row.client_id === viewerId
+  return mayViewStream && row.stream_url !== '' ? row.stream_url : null
 }
 
 /** ACTIVE time without outages, the stretch that is running included. */
@@ -123,16 +123,16 @@ function billableMs(row: SessionRow, now: Date): number {
 }
 
 /** The buckets are coarser than a tenth of a millisecond, so more digits would say nothing. */
-const tenths = (ms: number | undefined) => (ms === undefined ? null : Math.round(ms * 10) / 10)
+const roundToTenths = (ms: number | undefined) => (ms === undefined ? null : Math.round(ms * 10) / 10)
 
 function latencyView(row: SessionDetailRow): SessionDetail['latency'] {
   const { latency_buckets: buckets, latency_max_ms: maxMs } = row
   if (buckets === null || maxMs === null) return null
   const p50 = percentile(buckets, 0.5, maxMs)
   return {
-    p50_ms: tenths(p50),
-    p95_ms: tenths(percentile(buckets, 0.95, maxMs)),
-    max_ms: tenths(p50 === undefined ? undefined : maxMs),
+    p50_ms: roundToTenths(p50),
+    p95_ms: roundToTenths(percentile(buckets, 0.95, maxMs)),
+    max_ms: roundToTenths(p50 === undefined ? undefined : maxMs),
     frames: row.latency_frames ?? 0,
     dropped: row.latency_dropped ?? 0,
   }

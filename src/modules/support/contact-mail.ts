@@ -1,9 +1,9 @@
 import { needsSmtpUtf8 } from '../../core/http/email-address.ts'
 import type { Mail } from '../../core/mail/mailer.ts'
-import type { ContactRow } from './contact-claims.ts'
+import type { ContactRow } from './contact-queue.ts'
 
 /** How a mail server begins its refusal of a whole message. */
-const REFUSAL = /\b5\d\d[ -]/
+const SMTP_REJECTION = /\b5\d\d[ -]/
 
 /**
  * Returns the mail that brings a contact message to those who answer. It is the same at every attempt, with one
@@ -12,7 +12,7 @@ const REFUSAL = /\b5\d\d[ -]/
  */
 export function contactMail(message: ContactRow, to: string, domain: string): Mail {
   const { id, name, email, category, subject, last_error } = message
-  const withoutReplyTo = needsSmtpUtf8(email) && REFUSAL.test(last_error ?? '')
+  const withoutReplyTo = needsSmtpUtf8(email) && SMTP_REJECTION.test(last_error ?? '')
   return {
     to,
     ...(!withoutReplyTo && { replyTo: { name, address: email } }),

@@ -14,7 +14,7 @@ export function contactEndpoints({ contact }: { contact: Contact }): Endpoint[] 
       summary: 'Submits a contact form message: it is stored, then delivered by e-mail',
       access: 'public',
       body: SendContact,
-      answer: [201, ContactReceipt],
+      response: [201, ContactReceipt],
       run: async ({ body }) => {
         const { id, delivered } = await contact.submit(body)
         return { success: true, message: delivered ? DELIVERED : STORED, id, stored: true, delivered }

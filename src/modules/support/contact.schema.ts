@@ -1,7 +1,7 @@
 import { idOf } from '@wheelhouse/protocol'
 import { z } from 'zod'
 import { email } from '../../core/http/email-address.ts'
-import { filledProse, line, timestamp } from '../../core/http/fields.ts'
+import { line, nonEmptyProse, timestamp } from '../../core/http/fields.ts'
 
 export const ContactCategory = z
   .enum([
@@ -32,7 +32,7 @@ export const SendContact = z
     email: email.meta(examples.email),
     category: ContactCategory,
     subject: line(200).meta(examples.subject),
-    message: filledProse(10_000).meta(examples.message),
+    message: nonEmptyProse(10_000).meta(examples.message),
   })
   .meta({ id: 'ContactMessage', description: 'What a visitor writes in the contact form.' })
 export type SendContact = z.infer<typeof SendContact>

@@ -4,8 +4,8 @@ import { type Endpoint, endpoint } from '../../core/http/endpoint.ts'
 import { RequestRobot, RobotRequestReceipt } from './robot-request.schema.ts'
 
 /** Wishes for robot types that are not supported yet. */
-export function robotRequestEndpoints(parts: { transact: Transact; now: () => Date }): Endpoint[] {
-  const { transact, now } = parts
+export function robotRequestEndpoints(deps: { transact: Transact; now: () => Date }): Endpoint[] {
+  const { transact, now } = deps
   return [
     endpoint({
       method: 'post',
@@ -13,7 +13,7 @@ export function robotRequestEndpoints(parts: { transact: Transact; now: () => Da
       summary: 'Requests support for a robot type that is not on the platform yet',
       access: 'public',
       body: RequestRobot,
-      answer: [201, RobotRequestReceipt],
+      response: [201, RobotRequestReceipt],
       run: async ({ body }) => {
         const id = randomUUID()
         await transact((tx) =>

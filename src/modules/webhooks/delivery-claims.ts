@@ -4,13 +4,13 @@ import type { Transact } from '../../core/events/transactor.ts'
 import type { DeliveryRow, WebhookRow } from './webhook.view.ts'
 
 /** A webhook that its holder, and nobody else, delivers to. */
-export interface Held {
+export interface ClaimedWebhook {
   readonly id: string
   readonly claim: string
   /** Attempts in a row that had not arrived. */
   readonly failures: number
 }
-export interface Work {
+export interface DeliveryJob {
   readonly webhook: WebhookRow
   readonly delivery: DeliveryRow
 }
@@ -22,18 +22,18 @@ const LEASE_MS = 45_000
  * Webhooks as a queue: whoever holds one delivers what is due there, one after another, so that each receiver is called
  * once at a time and in order. A holder that dies loses its claim after a while; what it had in hand is due as before.
  */
-export function createDeliveryClaims(parts: {
+export function createDeliveryClaims(deps: {
   db: Db
   transact: Transact
   now: () => Date
   leaseMs?: number
 }) {
-  const { db, transact, now, leaseMs = LEASE_MS } = parts
+  const { db, transact, now, leaseMs = LEASE_MS } = deps
   const leaseEnd = sql<Date>`now() + ${leaseMs} * interval '1 millisecond'`
 
   return {
     /** Claims the webhook that has been due for longest; with `healthyOnly`, of those whose last attempt arrived. */
-    async take(healthyOnly: boolean): Promise<Held | undefined> {
+    async claimNext(healthyOnly: boolean): Promise<ClaimedWebhook | undefined> {
       const at = now()
       const taken = await db
         .updateTable('webhooks')
@@ -55,11 +55,11 @@ export function createDeliveryClaims(parts: {
         )
         .returning(['id', 'claim', 'failures'])
         .executeTakeFirst()
-      return taken as Held | undefined
+      return taken as ClaimedWebhook | undefined
     },
 
     /** Renews the claim and begins the next attempt that is due; undefined when there is none, or the claim is lost. */
-    async next({ id, claim }: Held): Promise<Work | undefined> {
+    async next({ id, claim }: ClaimedWebhook): Promise<DeliveryJob | undefined> {
       const webhook = await db
         .updateTable('webhooks')
         .set({ claimed_until: leaseEnd })
@@ -91,7 +91,7 @@ export function createDeliveryClaims(parts: {
     },
 
     /** Takes back the beginning of an attempt that was not carried out. */
-    takeBack: ({ delivery }: Work) =>
+    revertAttempt: ({ delivery }: DeliveryJob) =>
       db
         .updateTable('webhook_deliveries')
         .set((eb) => ({ attempts: eb('attempts', '-', 1) }))
@@ -103,16 +103,16 @@ export function createDeliveryClaims(parts: {
      * Gives a webhook back. It goes behind all that are due by now, however much waits for it. Its row is locked before
      * what waits is looked at, so that nothing that is being added is overlooked.
      */
-    release: ({ id, claim }: Held) =>
+    release: ({ id, claim }: ClaimedWebhook) =>
       transact(async ({ db: trx }) => {
-        const held = await trx
+        const claimed = await trx
           .selectFrom('webhooks')
           .select('enabled')
           .where('id', '=', id)
           .where('claim', '=', claim)
           .forNoKeyUpdate()
           .executeTakeFirst()
-        if (!held) return
+        if (!claimed) return
         const { next } = await trx
           .selectFrom('webhook_deliveries')
           .select((eb) => eb.fn.min('next_attempt_at').as('next'))
@@ -123,7 +123,7 @@ export function createDeliveryClaims(parts: {
         const due = next && next < at ? at : next
         await trx
           .updateTable('webhooks')
-          .set({ claim: null, claimed_until: null, due_at: held.enabled ? due : null })
+          .set({ claim: null, claimed_until: null, due_at: claimed.enabled ? due : null })
           .where('id', '=', id)
           .execute()
       }),

@@ -24,15 +24,15 @@ export interface Attempt {
   readonly retryAfterMs?: number
 }
 
-interface Answer {
+interface ReceiverResponse {
   readonly status: number
   readonly headers: IncomingHttpHeaders
   readonly excerpt: string
 }
 
-class NoAnswer extends Error {}
+class NoResponseError extends Error {}
 
-export interface RequestParts {
+export interface RequesterOptions {
   readonly targets: Targets
   /** Shorter ones are for tests. */
   readonly limitMs?: number
@@ -45,7 +45,7 @@ export interface RequestParts {
  * Sends one message to one URL: to an address that was checked just before, over a connection of its own, by no proxy
  * and through no redirect. The answer is read up to a bound, in a bounded time.
  */
-export function createRequester({ targets, limitMs = LIMIT_MS, ca, now }: RequestParts) {
+export function createRequester({ targets, limitMs = LIMIT_MS, ca, now }: RequesterOptions) {
   return {
     async post(
       url: string,
@@ -59,8 +59,8 @@ export function createRequester({ targets, limitMs = LIMIT_MS, ca, now }: Reques
       })
       try {
         const target = await targets.check(url)
-        const leftMs = Math.max(limitMs - (performance.now() - startedAt), 1)
-        const { status, headers, excerpt } = await send(target, message, { leftMs, stop, ca })
+        const remainingMs = Math.max(limitMs - (performance.now() - startedAt), 1)
+        const { status, headers, excerpt } = await send(target, message, { remainingMs, stop, ca })
         if (status >= 200 && status < 300) return done({ outcome: 'delivered', status, excerpt })
         const error = status < 400 ? 'Redirects are not followed' : `The receiver answered ${status}`
         const retryAfterMs = [429, 503].includes(status) ? retryAfter(headers, now()) : undefined
@@ -79,8 +79,8 @@ export type Requester = ReturnType<typeof createRequester>
 function send(
   { url, addresses }: Target,
   { headers, body }: { headers: Record<string, string>; body: string },
-  { leftMs, stop, ca }: { leftMs: number; stop: AbortSignal; ca: string | undefined },
-): Promise<Answer> {
+  { remainingMs, stop, ca }: { remainingMs: number; stop: AbortSignal; ca: string | undefined },
+): Promise<ReceiverResponse> {
   return new Promise((resolve, reject) => {
     const request = (url.protocol === 'https:' ? httpsRequest : httpRequest)(url, {
       method: 'POST',
@@ -99,23 +99,23 @@ function send(
       request.destroy()
     }
     const timer = setTimeout(
-      () => settle(new NoAnswer(`No answer within ${Math.ceil(leftMs / 1_000)} s`)),
-      leftMs,
+      () => settle(new NoResponseError(`No answer within ${Math.ceil(remainingMs / 1_000)} s`)),
+      remainingMs,
     )
-    const onStop = () => settle(new NoAnswer('The platform was stopping'))
+    const onStop = () => settle(new NoResponseError('The platform was stopping'))
     stop.addEventListener('abort', onStop, { once: true })
     request.on('error', settle)
-    request.on('close', () => settle(new NoAnswer('The connection was closed without an answer')))
+    request.on('close', () => settle(new NoResponseError('The connection was closed without an answer')))
     request.on('response', (response) => {
-      const got = { response, chunks: [] as Buffer[], bytes: 0 }
-      answer = got
+      const received = { response, chunks: [] as Buffer[], bytes: 0 }
+      answer = received
       response.on('error', settle)
       response.on('data', (chunk: Buffer) => {
-        got.chunks.push(chunk.subarray(0, MAX_READ_BYTES - got.bytes))
-        got.bytes += chunk.length
-        if (got.bytes >= MAX_READ_BYTES) settle(new NoAnswer('enough was read'))
+        received.chunks.push(chunk.subarray(0, MAX_READ_BYTES - received.bytes))
+        received.bytes += chunk.length
+        if (received.bytes >= MAX_READ_BYTES) settle(new NoResponseError('enough was read'))
       })
-      response.on('end', () => settle(new NoAnswer('all was read')))
+      response.on('end', () => settle(new NoResponseError('all was read')))
     })
     request.end(body)
   })
@@ -130,7 +130,7 @@ const pinnedTo =
     else callback(null, first.address, first.family)
   }
 
-function read(response: IncomingMessage, chunks: readonly Buffer[]): Answer {
+function read(response: IncomingMessage, chunks: readonly Buffer[]): ReceiverResponse {
   const text = Buffer.concat(chunks).toString('utf8')
   const printable = text.replace(/(?![\n\t])\p{Cc}/gu, '').toWellFormed()
   return {
@@ -157,7 +157,7 @@ const reasons: Readonly<Record<string, string>> = {
 
 /** In a few words; what libraries say may name addresses. */
 function reasonOf(cause: unknown): string {
-  if (cause instanceof NoAnswer) return cause.message
+  if (cause instanceof NoResponseError) return cause.message
   const code = cause instanceof Error && 'code' in cause ? String(cause.code) : ''
   return reasons[code] ?? `The request failed${/^\w{1,60}$/.test(code) ? ` (${code})` : ''}`
 }

@@ -1,7 +1,7 @@
 /** Before the second attempt, the third and so on: what the Standard Webhooks specification suggests, about three days. */
 const DELAYS_SECONDS = [5, 300, 1_800, 7_200, 18_000, 36_000, 50_400, 72_000, 86_400]
 /** Deliveries that failed together are not all tried again together. */
-const SPREAD = 0.2
+const JITTER = 0.2
 const LONGEST_RETRY_AFTER_MS = 24 * 3_600_000
 
 /** A receiver that has just failed is left alone for a moment, longer each time. */
@@ -27,7 +27,7 @@ export function retryDelayMs(
 ): number | undefined {
   const seconds = DELAYS_SECONDS[attempts - 1]
   if (seconds === undefined) return undefined
-  const planned = Math.round(seconds * 1_000 * (1 + random() * SPREAD))
+  const planned = Math.round(seconds * 1_000 * (1 + random() * JITTER))
   return Math.max(planned, Math.min(retryAfterMs ?? 0, LONGEST_RETRY_AFTER_MS))
 }
 
@@ -36,6 +36,6 @@ export function retryDelayMs(
  * @param failures attempts in a row that did not arrive, at least 1
  */
 export function pauseMs(failures: number, retryAfterMs: number | undefined): number {
-  const growing = Math.min(FIRST_PAUSE_MS * 2 ** Math.min(failures - 1, 10), LONGEST_PAUSE_MS)
-  return Math.max(growing, Math.min(retryAfterMs ?? 0, LONGEST_ASKED_PAUSE_MS))
+  const backoffMs = Math.min(FIRST_PAUSE_MS * 2 ** Math.min(failures - 1, 10), LONGEST_PAUSE_MS)
+  return Math.max(backoffMs, Math.min(retryAfterMs ?? 0, LONGEST_ASKED_PAUSE_MS))
 }

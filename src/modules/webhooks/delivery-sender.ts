@@ -1,9 +1,9 @@
 import { setTimeout as delay } from 'node:timers/promises'
-import { alone } from '../../core/concurrency/async.ts'
+import { singleFlight } from '../../core/concurrency/concurrency.ts'
 import type { Log } from '../../core/log.ts'
 import type { Secrets } from '../../core/secrets.ts'
-import type { DeliveryClaims, Held, Work } from './delivery-claims.ts'
-import type { RecordAttempt } from './delivery-records.ts'
+import type { RecordAttempt } from './attempt-recorder.ts'
+import type { ClaimedWebhook, DeliveryClaims, DeliveryJob } from './delivery-claims.ts'
 import type { Attempt, Requester } from './delivery-request.ts'
 import { SECRET_PURPOSE } from './webhook.service.ts'
 import { deliveredEvent, type WebhookRow } from './webhook.view.ts'
@@ -16,7 +16,7 @@ const FAILING_LANES = LANES / 3
 /** What one webhook gets before it is the next one's turn. */
 const SLICE_DELIVERIES = 20
 const SLICE_MS = 10_000
-const RECORD_AGAIN_MS = 250
+const RECORD_RETRY_MS = 250
 /** What attempts in hand get when the process ends. */
 const STOP_GRACE_MS = 2_000
 
@@ -25,7 +25,7 @@ const STOP_GRACE_MS = 2_000
  * round among all that are due. No transaction is open during an attempt, and its outcome is recorded until it is
  * recorded: what is sent but not recorded arrives twice.
  */
-export function createWebhookSender(parts: {
+export function createWebhookSender(deps: {
   claims: DeliveryClaims
   requester: Requester
   record: RecordAttempt
@@ -34,11 +34,11 @@ export function createWebhookSender(parts: {
   now: () => Date
   observe: (outcome: Attempt['outcome']) => void
 }) {
-  const { claims, requester, record, secrets, log, now, observe } = parts
+  const { claims, requester, record, secrets, log, now, observe } = deps
   const stopping = new AbortController()
   /** Ends attempts. */
   const aborting = new AbortController()
-  const lanes = new Map<Held, Promise<void>>()
+  const lanes = new Map<ClaimedWebhook, Promise<void>>()
 
   /** The secrets that sign now, the newest first. */
   function secretsOf(webhook: WebhookRow): string[] | undefined {
@@ -50,7 +50,7 @@ export function createWebhookSender(parts: {
     return older === undefined ? [newest] : [newest, older]
   }
 
-  async function attempt({ webhook, delivery }: Work): Promise<Attempt> {
+  async function attempt({ webhook, delivery }: DeliveryJob): Promise<Attempt> {
     const keys = secretsOf(webhook)
     if (!keys) {
       return { outcome: 'refused', durationMs: 0, error: 'The secret cannot be read any more: rotate it' }
@@ -67,63 +67,67 @@ export function createWebhookSender(parts: {
     return await requester.post(webhook.url, { headers, body }, aborting.signal)
   }
 
-  async function recordForSure(work: Work, done: Attempt): Promise<void> {
+  async function recordWithRetry(job: DeliveryJob, done: Attempt): Promise<void> {
     for (;;) {
       try {
-        return await record(work, done)
+        return await record(job, done)
       } catch (cause) {
-        const about = { err: cause, deliveryId: work.delivery.id, outcome: done.outcome }
+        const logFields = { err: cause, deliveryId: job.delivery.id, outcome: done.outcome }
         if (stopping.signal.aborted) {
-          return log.warn(about, 'the outcome of a delivery was not recorded: it is sent again')
+          return log.warn(logFields, 'the outcome of a delivery was not recorded: it is sent again')
         }
-        log.warn(about, 'the outcome of a delivery cannot be recorded yet')
-        await delay(RECORD_AGAIN_MS, undefined, { signal: stopping.signal }).catch(() => {})
+        log.warn(logFields, 'the outcome of a delivery cannot be recorded yet')
+        await delay(RECORD_RETRY_MS, undefined, { signal: stopping.signal }).catch(() => {})
       }
     }
   }
 
-  async function serve(held: Held): Promise<void> {
+  async function serve(claimed: ClaimedWebhook): Promise<void> {
     const untilMs = performance.now() + SLICE_MS
-    for (let n = 0; n < SLICE_DELIVERIES && performance.now() < untilMs && !stopping.signal.aborted; n++) {
-      const work = await claims.next(held)
-      if (!work) return
-      const done = await attempt(work)
-      if (done.outcome === 'stopped') return void (await claims.takeBack(work))
+    for (
+      let count = 0;
+      count < SLICE_DELIVERIES && performance.now() < untilMs && !stopping.signal.aborted;
+      count++
+    ) {
+      const job = await claims.next(claimed)
+      if (!job) return
+      const done = await attempt(job)
+      if (done.outcome === 'stopped') return void (await claims.revertAttempt(job))
       observe(done.outcome)
-      await recordForSure(work, done)
+      await recordWithRetry(job, done)
       if (done.outcome !== 'delivered') return
     }
   }
 
   /** When giving back fails, the claim ends by itself. */
-  async function lane(held: Held): Promise<void> {
+  async function lane(claimed: ClaimedWebhook): Promise<void> {
     try {
-      await serve(held).finally(() => claims.release(held))
+      await serve(claimed).finally(() => claims.release(claimed))
     } catch (cause) {
-      log.warn({ err: cause, webhookId: held.id }, 'a webhook is not served for the moment')
+      log.warn({ err: cause, webhookId: claimed.id }, 'a webhook is not served for the moment')
     }
-    lanes.delete(held)
-    if (!stopping.signal.aborted) await topUp().catch(() => {}) // the job tells of it a moment later
+    lanes.delete(claimed)
+    if (!stopping.signal.aborted) await fillLanes().catch(() => {}) // the job tells of it a moment later
   }
 
   /** Fills the lanes that are free with webhooks that are due. Does not wait for them. */
-  const topUp = alone(async () => {
+  const fillLanes = singleFlight(async () => {
     while (!stopping.signal.aborted && lanes.size < LANES) {
       const failing = [...lanes.keys()].filter(({ failures }) => failures > 0).length
-      const held = await claims.take(failing >= FAILING_LANES)
-      if (!held) return
-      lanes.set(held, lane(held))
+      const claimed = await claims.claimNext(failing >= FAILING_LANES)
+      if (!claimed) return
+      lanes.set(claimed, lane(claimed))
     }
   })
 
   return {
-    run: topUp,
+    run: fillLanes,
 
     /** Ends what is being sent, in a few seconds, and takes nothing more. */
     async close(): Promise<void> {
       stopping.abort()
       const timer = setTimeout(() => aborting.abort(), STOP_GRACE_MS)
-      await topUp().catch(() => {})
+      await fillLanes().catch(() => {})
       while (lanes.size > 0) await Promise.allSettled(lanes.values())
       clearTimeout(timer)
     },

@@ -4,7 +4,7 @@ import { sql } from 'kysely'
 import type { Db } from '../../core/database/tables.ts'
 import { conflict, notFound } from '../../core/errors/errors.ts'
 import type { Transact, Tx } from '../../core/events/transactor.ts'
-import { takesSql } from './filters.ts'
+import { filterMatchesSql } from './event-filter-sql.ts'
 import type { DeliveryStatus } from './webhook.entity.ts'
 import { lockWebhook } from './webhook.service.ts'
 import type { DeliveryRow, WebhookRow } from './webhook.view.ts'
@@ -21,8 +21,8 @@ interface Page {
 }
 
 /** What has been sent to a webhook and what is to be: the log, tests, and doing it again. */
-export function createDeliveries(parts: { db: Db; transact: Transact; now: () => Date }) {
-  const { db, transact, now } = parts
+export function createDeliveries(deps: { db: Db; transact: Transact; now: () => Date }) {
+  const { db, transact, now } = deps
 
   const ofUser = (userId: string, webhookId: string) =>
     db
@@ -49,13 +49,19 @@ export function createDeliveries(parts: { db: Db; transact: Transact; now: () =>
     const row = await tx.db
       .insertInto('webhook_deliveries')
       .values({
-        ...{ id: randomUUID(), webhook_id: webhook.id, created_at: at, next_attempt_at: at },
-        ...{ event_id: event.event_id, seq: event.seq, type: event.type },
-        ...{ data: event.data, occurred_at: event.occurred_at },
+        id: randomUUID(),
+        webhook_id: webhook.id,
+        created_at: at,
+        next_attempt_at: at,
+        event_id: event.event_id,
+        seq: event.seq,
+        type: event.type,
+        data: event.data,
+        occurred_at: event.occurred_at,
       })
       .returningAll()
       .executeTakeFirstOrThrow()
-    await makeDue(tx, webhook.id, at)
+    await markDue(tx, webhook.id, at)
     return row
   }
 
@@ -99,7 +105,11 @@ export function createDeliveries(parts: { db: Db; transact: Transact; now: () =>
           throw conflict(`${TEST_LIMIT} tests are waiting already. Try again when they have been sent.`)
         const data = { webhook_id: webhookId }
         return await queue(tx, webhook, {
-          ...{ event_id: randomUUID(), seq: null, type: TEST_EVENT_TYPE, data, occurred_at: now() },
+          event_id: randomUUID(),
+          seq: null,
+          type: TEST_EVENT_TYPE,
+          data,
+          occurred_at: now(),
         })
       }),
 
@@ -138,20 +148,20 @@ export function createDeliveries(parts: { db: Db; transact: Transact; now: () =>
             ${at}::timestamptz, ${at}::timestamptz
           from user_events e
           where e.user_id = ${userId} and e.created_at >= ${since}::timestamptz
-            and ${takesSql(sql`${webhook.types}::text[]`, sql`e.type`)}
+            and ${filterMatchesSql(sql`${webhook.types}::text[]`, sql`e.type`)}
             and not exists (
               select from webhook_deliveries d
               where d.webhook_id = ${webhookId} and d.event_id = e.id and d.status in ('PENDING', 'DELIVERED'))
           order by e.seq limit ${REPLAY_LIMIT}
           returning number`.execute(tx.db)
-        if (rows.length > 0) await makeDue(tx, webhookId, at)
+        if (rows.length > 0) await markDue(tx, webhookId, at)
         return { replayed: rows.length, more: rows.length === REPLAY_LIMIT }
       }),
   }
 }
 export type Deliveries = ReturnType<typeof createDeliveries>
 
-const makeDue = (tx: Tx, webhookId: string, at: Date) =>
+const markDue = (tx: Tx, webhookId: string, at: Date) =>
   tx.db
     .updateTable('webhooks')
     .set({ due_at: sql<Date>`least(due_at, ${at}::timestamptz)` })

@@ -1,6 +1,6 @@
 import { sql } from 'kysely'
 import type { Tx } from '../../core/events/transactor.ts'
-import { takesSql } from './filters.ts'
+import { filterMatchesSql } from './event-filter-sql.ts'
 
 /** A user's events that have just been stored: all with a higher number than `before`. */
 export interface StoredRange {
@@ -32,7 +32,7 @@ export async function addDeliveries(tx: Tx, stored: readonly StoredRange[], at: 
       from unnest(${users}::uuid[], ${stored.map(({ before }) => before)}::bigint[]) as s (user_id, before)
         join user_events e on e.user_id = s.user_id and e.seq > s.before
         join webhooks w on w.user_id = e.user_id and w.id = any(${ids}::uuid[])
-      where ${takesSql(sql`w.types`, sql`e.type`)}
+      where ${filterMatchesSql(sql`w.types`, sql`e.type`)}
       order by e.seq
       returning webhook_id
     )

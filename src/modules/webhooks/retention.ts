@@ -13,17 +13,17 @@ export const DELIVERIES_WAITING = 50_000
 /** Rows that one statement removes. */
 const BATCH = 5_000
 
-export interface Kept {
+export interface RetentionLimits {
   readonly eventsPerUser?: number
   readonly deliveriesPerWebhook?: number
   readonly waitingPerWebhook?: number
 }
 
 /** Removes what is too old or too much. Every step is small, conditional, and harmless to repeat. */
-export function createOutboundRetention(parts: { db: Db; now: () => Date; kept?: Kept }) {
-  const { db, now } = parts
-  const { eventsPerUser = EVENTS_KEPT, deliveriesPerWebhook = DELIVERIES_KEPT } = parts.kept ?? {}
-  const { waitingPerWebhook = DELIVERIES_WAITING } = parts.kept ?? {}
+export function createOutboundRetention(deps: { db: Db; now: () => Date; limits?: RetentionLimits }) {
+  const { db, now } = deps
+  const { eventsPerUser = EVENTS_KEPT, deliveriesPerWebhook = DELIVERIES_KEPT } = deps.limits ?? {}
+  const { waitingPerWebhook = DELIVERIES_WAITING } = deps.limits ?? {}
   const before = (ms: number) => new Date(now().getTime() - ms)
 
   /** Always a beginning of the stream, noted with it: whoever comes with an older cursor is told. */
@@ -43,36 +43,36 @@ export function createOutboundRetention(parts: { db: Db; now: () => Date; kept?:
         select user_id, seq from user_events where stored_at < ${before(EVENTS_KEPT_MS)}::timestamptz
         order by stored_at limit ${BATCH}
       ) as old group by user_id`.execute(db)
-    const many = await sql<{ user_id: string; up_to: number }>`
+    const surplus = await sql<{ user_id: string; up_to: number }>`
       select user_id, head - ${eventsPerUser} as up_to from event_streams
       where head - pruned_to > ${eventsPerUser}`.execute(db)
-    for (const { user_id, up_to } of [...old.rows, ...many.rows]) await prune(user_id, up_to)
+    for (const { user_id, up_to } of [...old.rows, ...surplus.rows]) await prune(user_id, up_to)
     if (old.rows.length > 0) await pruneEvents()
   }
 
-  async function forgetDeliveries(): Promise<void> {
+  async function removeOldDeliveries(): Promise<void> {
     const { rows } = await sql`
       delete from webhook_deliveries where number in (
         select number from webhook_deliveries where settled_at < ${before(DELIVERIES_KEPT_MS)}::timestamptz
         order by settled_at limit ${BATCH})
       returning 1`.execute(db)
-    if (rows.length === BATCH) await forgetDeliveries()
+    if (rows.length === BATCH) await removeOldDeliveries()
   }
 
   /** The newest of each webhook stay. What somebody is just working on is left for the next time. */
-  const beyond = (count: number, condition: ReturnType<typeof sql>) => sql`
+  const rowsBeyond = (count: number, condition: ReturnType<typeof sql>) => sql`
     select number from webhook_deliveries where number in (
       select number from (
-        select number, row_number() over (partition by webhook_id order by number desc) as place
+        select number, row_number() over (partition by webhook_id order by number desc) as rank
         from webhook_deliveries where ${condition}
-      ) as ranked where place > ${count} limit ${BATCH})
+      ) as ranked where rank > ${count} limit ${BATCH})
     for update skip locked`
 
   return {
     /** What is too old, and events beyond the bound. */
     async removeOld(): Promise<void> {
       await pruneEvents()
-      await forgetDeliveries()
+      await removeOldDeliveries()
       await sql`
         update webhooks set old_secret = null, old_secret_until = null where id in (
           select id from webhooks where old_secret_until < ${now()}::timestamptz
@@ -83,13 +83,13 @@ export function createOutboundRetention(parts: { db: Db; now: () => Date; kept?:
     async removeSurplus(): Promise<void> {
       await sql`
         delete from webhook_deliveries
-        where number in (${beyond(deliveriesPerWebhook, sql`settled_at is not null`)})`.execute(db)
+        where number in (${rowsBeyond(deliveriesPerWebhook, sql`settled_at is not null`)})`.execute(db)
       await sql`
         update webhook_deliveries
         set status = 'FAILED', settled_at = ${now()}::timestamptz, next_attempt_at = null,
           error = 'too many deliveries were waiting'
         where status = 'PENDING'
-          and number in (${beyond(waitingPerWebhook, sql`status = 'PENDING'`)})`.execute(db)
+          and number in (${rowsBeyond(waitingPerWebhook, sql`status = 'PENDING'`)})`.execute(db)
     },
   }
 }

@@ -1,6 +1,6 @@
 import { Resolver } from 'node:dns/promises'
 import { isIP } from 'node:net'
-import { within } from '../../core/concurrency/async.ts'
+import { withTimeout } from '../../core/concurrency/concurrency.ts'
 import type { AddressPolicy } from './target-address.ts'
 
 const MAX_URL_LENGTH = 2_000
@@ -36,7 +36,7 @@ const notPublic = () => new TargetRefused('its host must have a name that resolv
  * Asks the name servers of the system, and they alone: its other ways of resolving take threads that everything else
  * in the process needs too, as long as somebody's name server likes to keep them.
  */
-const byNameServers: Resolve = async (hostname) => {
+const resolveByNameServers: Resolve = async (hostname) => {
   if (/^(.+\.)?localhost\.?$/i.test(hostname)) return LOOPBACK
   const resolver = new Resolver({ timeout: 2_000, tries: 2 })
   const [four, six] = await Promise.allSettled([resolver.resolve4(hostname), resolver.resolve6(hostname)])
@@ -49,11 +49,11 @@ const byNameServers: Resolve = async (hostname) => {
 }
 
 /** Checks where webhooks are sent to: when they are registered, and again before every attempt. */
-export function createTargets(parts: { policy: AddressPolicy; resolve?: Resolve }) {
-  const { policy, resolve = byNameServers } = parts
+export function createTargets(deps: { policy: AddressPolicy; resolve?: Resolve }) {
+  const { policy, resolve = resolveByNameServers } = deps
 
   /** The form alone; no name is resolved. */
-  function read(text: string): URL {
+  function parseUrl(text: string): URL {
     if (text.length > MAX_URL_LENGTH || !URL.canParse(text)) throw new TargetRefused('must be a URL')
     const url = new URL(text)
     const schemes = policy.allowsPrivate ? ['https:', 'http:'] : ['https:']
@@ -69,7 +69,7 @@ export function createTargets(parts: { policy: AddressPolicy; resolve?: Resolve 
     const literal = hostname.replace(/^\[(.*)\]$/, '$1')
     const family = isIP(literal)
     if (family !== 0) return [{ address: literal, family: family === 6 ? 6 : 4 }]
-    return await within(RESOLVE_LIMIT_MS, 'the name was not resolved in time', resolve(hostname)).catch(
+    return await withTimeout(RESOLVE_LIMIT_MS, 'the name was not resolved in time', resolve(hostname)).catch(
       () => {
         throw notPublic()
       },
@@ -83,7 +83,7 @@ export function createTargets(parts: { policy: AddressPolicy; resolve?: Resolve 
      * @throws TargetRefused
      */
     async check(text: string): Promise<Target> {
-      const url = read(text)
+      const url = parseUrl(text)
       const addresses = await addressesOf(url.hostname)
       const verdicts = new Set(addresses.map(({ address }) => policy.judge(address)))
       if (addresses.length === 0 || verdicts.has('refused')) throw notPublic()

@@ -28,7 +28,7 @@ export const webhookNetworks = (settings: Settings): string[] => [
  */
 export function webhookProblems(settings: Settings): string[] {
   const { WEBHOOK_ALLOWED_NETWORKS = [], WEBHOOK_ALLOW_LOOPBACK, HOST, BASE_URL, TRUST_PROXY } = settings
-  const own = WEBHOOK_ALLOWED_NETWORKS.filter(leadsHere)
+  const own = WEBHOOK_ALLOWED_NETWORKS.filter(coversThisMachine)
   const problems =
     own.length > 0
       ? [
@@ -36,26 +36,28 @@ export function webhookProblems(settings: Settings): string[] {
         ]
       : []
   if (!WEBHOOK_ALLOW_LOOPBACK) return problems
-  const why = 'users of other machines could send requests to the services of this one'
+  const reason = 'users of other machines could send requests to the services of this one'
   if (TRUST_PROXY > 0)
-    problems.push(`WEBHOOK_ALLOW_LOOPBACK cannot be on behind a proxy (TRUST_PROXY): ${why}`)
+    problems.push(`WEBHOOK_ALLOW_LOOPBACK cannot be on behind a proxy (TRUST_PROXY): ${reason}`)
   if (HOST !== undefined && !isLoopback(HOST)) {
-    problems.push(`WEBHOOK_ALLOW_LOOPBACK cannot be on with HOST=${HOST}, where others can connect: ${why}`)
+    problems.push(
+      `WEBHOOK_ALLOW_LOOPBACK cannot be on with HOST=${HOST}, where others can connect: ${reason}`,
+    )
   }
   if (BASE_URL !== undefined && !isLoopback(new URL(BASE_URL).hostname)) {
-    problems.push(`WEBHOOK_ALLOW_LOOPBACK cannot be on with a public BASE_URL (${BASE_URL}): ${why}`)
+    problems.push(`WEBHOOK_ALLOW_LOOPBACK cannot be on with a public BASE_URL (${BASE_URL}): ${reason}`)
   }
   return problems
 }
 
 /** Whether a network holds an address of this machine. */
-function leadsHere(text: string): boolean {
+function coversThisMachine(text: string): boolean {
   const network = parseNetwork(text)
   return network !== undefined && OWN_NETWORKS.some((own) => overlap(network, parseNetwork(own) as Network))
 }
 
 /** Of two networks that overlap, one holds the other's address. */
-function overlap([one, oneBits]: Network, [other, otherBits]: Network): boolean {
-  if (one.kind() !== other.kind()) return false
-  return one.match(other as never, Math.min(oneBits, otherBits))
+function overlap([left, leftBits]: Network, [right, rightBits]: Network): boolean {
+  if (left.kind() !== right.kind()) return false
+  return left.match(right as never, Math.min(leftBits, rightBits))
 }

@@ -20,17 +20,17 @@ const WEBHOOKS = '/api/webhooks'
 const DELIVERIES = `${WEBHOOKS}/{id}/deliveries`
 
 const deliveryParams = z.strictObject({ id: idOf('webhook'), delivery_id: idOf('delivery') })
-const off = 'when the webhook is disabled'
+const disabledConflict = 'when the webhook is disabled'
 
-interface Parts {
+interface WebhookRouteDeps {
   readonly webhooks: Webhooks
   readonly deliveries: Deliveries
   readonly now: () => Date
 }
 
 /** A user's webhooks. */
-export function webhookEndpoints(parts: Parts): Endpoint[] {
-  const { webhooks, now } = parts
+export function webhookEndpoints(deps: WebhookRouteDeps): Endpoint[] {
+  const { webhooks, now } = deps
   const view = (row: Parameters<typeof webhookView>[0]) => webhookView(row, now())
   return [
     endpoint({
@@ -38,7 +38,7 @@ export function webhookEndpoints(parts: Parts): Endpoint[] {
       path: WEBHOOKS,
       summary: 'Lists your webhooks, newest first',
       access: {},
-      answer: [200, z.object({ webhooks: z.array(WebhookView) })],
+      response: [200, z.object({ webhooks: z.array(WebhookView) })],
       run: async ({ caller }) => ({ webhooks: (await webhooks.list(caller.userId)).map(view) }),
     }),
     endpoint({
@@ -47,8 +47,8 @@ export function webhookEndpoints(parts: Parts): Endpoint[] {
       summary: 'Registers a webhook; the answer shows its secret this once',
       access: {},
       body: CreateWebhook,
-      answer: [201, WebhookWithSecret],
-      refusals: { 409: 'when there are as many webhooks as an account may have' },
+      response: [201, WebhookWithSecret],
+      errors: { 409: 'when there are as many webhooks as an account may have' },
       run: async ({ caller, body }) => {
         const { row, secret } = await webhooks.create(caller.userId, body)
         return { ...view(row), secret }
@@ -60,7 +60,7 @@ export function webhookEndpoints(parts: Parts): Endpoint[] {
       summary: 'Returns one of your webhooks',
       access: {},
       params: idParams('webhook'),
-      answer: [200, WebhookView],
+      response: [200, WebhookView],
       run: async ({ caller, params }) => view(await webhooks.get(caller.userId, params.id)),
     }),
     endpoint({
@@ -70,7 +70,7 @@ export function webhookEndpoints(parts: Parts): Endpoint[] {
       access: {},
       params: idParams('webhook'),
       body: UpdateWebhook,
-      answer: [200, WebhookView],
+      response: [200, WebhookView],
       run: async ({ caller, params, body }) => view(await webhooks.update(caller.userId, params.id, body)),
     }),
     endpoint({
@@ -79,7 +79,7 @@ export function webhookEndpoints(parts: Parts): Endpoint[] {
       summary: 'Removes a webhook and the log of its deliveries',
       access: {},
       params: idParams('webhook'),
-      answer: [204],
+      response: [204],
       run: async ({ caller, params }) => webhooks.remove(caller.userId, params.id),
     }),
     endpoint({
@@ -89,18 +89,18 @@ export function webhookEndpoints(parts: Parts): Endpoint[] {
       access: {},
       params: idParams('webhook'),
       body: RotateSecret,
-      answer: [200, WebhookWithSecret],
+      response: [200, WebhookWithSecret],
       run: async ({ caller, params, body }) => {
         const { row, secret } = await webhooks.rotate(caller.userId, params.id, body.keep_old)
         return { ...view(row), secret }
       },
     }),
-    ...deliveryEndpoints(parts),
+    ...deliveryEndpoints(deps),
   ]
 }
 
 /** What has been sent to a webhook, and sending more. */
-function deliveryEndpoints({ webhooks, deliveries }: Parts): Endpoint[] {
+function deliveryEndpoints({ webhooks, deliveries }: WebhookRouteDeps): Endpoint[] {
   return [
     endpoint({
       method: 'post',
@@ -108,8 +108,8 @@ function deliveryEndpoints({ webhooks, deliveries }: Parts): Endpoint[] {
       summary: 'Sends a test event to a webhook',
       access: {},
       params: idParams('webhook'),
-      answer: [202, DeliveryView],
-      refusals: { 409: `${off}, or several tests are waiting already` },
+      response: [202, DeliveryView],
+      errors: { 409: `${disabledConflict}, or several tests are waiting already` },
       run: async ({ caller, params }) => deliveryView(await deliveries.test(caller.userId, params.id)),
     }),
     endpoint({
@@ -119,7 +119,7 @@ function deliveryEndpoints({ webhooks, deliveries }: Parts): Endpoint[] {
       access: {},
       params: idParams('webhook'),
       body: ReplaySince,
-      answer: [
+      response: [
         202,
         z.object({
           replayed: z
@@ -129,7 +129,7 @@ function deliveryEndpoints({ webhooks, deliveries }: Parts): Endpoint[] {
           more: z.boolean().meta({ description: 'Whether there may be more: ask again.', examples: [false] }),
         }),
       ],
-      refusals: { 409: off },
+      errors: { 409: disabledConflict },
       run: ({ caller, params, body }) => deliveries.replaySince(caller.userId, params.id, body.since),
     }),
     endpoint({
@@ -139,7 +139,7 @@ function deliveryEndpoints({ webhooks, deliveries }: Parts): Endpoint[] {
       access: {},
       params: idParams('webhook'),
       query: DeliveryQuery,
-      answer: [200, z.object({ deliveries: z.array(DeliveryView) })],
+      response: [200, z.object({ deliveries: z.array(DeliveryView) })],
       run: async ({ caller, params, query }) => {
         await webhooks.get(caller.userId, params.id)
         return { deliveries: (await deliveries.list(caller.userId, params.id, query)).map(deliveryView) }
@@ -151,7 +151,7 @@ function deliveryEndpoints({ webhooks, deliveries }: Parts): Endpoint[] {
       summary: 'Returns a delivery with the event it carries',
       access: {},
       params: deliveryParams,
-      answer: [200, DeliveryWithEvent],
+      response: [200, DeliveryWithEvent],
       run: async ({ caller, params }) => {
         const row = await deliveries.get(caller.userId, params.id, params.delivery_id)
         return { ...deliveryView(row), event: deliveredEvent(row) }
@@ -163,8 +163,8 @@ function deliveryEndpoints({ webhooks, deliveries }: Parts): Endpoint[] {
       summary: 'Sends the event of a delivery again',
       access: {},
       params: deliveryParams,
-      answer: [202, DeliveryView],
-      refusals: { 409: `${off}, or the delivery is still under way` },
+      response: [202, DeliveryView],
+      errors: { 409: `${disabledConflict}, or the delivery is still under way` },
       run: async ({ caller, params }) =>
         deliveryView(await deliveries.replay(caller.userId, params.id, params.delivery_id)),
     }),

@@ -19,14 +19,14 @@ const OVERLAP_MS = 24 * 3_600_000
 export const SECRET_PURPOSE = 'webhook'
 
 /** A user's webhooks: making, changing and removing them. */
-export function createWebhooks(parts: {
+export function createWebhooks(deps: {
   db: Db
   transact: Transact
   secrets: Secrets
   targets: Targets
   now: () => Date
 }) {
-  const { db, transact, secrets, targets, now } = parts
+  const { db, transact, secrets, targets, now } = deps
   const seal = (secret: string, webhookId: string) => secrets.seal(SECRET_PURPOSE, secret, webhookId)
 
   /** No transaction is open while the name is resolved. */
@@ -39,7 +39,7 @@ export function createWebhooks(parts: {
     }
   }
 
-  const note = (tx: Tx, action: string, webhook: WebhookRow) =>
+  const auditWebhook = (tx: Tx, action: string, webhook: WebhookRow) =>
     audit(tx, {
       at: now(),
       actorId: webhook.user_id,
@@ -78,13 +78,13 @@ export function createWebhooks(parts: {
           .executeTakeFirstOrThrow()
         if (Number(count) >= WEBHOOK_LIMIT)
           throw conflict(`You have ${WEBHOOK_LIMIT} webhooks, the most that are possible. Remove one first.`)
-        const made = await tx.db
+        const created = await tx.db
           .insertInto('webhooks')
           .values({ id, user_id: userId, ...input, secret: seal(secret, id), created_at: now() })
           .returningAll()
           .executeTakeFirstOrThrow()
-        await note(tx, 'created', made)
-        return made
+        await auditWebhook(tx, 'created', created)
+        return created
       })
       return { row, secret }
     },
@@ -138,7 +138,7 @@ export function createWebhooks(parts: {
           .returningAll()
           .executeTakeFirst()
         if (!row) throw notFound('Webhook')
-        await note(tx, 'deleted', row)
+        await auditWebhook(tx, 'deleted', row)
       }),
 
     /** Replaces the secret; the old one signs too for a day, unless it is not to be kept. */
@@ -157,7 +157,7 @@ export function createWebhooks(parts: {
           .returningAll()
           .executeTakeFirst()
         if (!rotated) throw notFound('Webhook')
-        await note(tx, 'secret_rotated', rotated)
+        await auditWebhook(tx, 'secret_rotated', rotated)
         return rotated
       })
       return { row, secret }

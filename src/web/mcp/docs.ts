@@ -11,7 +11,9 @@ export interface DocsPage {
 
 const root = new URL('../../../', import.meta.url)
 const page = (name: string, path: string, title: string, description: string): DocsPage => ({
-  ...{ name, title, description },
+  name,
+  title,
+  description,
   file: new URL(path, root),
 })
 

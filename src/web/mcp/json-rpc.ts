@@ -13,7 +13,7 @@ export const invalidRequest = (why: string): RpcError => ({ code: -32_600, messa
 export const methodNotFound = (): RpcError => ({ code: -32_601, message: 'Method not found' })
 
 /** The id of a request, to be repeated in its answer; null when there is none to be read. */
-export function idOf(message: unknown): string | number | null {
+export function requestIdOf(message: unknown): string | number | null {
   const id: unknown = Reflect.get(Object(message), 'id')
   return typeof id === 'string' || typeof id === 'number' ? id : null
 }
@@ -21,5 +21,5 @@ export function idOf(message: unknown): string | number | null {
 /** Answers a message with an error in the form of JSON-RPC. */
 export function sendError(http: Context, status: number, error: RpcError, message: unknown): void {
   http.status = status
-  http.body = { jsonrpc: '2.0', error, id: idOf(message) }
+  http.body = { jsonrpc: '2.0', error, id: requestIdOf(message) }
 }

@@ -12,22 +12,24 @@ export interface Schema {
  * A schema of the description with everything that it refers to written in its place: clients of models know little
  * of references. None refers to itself. Examples are left out: a model may take one for a value, and they are long.
  */
-export function inlined(document: OpenApiDocument, schema: unknown): Schema {
+export function inlineReferences(document: OpenApiDocument, schema: unknown): Schema {
   const walk = (part: unknown): unknown => {
     if (Array.isArray(part)) return part.map(walk)
     if (typeof part !== 'object' || part === null) return part
     if ('$ref' in part) {
-      const { $ref, ...beside } = part
-      return { ...(walk(target(document, String($ref))) as object), ...(walk(beside) as object) }
+      const { $ref, ...siblings } = part
+      return { ...(walk(resolveReference(document, String($ref))) as object), ...(walk(siblings) as object) }
     }
-    const kept = Object.entries(part).filter(([keyword]) => keyword !== 'examples' && keyword !== 'example')
-    return Object.fromEntries(kept.map(([keyword, value]) => [keyword, walk(value)]))
+    const retained = Object.entries(part).filter(
+      ([keyword]) => keyword !== 'examples' && keyword !== 'example',
+    )
+    return Object.fromEntries(retained.map(([keyword, value]) => [keyword, walk(value)]))
   }
   return walk(schema) as Schema
 }
 
 /** What a reference such as `#/components/schemas/Robot` points to. */
-export function target(document: OpenApiDocument, ref: string): unknown {
+export function resolveReference(document: OpenApiDocument, ref: string): unknown {
   const steps = ref.replace(/^#\//, '').split('/')
   return steps.reduce<unknown>((part, step) => Reflect.get(Object(part), step), document)
 }
@@ -43,10 +45,10 @@ export function fieldsOf(schema: Schema): Readonly<Record<string, Schema>> {
  */
 export function fieldNames(schema: Schema, keep: (name: string) => boolean = () => true): Schema {
   const names = Object.entries(fieldsOf(schema)).filter(([name]) => keep(name))
-  const brief = ({ items, anyOf }: Schema): Schema => {
-    const entries = fieldsOf((items ?? anyOf?.find((one) => one.items)?.items ?? {}) as Schema)
+  const summarize = ({ items, anyOf }: Schema): Schema => {
+    const entries = fieldsOf((items ?? anyOf?.find((variant) => variant.items)?.items ?? {}) as Schema)
     const properties = Object.fromEntries(Object.keys(entries).map((name) => [name, {}]))
     return Object.keys(properties).length > 0 ? { items: { properties } } : {}
   }
-  return { properties: Object.fromEntries(names.map(([name, value]) => [name, brief(value)])) }
+  return { properties: Object.fromEntries(names.map(([name, value]) => [name, summarize(value)])) }
 }

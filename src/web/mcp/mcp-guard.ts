@@ -9,9 +9,9 @@ const LOOPBACK = /^(localhost|127(\.\d{1,3}){3}|\[::1\])(:\d+)?$/i
  * and one whose name was made to point here (DNS rebinding), which asks for a host that is not ours.
  * @throws 403
  */
-export function createMcpGuard(parts: { baseUrl: string; corsOrigins: readonly string[] }) {
-  const own = new URL(parts.baseUrl)
-  const origins = new Set([own.origin, ...parts.corsOrigins])
+export function createMcpGuard(options: { baseUrl: string; corsOrigins: readonly string[] }) {
+  const own = new URL(options.baseUrl)
+  const origins = new Set([own.origin, ...options.corsOrigins])
   return (http: Context): void => {
     const host = http.host.toLowerCase() // behind trusted proxies, what was asked of the first of them
     if (host !== own.host && !LOOPBACK.test(host))

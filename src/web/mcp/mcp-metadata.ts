@@ -13,8 +13,8 @@ export const metadataUrl = (baseUrl: string) => `${baseUrl}${WELL_KNOWN}${MCP_PA
  * Protected-resource metadata (RFC 9728) of the MCP endpoint, and of the REST API, which takes the same tokens.
  * Clients in any page may read it: it is public, and no credential is looked at.
  */
-export function protectedResources(parts: { baseUrl: string; issuer: string }): Middleware {
-  const { baseUrl, issuer } = parts
+export function protectedResources(options: { baseUrl: string; issuer: string }): Middleware {
+  const { baseUrl, issuer } = options
   const resources = new Map([
     [WELL_KNOWN, { resource: baseUrl, resource_name: 'Wheelhouse' }],
     [`${WELL_KNOWN}${MCP_PATH}`, { resource: `${baseUrl}${MCP_PATH}`, resource_name: 'Wheelhouse MCP' }],

@@ -1,11 +1,11 @@
 import { McpServer, ProtocolError, ProtocolErrorCode } from '@modelcontextprotocol/server'
 import type { DocsPage } from './docs.ts'
-import { hideInternalErrors } from './error-texts.ts'
-import { createIds } from './ids.ts'
+import { createIdCandidates } from './id-candidates.ts'
+import { hideInternalErrors } from './internal-errors.ts'
 import { addPrompts } from './prompts.ts'
 import { addResources } from './resources.ts'
-import type { Asking, RouteCalls } from './route-calls.ts'
-import { useTool } from './tool-calls.ts'
+import type { CallContext, RouteInvoker } from './route-invoker.ts'
+import { callTool } from './tool-calls.ts'
 import type { Toolbox } from './toolbox.ts'
 
 /** What a model is told before anything else. */
@@ -21,44 +21,44 @@ const INSTRUCTIONS = [
 /** Nobody is told when these change: they do only with the roles of the caller, and with the program. */
 const constant = { resources: { listChanged: false }, prompts: { listChanged: false } }
 
-export interface McpParts {
+export interface McpDeps {
   /** Of the platform. */
   readonly version: string
   /** The pages that are handed out. */
   readonly docs: readonly DocsPage[]
   readonly toolbox: Toolbox
-  readonly routes: RouteCalls
+  readonly routes: RouteInvoker
   /** Told of what failed on our side. */
   readonly report: (cause: unknown) => void
   /** Counts the use of tools. */
-  readonly used: (tool: string, outcome: 'done' | 'refused') => void
+  readonly countToolCall: (tool: string, outcome: 'done' | 'refused') => void
 }
 
 /** The server that one request of one caller speaks to. It knows its caller, keeps nothing and is gone after it. */
-export function createMcpServer(parts: McpParts, asking: Asking): McpServer {
+export function createMcpServer(deps: McpDeps, context: CallContext): McpServer {
   const mcp = new McpServer(
-    { name: 'wheelhouse', title: 'Wheelhouse', version: parts.version },
+    { name: 'wheelhouse', title: 'Wheelhouse', version: deps.version },
     { instructions: INSTRUCTIONS, capabilities: { ...constant, completions: {} } },
   )
-  hideInternalErrors(mcp, parts.report)
-  const ids = createIds(parts.routes, asking)
-  addTools(mcp, parts, asking)
-  addResources(mcp, { ...parts, ids }, asking)
-  addPrompts(mcp, { ...parts, ids }, asking.caller)
+  hideInternalErrors(mcp, deps.report)
+  const ids = createIdCandidates(deps.routes, context)
+  addTools(mcp, deps, context)
+  addResources(mcp, { ...deps, ids }, context)
+  addPrompts(mcp, { ...deps, ids }, context.caller)
   return mcp
 }
 
-function addTools({ server }: McpServer, parts: McpParts, asking: Asking): void {
-  const { toolbox, used } = parts
+function addTools({ server }: McpServer, deps: McpDeps, context: CallContext): void {
+  const { toolbox, countToolCall } = deps
   server.registerCapabilities({ tools: { listChanged: false } })
-  server.setRequestHandler('tools/list', () => ({ tools: toolbox.listFor(asking.caller) }))
+  server.setRequestHandler('tools/list', () => ({ tools: toolbox.listFor(context.caller) }))
   server.setRequestHandler('tools/call', async ({ params }) => {
-    const tool = toolbox.named(params.name)
+    const tool = toolbox.byName(params.name)
     if (!tool)
       throw new ProtocolError(ProtocolErrorCode.InvalidParams, `Unknown tool: ${params.name.slice(0, 100)}`)
     const { spec, shape } = tool
-    const result = await useTool({ ...parts, tool: spec, shape }, params.arguments ?? {}, asking)
-    used(spec.name, result.isError ? 'refused' : 'done')
+    const result = await callTool({ ...deps, tool: spec, shape }, params.arguments ?? {}, context)
+    countToolCall(spec.name, result.isError ? 'refused' : 'done')
     return result
   })
 }

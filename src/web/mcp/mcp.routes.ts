@@ -5,21 +5,25 @@ import { createMcpHandler } from '@modelcontextprotocol/server'
 import { isValueNestedTooDeep, MAX_FRAME_DEPTH } from '@wheelhouse/protocol'
 import type { Context, Middleware } from 'koa'
 import { AppError, notAllowed, toAppError, unauthorized } from '../../core/errors/errors.ts'
-import { countingFailures, type LimitedRequest, type RequestLimits } from '../../core/http/admission.ts'
 import { REQUEST_BODY_LIMIT } from '../../core/http/app.ts'
 import type { RateLimits } from '../../core/http/rate-limits.ts'
+import {
+  type LimitedRequest,
+  type RequestLimits,
+  withFailureLimit,
+} from '../../core/http/request-authorization.ts'
 import type { Log } from '../../core/log.ts'
 import type { Auth } from '../../modules/identity/auth.ts'
 import { invalidRequest, methodNotFound, parseError, sendError } from './json-rpc.ts'
 import { createMcpGuard } from './mcp-guard.ts'
 import { MCP_PATH, metadataUrl } from './mcp-metadata.ts'
-import { createMcpServer, type McpParts } from './mcp-server.ts'
+import { createMcpServer, type McpDeps } from './mcp-server.ts'
 import { sessionOfRobot } from './robot-session.ts'
-import type { Asking } from './route-calls.ts'
+import type { CallContext } from './route-invoker.ts'
 
 const TOO_DEEP = `The message is nested deeper than ${MAX_FRAME_DEPTH} levels`
 
-interface Parts extends McpParts {
+interface Deps extends McpDeps {
   readonly auth: Auth
   readonly limits: RateLimits
   readonly requestLimits: RequestLimits
@@ -33,17 +37,20 @@ interface Parts extends McpParts {
  * nothing behind, so it does not matter which process answers it. What is wrong with a request as HTTP is answered
  * as everywhere, with `{"error"}`; once it is known as JSON-RPC, so is what is wrong with it.
  */
-export function mcpRoutes(parts: Parts): Middleware {
-  const { auth, limits, log, report } = parts
-  const guard = createMcpGuard(parts)
-  const identify = challenging(countingFailures(bearerOnly(auth), limits), metadataUrl(parts.baseUrl))
-  const askings = new WeakMap<Request, Asking>()
+export function mcpRoutes(deps: Deps): Middleware {
+  const { auth, limits, log, report } = deps
+  const guard = createMcpGuard(deps)
+  const identify = withAuthChallenge(
+    withFailureLimit(identifyByBearer(auth), limits),
+    metadataUrl(deps.baseUrl),
+  )
+  const contexts = new WeakMap<Request, CallContext>()
   const handler = createMcpHandler(
     ({ requestInfo }) => {
-      const asking = requestInfo && askings.get(requestInfo)
-      if (!asking) throw new Error('A request that nobody has asked')
+      const context = requestInfo && contexts.get(requestInfo)
+      if (!context) throw new Error('A request that nobody has asked')
       try {
-        return createMcpServer(parts, asking)
+        return createMcpServer(deps, context)
       } catch (cause) {
         report(cause) // the handler only says that something failed
         throw cause
@@ -53,16 +60,16 @@ export function mcpRoutes(parts: Parts): Middleware {
     { onerror: ({ name }) => log.debug({ error: name }, 'MCP request refused') },
   )
 
-  async function answer(http: Context, asking: Asking, message: unknown): Promise<void> {
-    await parts.requestLimits(http, asking.caller, await limitedRequest(parts, message, asking))
+  async function respond(http: Context, context: CallContext, message: unknown): Promise<void> {
+    await deps.requestLimits(http, context.caller, await limitedRequest(deps, message, context))
     if (Array.isArray(message))
       return sendError(http, 400, invalidRequest('Batches are not supported'), message)
     // There is nothing to subscribe to: lists and logs are read again, with `after`.
     if (methodOf(message) === 'subscriptions/listen') return sendError(http, 404, methodNotFound(), message)
-    const gone = new AbortController()
-    http.res.once('close', () => gone.abort())
-    const request = webRequest(http, gone.signal)
-    askings.set(request, asking)
+    const disconnected = new AbortController()
+    http.res.once('close', () => disconnected.abort())
+    const request = webRequest(http, disconnected.signal)
+    contexts.set(request, context)
     const response = await handler.fetch(request, { parsedBody: message })
     if (response.status >= 500) report(new Error(`The MCP handler answered ${response.status}`))
     send(http, response)
@@ -77,7 +84,7 @@ export function mcpRoutes(parts: Parts): Middleware {
     if (message === undefined) return sendError(http, 400, parseError(), undefined)
     if (isValueNestedTooDeep(message)) return sendError(http, 400, invalidRequest(TOO_DEEP), message)
     try {
-      await answer(http, { caller, http }, message)
+      await respond(http, { caller, http }, message)
     } catch (cause) {
       const { status, headers, message: why } = toAppError(cause)
       if (status >= 500) throw cause
@@ -88,22 +95,22 @@ export function mcpRoutes(parts: Parts): Middleware {
 }
 
 /** A cookie comes along unasked with whatever a page makes the browser send, so it proves nothing here. */
-const bearerOnly = (auth: Auth) => async (http: Context) => {
+const identifyByBearer = (auth: Auth) => async (http: Context) => {
   if (http.req.headers.authorization === undefined) throw unauthorized('Send an Authorization: Bearer header')
   return await auth.identify(http)
 }
 
 /** Tells who is refused for want of a good credential where good ones come from (RFC 9728, RFC 6750). */
-function challenging(identify: ReturnType<typeof countingFailures>, metadata: string): typeof identify {
+function withAuthChallenge(identify: ReturnType<typeof withFailureLimit>, metadata: string): typeof identify {
   return async (http) => {
     try {
       return await identify(http)
     } catch (cause) {
       if (!(cause instanceof AppError) || cause.status !== 401) throw cause
-      const bad = http.req.headers.authorization === undefined ? '' : 'error="invalid_token", '
+      const errorParameter = http.req.headers.authorization === undefined ? '' : 'error="invalid_token", '
       throw new AppError(401, cause.message, {
         cause,
-        headers: { 'WWW-Authenticate': `Bearer ${bad}resource_metadata="${metadata}"` },
+        headers: { 'WWW-Authenticate': `Bearer ${errorParameter}resource_metadata="${metadata}"` },
       })
     }
   }
@@ -127,23 +134,28 @@ async function readMessage(http: Context): Promise<unknown> {
  * Returns the request that a message counts as: a tool counts as the route that it stands for. A tool that names a robot
  * counts as one of its session, so that a stop by a participant is never too many, whichever way it names the robot.
  */
-async function limitedRequest(parts: Parts, message: unknown, asking: Asking): Promise<LimitedRequest> {
+async function limitedRequest(deps: Deps, message: unknown, context: CallContext): Promise<LimitedRequest> {
   const params = Object(methodOf(message) === 'tools/call' ? paramsOf(message) : undefined)
   const name: unknown = Reflect.get(params, 'name')
-  const tool = typeof name === 'string' ? parts.toolbox.named(name)?.spec : undefined
+  const tool = typeof name === 'string' ? deps.toolbox.byName(name)?.spec : undefined
   if (!tool) return { method: 'POST', path: MCP_PATH, body: undefined }
   const [method, path] = tool.route.split(' ') as [string, string]
   const given = Object(Reflect.get(params, 'arguments'))
-  const named: unknown = tool.id && Reflect.get(given, tool.id)
+  const namedId: unknown = tool.id && Reflect.get(given, tool.id)
   const id =
-    named ?? (tool.orRobot ? await sessionNamed(parts, Reflect.get(given, 'robot'), asking) : undefined)
+    namedId ??
+    (tool.acceptsRobot ? await sessionOfNamedRobot(deps, Reflect.get(given, 'robot'), context) : undefined)
   return { method, path: typeof id === 'string' ? path.replace('{id}', () => id) : path, body: tool.fixed }
 }
 
 /** Returns the session of a robot that is named by its id or name; undefined when it is not the caller's. */
-async function sessionNamed({ routes }: Parts, robot: unknown, asking: Asking): Promise<string | undefined> {
+async function sessionOfNamedRobot(
+  { routes }: Deps,
+  robot: unknown,
+  context: CallContext,
+): Promise<string | undefined> {
   if (typeof robot !== 'string') return undefined
-  return await sessionOfRobot(robot, routes, asking).catch((cause) => {
+  return await sessionOfRobot(robot, routes, context).catch((cause) => {
     if (cause instanceof AppError && cause.status < 500) return undefined // the tool says so itself
     throw cause
   })

@@ -2,8 +2,8 @@ import { completable, type McpServer } from '@modelcontextprotocol/server'
 import type { Role } from '@wheelhouse/protocol'
 import { z } from 'zod'
 import type { Caller } from '../../core/http/endpoint.ts'
-import { type Ids, matching } from './ids.ts'
-import { refusing } from './refusals.ts'
+import { filterCandidates, type IdCandidates } from './id-candidates.ts'
+import { withProtocolErrors } from './protocol-errors.ts'
 
 /** A prompt is for people to pick: what it says is ours, and only checked arguments stand in it. */
 interface PromptSpec {
@@ -74,31 +74,31 @@ const specs: readonly PromptSpec[] = [
 /** Prompts for jobs that come up again and again. Those that need another role are not shown. */
 export function addPrompts(
   mcp: McpServer,
-  parts: { ids: Ids; report: (cause: unknown) => void },
+  deps: { ids: IdCandidates; report: (cause: unknown) => void },
   caller: Caller,
 ): void {
   for (const spec of specs) {
     if (spec.role && !caller.roles.includes(spec.role)) continue
     const { name, title, description, argument } = spec
-    const answer = (given: string | undefined) => ({
+    const promptResult = (given: string | undefined) => ({
       description,
       messages: [{ role: 'user' as const, content: { type: 'text' as const, text: spec.text(given) } }],
     })
-    if (!argument) mcp.registerPrompt(name, { title, description }, () => answer(undefined))
+    if (!argument) mcp.registerPrompt(name, { title, description }, () => promptResult(undefined))
     else {
-      const argsSchema = z.object({ [argument]: argumentOf(argument, parts) })
-      mcp.registerPrompt(name, { title, description, argsSchema }, (given) => answer(given[argument]))
+      const argsSchema = z.object({ [argument]: argumentOf(argument, deps) })
+      mcp.registerPrompt(name, { title, description, argsSchema }, (given) => promptResult(given[argument]))
     }
   }
 }
 
 function argumentOf(
   name: NonNullable<PromptSpec['argument']>,
-  { ids, report }: { ids: Ids; report: (cause: unknown) => void },
+  { ids, report }: { ids: IdCandidates; report: (cause: unknown) => void },
 ): z.ZodType<string | undefined> {
   if (name === 'sessionId') {
     return completable(z.uuid().describe('The id of the session'), (typed = '') =>
-      refusing(report, async () => matching(await ids.sessions(), typed)),
+      withProtocolErrors(report, async () => filterCandidates(await ids.sessions(), typed)),
     )
   }
   if (name === 'month') {

@@ -1,10 +1,10 @@
 import { AppError, conflict } from '../../core/errors/errors.ts'
-import type { Asking, RouteCalls, RouteInput } from './route-calls.ts'
+import type { CallContext, RouteInput, RouteInvoker } from './route-invoker.ts'
 
 /** Open sessions of one caller that are searched for a name: far more than anybody has robots under way. */
-const PAGE = 100
-const MOST_PAGES = 10
-const MOST_LISTED = 10
+const PAGE_SIZE = 100
+const MAX_PAGES = 10
+const MAX_LISTED = 10
 const OPEN = ['ACTIVE', 'PAUSED']
 const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i
 
@@ -18,12 +18,16 @@ interface OpenSession {
  * Finds the open session of a robot that the caller operates or owns; an admin may name any robot in a session.
  * @throws 404 when there is none, 409 with all of them when several robots have the name
  */
-export async function sessionOfRobot(robot: string, routes: RouteCalls, asking: Asking): Promise<string> {
+export async function sessionOfRobot(
+  robot: string,
+  routes: RouteInvoker,
+  context: CallContext,
+): Promise<string> {
   const wanted = robot.trim().toLowerCase()
-  const isMeant = ({ robot_id, robot_name }: OpenSession) =>
+  const matchesRobot = ({ robot_id, robot_name }: OpenSession) =>
     UUID.test(wanted) ? robot_id === wanted : robot_name.trim().toLowerCase() === wanted
-  const own = (await ownSessions(wanted, routes, asking)).filter(isMeant)
-  const found = own.length > 0 ? own : (await allSessions(routes, asking)).filter(isMeant)
+  const ownMatches = (await ownSessions(wanted, routes, context)).filter(matchesRobot)
+  const found = ownMatches.length > 0 ? ownMatches : (await allSessions(routes, context)).filter(matchesRobot)
   const [session, ...others] = found
   if (!session)
     throw new AppError(
@@ -31,29 +35,33 @@ export async function sessionOfRobot(robot: string, routes: RouteCalls, asking: 
       'No open session of yours has a robot of that id or name. List your sessions to find it.',
     )
   if (others.length === 0) return session.id
-  const listed = found.slice(0, MOST_LISTED).map(({ id, robot_id }) => `${robot_id} (session ${id})`)
+  const listed = found.slice(0, MAX_LISTED).map(({ id, robot_id }) => `${robot_id} (session ${id})`)
   throw conflict(`${found.length} robots in open sessions have that name. Give an id: ${listed.join(', ')}`)
 }
 
 /** Lists the open sessions of the caller; only those of the robot when it is named by its id. */
-async function ownSessions(wanted: string, routes: RouteCalls, asking: Asking): Promise<OpenSession[]> {
+async function ownSessions(
+  wanted: string,
+  routes: RouteInvoker,
+  context: CallContext,
+): Promise<OpenSession[]> {
   const found = new Map<string, OpenSession>()
   for (const status of OPEN) {
-    for (let page = 0; page < MOST_PAGES; page++) {
-      const query = { status, limit: String(PAGE), offset: String(page * PAGE) }
+    for (let page = 0; page < MAX_PAGES; page++) {
+      const query = { status, limit: String(PAGE_SIZE), offset: String(page * PAGE_SIZE) }
       const input: RouteInput = { query: UUID.test(wanted) ? { ...query, robotId: wanted } : query }
-      const sessions = sessionsIn(await routes.call('GET /api/sessions', input, asking))
-      for (const one of sessions) found.set(one.id, one) // one that changes its status is read twice
-      if (sessions.length < PAGE) break
+      const sessions = sessionsIn(await routes.call('GET /api/sessions', input, context))
+      for (const session of sessions) found.set(session.id, session) // one that changes its status is read twice
+      if (sessions.length < PAGE_SIZE) break
     }
   }
   return [...found.values()]
 }
 
 /** Lists the open sessions of everybody, as far as the overview for admins has them; nothing for others. */
-async function allSessions(routes: RouteCalls, asking: Asking): Promise<OpenSession[]> {
-  if (!asking.caller.roles.includes('admin')) return []
-  const { body } = await routes.call('GET /api/admin/overview', {}, asking)
+async function allSessions(routes: RouteInvoker, context: CallContext): Promise<OpenSession[]> {
+  if (!context.caller.roles.includes('admin')) return []
+  const { body } = await routes.call('GET /api/admin/overview', {}, context)
   return (body as { sessions: { open: OpenSession[] } }).sessions.open
 }
 

@@ -1,24 +1,24 @@
-import { type Endpoint, keepsAnswers } from '../../core/http/endpoint.ts'
+import { type Endpoint, supportsIdempotencyKey } from '../../core/http/endpoint.ts'
 import type { OpenApiDocument } from '../openapi/document.ts'
-import { fieldNames, fieldsOf, inlined, type Schema, target } from './json-schema.ts'
+import { fieldNames, fieldsOf, inlineReferences, resolveReference, type Schema } from './json-schema.ts'
 import type { ToolSpec } from './tool.ts'
 
 /** Entries of a page that is cut from a whole list. */
-export const PAGE = { usual: 10, most: 50 }
+export const PAGE = { defaultLimit: 10, maxLimit: 50 }
 
 /** Where in a request over REST an argument belongs. */
-export type Place = 'path' | 'query' | 'body' | 'page' | 'key' | 'robot'
+export type ArgumentLocation = 'path' | 'query' | 'body' | 'page' | 'key' | 'robot'
 
 /** A tool's arguments and answer, as JSON Schema, and where each argument goes. */
 export interface ToolShape {
   readonly inputSchema: Schema & { type: 'object' }
   readonly outputSchema: Schema & { type: 'object' }
-  readonly places: ReadonlyMap<string, { readonly place: Place; readonly field: string }>
+  readonly locations: ReadonlyMap<string, { readonly location: ArgumentLocation; readonly field: string }>
 }
 
 interface Argument {
   readonly name: string
-  readonly place: Place
+  readonly location: ArgumentLocation
   readonly field: string
   readonly schema: Schema
   readonly required: boolean
@@ -26,49 +26,60 @@ interface Argument {
 
 /** The shape of a tool, from the description of its route. */
 export function shapeOf(tool: ToolSpec, spec: Endpoint, document: OpenApiDocument): ToolShape {
-  const taken = [
+  const toolArguments = [
     ...argumentsOf(tool, spec, document),
     ...robotArgument(tool),
     ...pageArguments(tool, spec),
     ...keyArgument(spec),
   ]
-  const required = taken.filter((one) => one.required).map(({ name }) => name)
+  const required = toolArguments.filter((candidate) => candidate.required).map(({ name }) => name)
   const inputSchema = {
     type: 'object' as const,
-    properties: Object.fromEntries(taken.map(({ name, schema }) => [name, schema])),
+    properties: Object.fromEntries(toolArguments.map(({ name, schema }) => [name, schema])),
     ...(required.length > 0 && { required }),
     additionalProperties: false,
   }
-  const places = new Map(taken.map(({ name, place, field }) => [name, { place, field }]))
-  return { inputSchema, outputSchema: outputOf(tool, spec, document), places }
+  const locations = new Map(toolArguments.map(({ name, location, field }) => [name, { location, field }]))
+  return { inputSchema, outputSchema: outputOf(tool, spec, document), locations }
 }
 
 function argumentsOf(tool: ToolSpec, spec: Endpoint, document: OpenApiDocument): Argument[] {
   const operation = document.paths?.[spec.path]?.[spec.method]
   const parameters = (operation?.parameters ?? []).flatMap((parameter): Argument[] => {
     if (!('in' in parameter) || (parameter.in !== 'path' && parameter.in !== 'query')) return []
-    const { in: place, name: field, required = false } = parameter
-    const name = place === 'path' && field === 'id' ? (tool.id ?? 'id') : field
-    const optional = tool.orRobot && name === tool.id
+    const { in: location, name: field, required = false } = parameter
+    const name = location === 'path' && field === 'id' ? (tool.id ?? 'id') : field
+    const optional = tool.acceptsRobot && name === tool.id
     return [
-      { name, place, field, schema: inlined(document, parameter.schema), required: required && !optional },
+      {
+        name,
+        location,
+        field,
+        schema: inlineReferences(document, parameter.schema),
+        required: required && !optional,
+      },
     ]
   })
-  const body = inlined(document, jsonOf(operation?.requestBody))
+  const body = inlineReferences(document, jsonOf(operation?.requestBody))
   const fields = Object.entries(fieldsOf(body)).map(([field, schema]): Argument => {
     const required = body.required?.includes(field) ?? false
-    return { name: field, place: 'body', field, schema, required }
+    return { name: field, location: 'body', field, schema, required }
   })
-  const left = new Set([...Object.keys(tool.fixed ?? {}), ...(tool.without ?? [])])
+  const omittedFields = new Set([...Object.keys(tool.fixed ?? {}), ...(tool.omitted ?? [])])
   return [...parameters, ...fields]
-    .filter(({ name }) => !left.has(name))
-    .map((one) => (one.field === 'limit' && tool.limit ? withUsual(one, tool.limit) : one))
-    .map((one) => ({ ...one, required: one.required || (tool.required?.includes(one.name) ?? false) }))
+    .filter(({ name }) => !omittedFields.has(name))
+    .map((candidate) =>
+      candidate.field === 'limit' && tool.limit ? withDefaultLimit(candidate, tool.limit) : candidate,
+    )
+    .map((candidate) => ({
+      ...candidate,
+      required: candidate.required || (tool.required?.includes(candidate.name) ?? false),
+    }))
 }
 
-const withUsual = (argument: Argument, usual: number): Argument => ({
+const withDefaultLimit = (argument: Argument, defaultLimit: number): Argument => ({
   ...argument,
-  schema: { ...argument.schema, default: usual },
+  schema: { ...argument.schema, default: defaultLimit },
 })
 
 const jsonOf = (content: unknown): unknown =>
@@ -76,53 +87,61 @@ const jsonOf = (content: unknown): unknown =>
     ?.schema ?? {}
 
 /** In place of the id of a session: the robot of an open one. */
-function robotArgument({ orRobot }: ToolSpec): Argument[] {
-  if (!orRobot) return []
+function robotArgument({ acceptsRobot }: ToolSpec): Argument[] {
+  if (!acceptsRobot) return []
   const schema = { type: 'string', description: 'Id or name of the robot, instead of sessionId.' }
-  return [{ name: 'robot', place: 'robot', field: 'robot', schema, required: false }]
+  return [{ name: 'robot', location: 'robot', field: 'robot', schema, required: false }]
 }
 
 /** Whether a route answers a list with a page of it, and with how many entries there are. */
 const isPaged = ({ headers = [] }: Endpoint): boolean => headers.includes('X-Total-Count')
 
-function pageArguments({ pages }: ToolSpec, spec: Endpoint): Argument[] {
-  if (!pages || isPaged(spec)) return [] // such a route has arguments of its own
-  const whole = (name: string, schema: object): Argument => ({
-    ...{ name, place: 'page', field: name, required: false },
+function pageArguments({ listField }: ToolSpec, spec: Endpoint): Argument[] {
+  if (!listField || isPaged(spec)) return [] // such a route has arguments of its own
+  const integerArgument = (name: string, schema: object): Argument => ({
+    name,
+    location: 'page',
+    field: name,
+    required: false,
     schema: { type: 'integer', ...schema },
   })
   return [
-    whole('limit', { minimum: 1, maximum: PAGE.most, default: PAGE.usual }),
-    whole('offset', { minimum: 0, maximum: 10_000, default: 0 }),
+    integerArgument('limit', { minimum: 1, maximum: PAGE.maxLimit, default: PAGE.defaultLimit }),
+    integerArgument('offset', { minimum: 0, maximum: 10_000, default: 0 }),
   ]
 }
 
 function keyArgument(spec: Endpoint): Argument[] {
-  if (!keepsAnswers(spec)) return []
+  if (!supportsIdempotencyKey(spec)) return []
   const description = 'Your own text, new for each intent. A repeated text repeats the answer, not the work.'
   const schema = { type: 'string', minLength: 1, maxLength: 255, description }
-  return [{ name: 'idempotencyKey', place: 'key', field: 'idempotencyKey', schema, required: false }]
+  return [{ name: 'idempotencyKey', location: 'key', field: 'idempotencyKey', schema, required: false }]
 }
 
 function outputOf(tool: ToolSpec, spec: Endpoint, document: OpenApiDocument): Schema & { type: 'object' } {
   const responses = document.paths?.[spec.path]?.[spec.method]?.responses ?? {}
-  const found: unknown = responses[String(spec.answer[0])]
+  const found: unknown = responses[String(spec.response[0])]
   const response =
-    found && typeof found === 'object' && '$ref' in found ? target(document, String(found.$ref)) : found
-  const answer = inlined(document, jsonOf(response))
-  return { type: 'object', ...(tool.pages ? pageOf(tool, tool.pages, answer) : handedOn(tool, answer)) }
+    found && typeof found === 'object' && '$ref' in found
+      ? resolveReference(document, String(found.$ref))
+      : found
+  const responseSchema = inlineReferences(document, jsonOf(response))
+  return {
+    type: 'object',
+    ...(tool.listField ? pageOf(tool, tool.listField, responseSchema) : visibleFields(tool, responseSchema)),
+  }
 }
 
 /** What is left of an answer, in its schema; `handOn` does the same to the answer itself. */
-const handedOn = (tool: ToolSpec, schema: Schema): Schema =>
-  fieldNames(schema, (name) => isHandedOn(tool, name))
+const visibleFields = (tool: ToolSpec, schema: Schema): Schema =>
+  fieldNames(schema, (name) => isVisibleField(tool, name))
 
 /** Whether a field of an answer, or of the entries of a list that comes in pages, is handed on. */
-export const isHandedOn = ({ hidden = [], picked }: ToolSpec, name: string): boolean =>
-  !hidden.includes(name) && (picked?.includes(name) ?? true)
+export const isVisibleField = ({ hidden = [], selected }: ToolSpec, name: string): boolean =>
+  !hidden.includes(name) && (selected?.includes(name) ?? true)
 
 /** A list that came as a whole, as one page of it. */
-function pageOf(tool: ToolSpec, pages: string, schema: Schema): Schema {
-  const list = (schema.type === 'array' ? schema : schema.properties?.[pages]) ?? {}
-  return { properties: { [pages]: { items: handedOn(tool, list.items as Schema) }, total: {} } }
+function pageOf(tool: ToolSpec, listField: string, schema: Schema): Schema {
+  const list = (schema.type === 'array' ? schema : schema.properties?.[listField]) ?? {}
+  return { properties: { [listField]: { items: visibleFields(tool, list.items as Schema) }, total: {} } }
 }

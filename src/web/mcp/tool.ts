@@ -18,21 +18,21 @@ export interface ToolSpec {
   /** What the `id` in the path is called here. */
   readonly id?: string
   /** Whether it takes the robot of an open session in place of the session's id. */
-  readonly orRobot?: boolean
+  readonly acceptsRobot?: boolean
   /** Fields of the body that this tool decides itself. */
   readonly fixed?: Readonly<Record<string, unknown>>
   /** Fields of the route that this tool does not offer. */
-  readonly without?: readonly string[]
+  readonly omitted?: readonly string[]
   /** Arguments that must be given although the route does without. */
   readonly required?: readonly string[]
   /** How many entries come when nobody says: fewer than over REST. */
   readonly limit?: number
   /** The name of a list that the route answers as a whole, or in pages with a total; here it comes in pages. */
-  readonly pages?: string
+  readonly listField?: string
   /** Fields of the answer that are left out. */
   readonly hidden?: readonly string[]
   /** The only fields of the answer that are handed on. */
-  readonly picked?: readonly string[]
+  readonly selected?: readonly string[]
   readonly hints?: {
     /** It takes something away, or puts something in its place. Clients ask their user before. */
     readonly destructive?: boolean

@@ -1,7 +1,7 @@
 import type { Tool, ToolAnnotations } from '@modelcontextprotocol/server'
 import type { Caller, Endpoint } from '../../core/http/endpoint.ts'
 import { describeApi } from '../openapi/document.ts'
-import type { FindRoute } from './route-calls.ts'
+import type { FindRoute } from './route-invoker.ts'
 import type { ToolSpec } from './tool.ts'
 import { shapeOf, type ToolShape } from './tool-schemas.ts'
 
@@ -13,14 +13,14 @@ export interface ReadyTool {
 }
 
 /** The tools of this platform, made from its routes when they are first asked for, and then kept. */
-export function createToolbox(parts: { specs: readonly ToolSpec[]; find: FindRoute; baseUrl: string }) {
-  const { specs, find, baseUrl } = parts
+export function createToolbox(deps: { specs: readonly ToolSpec[]; find: FindRoute; baseUrl: string }) {
+  const { specs, find, baseUrl } = deps
   const routes = new Map(specs.map((spec) => [spec, find(spec.route)])) // a wrong name shows at the start
-  let made: ReadonlyMap<string, ReadyTool> | undefined
+  let cached: ReadonlyMap<string, ReadyTool> | undefined
 
   function all(): ReadonlyMap<string, ReadyTool> {
-    made ??= make()
-    return made
+    cached ??= make()
+    return cached
   }
 
   function make(): ReadonlyMap<string, ReadyTool> {
@@ -34,7 +34,7 @@ export function createToolbox(parts: { specs: readonly ToolSpec[]; find: FindRou
   }
 
   return {
-    named: (name: string): ReadyTool | undefined => all().get(name),
+    byName: (name: string): ReadyTool | undefined => all().get(name),
 
     /** Those that the roles of a caller let them use at all. Whoever names another is refused by its route. */
     listFor: (caller: Caller): Tool[] =>

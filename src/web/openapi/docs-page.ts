@@ -3,7 +3,7 @@ import { stat } from 'node:fs/promises'
 import { createRequire } from 'node:module'
 import type { Context, Middleware } from 'koa'
 import { AppError } from '../../core/errors/errors.ts'
-import { html } from '../../core/http/page.ts'
+import { html } from '../../core/http/html-page.ts'
 
 const HOME = '/api/docs'
 /** The files of Swagger UI (Apache-2.0) that the page needs. Nothing else of the package can be asked for. */
@@ -48,7 +48,7 @@ const INIT = `SwaggerUIBundle({
 /** `/api/docs`: the description as a page to read and to try out, without anything from other hosts. */
 export function docsPage(): Middleware {
   const { resolve } = createRequire(import.meta.url)
-  const answers = new Map<string, (http: Context) => Promise<void> | void>([
+  const handlers = new Map<string, (http: Context) => Promise<void> | void>([
     [HOME, sendDocsPage],
     [`${HOME}/init.js`, (http) => send(http, 'text/javascript; charset=utf-8', INIT)],
     ...Object.entries(files).map(([name, type]) => {
@@ -57,15 +57,15 @@ export function docsPage(): Middleware {
     }),
   ])
   return async (http, next) => {
-    const answer = answers.get(http.path)
-    if (!answer) return await next()
+    const handler = handlers.get(http.path)
+    if (!handler) return await next()
     if (http.method !== 'GET' && http.method !== 'HEAD') {
       throw new AppError(405, `${http.method} is not allowed here. Use GET or HEAD.`, {
         headers: { Allow: 'GET, HEAD' },
       })
     }
     http.set('Cache-Control', 'no-cache') // to be asked for again, and answered 304 while it is the same
-    await answer(http)
+    await handler(http)
   }
 }
 

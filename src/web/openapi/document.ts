@@ -5,8 +5,8 @@ import { createDocument, type oas31, type ZodOpenApiOverride, type ZodOpenApiPat
 import type { Endpoint } from '../../core/http/endpoint.ts'
 import { sharedComponents } from './components.ts'
 import { exampleOf } from './examples.ts'
-import { tagsOf } from './names.ts'
 import { operationOf } from './operation.ts'
+import { tagsOf } from './operation-names.ts'
 import { sharedResponses } from './responses.ts'
 
 export type OpenApiDocument = oas31.OpenAPIObject
@@ -15,8 +15,8 @@ export type OpenApiDocument = oas31.OpenAPIObject
  * Describes endpoints as an OpenAPI 3.1 document, from the schemas that validate. The same endpoints make the same
  * text, whatever their order.
  */
-export function describeApi(parts: { endpoints: readonly Endpoint[]; baseUrl: string }): OpenApiDocument {
-  const { endpoints, baseUrl } = parts
+export function describeApi(options: { endpoints: readonly Endpoint[]; baseUrl: string }): OpenApiDocument {
+  const { endpoints, baseUrl } = options
   // Its type also allows what only 3.2 knows.
   const document = createDocument(
     {
@@ -34,7 +34,7 @@ export function describeApi(parts: { endpoints: readonly Endpoint[]; baseUrl: st
       paths: pathsOf(endpoints),
       components: { ...sharedComponents(baseUrl), responses: sharedResponses(endpoints) },
     },
-    { override: plainer },
+    { override: simplifySchema },
   ) as unknown as OpenApiDocument
   const described = { ...document, components: sortedComponents(document.components ?? {}) }
   addExamples(described, endpoints)
@@ -52,9 +52,10 @@ function pathsOf(endpoints: readonly Endpoint[]): ZodOpenApiPathsObject {
   const paths = [...new Set(endpoints.map(({ path }) => path))].sort()
   return Object.fromEntries(
     paths.map((path) => {
-      const here = (method: string) => endpoints.find((one) => one.path === path && one.method === method)
+      const findEndpoint = (method: string) =>
+        endpoints.find((candidate) => candidate.path === path && candidate.method === method)
       const operations = methods.flatMap((method) => {
-        const spec = here(method)
+        const spec = findEndpoint(method)
         return spec ? [[method, operationOf(spec)]] : []
       })
       return [path, Object.fromEntries(operations)]
@@ -63,7 +64,7 @@ function pathsOf(endpoints: readonly Endpoint[]): ZodOpenApiPathsObject {
 }
 
 /** Leaves out what says nothing, and what would forbid an answer to gain a field later. */
-const plainer: ZodOpenApiOverride = ({ jsonSchema, zodSchema, io }) => {
+const simplifySchema: ZodOpenApiOverride = ({ jsonSchema, zodSchema, io }) => {
   if (jsonSchema.format === 'uuid' || jsonSchema.format === 'date-time') delete jsonSchema.pattern
   if (jsonSchema.minimum === Number.MIN_SAFE_INTEGER) delete jsonSchema.minimum
   if (jsonSchema.maximum === Number.MAX_SAFE_INTEGER) delete jsonSchema.maximum
@@ -105,9 +106,9 @@ function addExamples(document: OpenApiDocument, endpoints: readonly Endpoint[]):
       }
     }
   }
-  for (const { path, method, answer, example: fields } of endpoints) {
+  for (const { path, method, response: success, example: fields } of endpoints) {
     const response: oas31.ResponseObject | undefined =
-      document.paths?.[path]?.[method]?.responses?.[answer[0]]
+      document.paths?.[path]?.[method]?.responses?.[success[0]]
     const json = response?.content?.['application/json']
     if (fields && json) json.example = { ...json.example, ...fields }
   }

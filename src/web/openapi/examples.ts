@@ -27,10 +27,12 @@ export function exampleOf(schema: SchemaOrRef, resolve: Resolve, name = '', dept
   if (schema.examples?.length) return schema.examples[0]
   if (schema.const !== undefined) return schema.const
   if (schema.enum?.length) return schema.enum[0]
-  const part = (schema.oneOf ?? schema.anyOf)?.find((one) => isRef(one) || one.type !== 'null')
-  if (part) return exampleOf(part, resolve, name, depth + 1)
+  const firstVariant = (schema.oneOf ?? schema.anyOf)?.find(
+    (variant) => isRef(variant) || variant.type !== 'null',
+  )
+  if (firstVariant) return exampleOf(firstVariant, resolve, name, depth + 1)
   const inner = (child: SchemaOrRef, childName: string) => exampleOf(child, resolve, childName, depth + 1)
-  if (schema.allOf) return Object.assign({}, ...schema.allOf.map((one) => inner(one, name)))
+  if (schema.allOf) return Object.assign({}, ...schema.allOf.map((variant) => inner(variant, name)))
   switch (Array.isArray(schema.type) ? schema.type[0] : schema.type) {
     case 'object':
       return mapValues(schema.properties ?? {}, inner)
@@ -52,11 +54,11 @@ export function exampleOf(schema: SchemaOrRef, resolve: Resolve, name = '', dept
   }
 }
 
-function number({ default: usual, minimum, maximum, exclusiveMinimum, multipleOf }: Schema): unknown {
-  if (usual !== undefined) return usual
+function number({ default: defaultValue, minimum, maximum, exclusiveMinimum, multipleOf }: Schema): unknown {
+  if (defaultValue !== undefined) return defaultValue
   const step = multipleOf ?? 1
-  const least = minimum ?? (typeof exclusiveMinimum === 'number' ? exclusiveMinimum + step : step)
-  return Math.min(Math.ceil(least / step) * step, maximum ?? Infinity)
+  const lowest = minimum ?? (typeof exclusiveMinimum === 'number' ? exclusiveMinimum + step : step)
+  return Math.min(Math.ceil(lowest / step) * step, maximum ?? Infinity)
 }
 
 /** By format, else the name of the property in words, as long as it must be. */

@@ -7,10 +7,10 @@ const PATH = '/api/openapi.json'
 /** The endpoints together with the one that serves their description, its own included. */
 export function withDescription(endpoints: readonly Endpoint[], baseUrl: string): Endpoint[] {
   const all: Endpoint[] = [...endpoints]
-  let made: { text: string; etag: string } | undefined
+  let cached: { text: string; etag: string } | undefined
   const description = () => {
-    made ??= serve(JSON.stringify(describeApi({ endpoints: all, baseUrl })))
-    return made
+    cached ??= withEtag(JSON.stringify(describeApi({ endpoints: all, baseUrl })))
+    return cached
   }
   all.push(
     endpoint({
@@ -18,9 +18,9 @@ export function withDescription(endpoints: readonly Endpoint[], baseUrl: string)
       path: PATH,
       summary: 'Returns this description of the API, as OpenAPI 3.1',
       access: 'public',
-      answer: [200],
+      response: [200],
       media: ['application/json'],
-      alternatives: { 304: ['when it is still what the ETag in If-None-Match names'] },
+      otherResponses: { 304: ['when it is still what the ETag in If-None-Match names'] },
       run: async ({ http }) => {
         const { text, etag } = description()
         http.etag = etag
@@ -36,4 +36,4 @@ export function withDescription(endpoints: readonly Endpoint[], baseUrl: string)
   return all
 }
 
-const serve = (text: string) => ({ text, etag: createHash('sha256').update(text).digest('base64url') })
+const withEtag = (text: string) => ({ text, etag: createHash('sha256').update(text).digest('base64url') })

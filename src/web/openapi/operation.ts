@@ -1,7 +1,7 @@
 import type { ZodObjectInput, ZodOpenApiOperationObject, ZodOpenApiRequestBodyObject } from 'zod-openapi'
-import { type Endpoint, isOptional, keepsAnswers } from '../../core/http/endpoint.ts'
+import { type Endpoint, isOptional, supportsIdempotencyKey } from '../../core/http/endpoint.ts'
 import { idempotencyKeyRef } from './components.ts'
-import { callersOf, operationIdOf, tagOf } from './names.ts'
+import { callersOf, operationIdOf, tagOf } from './operation-names.ts'
 import { responsesOf } from './responses.ts'
 
 const BYTES_PER_MB = 1024 * 1024
@@ -19,7 +19,7 @@ export function operationOf(spec: Endpoint): ZodOpenApiOperationObject {
       ...(spec.params && { path: objectSchema(spec.params) }),
       ...(spec.query && { query: objectSchema(spec.query) }),
     },
-    ...(keepsAnswers(spec) && { parameters: [idempotencyKeyRef] }),
+    ...(supportsIdempotencyKey(spec) && { parameters: [idempotencyKeyRef] }),
     ...(requestBody && { requestBody }),
     responses: responsesOf(spec),
   }

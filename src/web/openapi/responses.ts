@@ -1,13 +1,13 @@
 import { STATUS_CODES } from 'node:http'
 import type { z } from 'zod'
 import type { oas31, ZodOpenApiResponseObject, ZodOpenApiResponsesObject } from 'zod-openapi'
-import { type Endpoint, keepsAnswers } from '../../core/http/endpoint.ts'
-import { refusalsOf } from '../../core/http/refusals.ts'
+import { type Endpoint, supportsIdempotencyKey } from '../../core/http/endpoint.ts'
+import { errorResponsesOf } from '../../core/http/error-responses.ts'
 import { ErrorBody, type HeaderName, headerRefs } from './components.ts'
-import { capitalised } from './names.ts'
+import { capitalised } from './operation-names.ts'
 
-const everywhere: readonly HeaderName[] = ['X-Request-Id', 'RateLimit', 'RateLimit-Policy']
-const successes: Readonly<Record<number, string>> = {
+const commonHeaders: readonly HeaderName[] = ['X-Request-Id', 'RateLimit', 'RateLimit-Policy']
+const successDescriptions: Readonly<Record<number, string>> = {
   200: 'Done',
   201: 'Created',
   202: 'Accepted, and done later',
@@ -31,46 +31,46 @@ const errorTexts: Readonly<Record<number, string>> = {
 
 /** Every answer an endpoint may give: success, alternatives, refusals. */
 export function responsesOf(spec: Endpoint): ZodOpenApiResponsesObject {
-  const [status, body] = spec.answer
+  const [status, body] = spec.response
   const success: ZodOpenApiResponseObject = {
-    description: successes[status] ?? STATUS_CODES[status] ?? String(status),
+    description: successDescriptions[status] ?? STATUS_CODES[status] ?? String(status),
     headers: headerRefs([
-      ...everywhere,
-      ...(keepsAnswers(spec) ? (['Idempotent-Replayed'] as const) : []),
+      ...commonHeaders,
+      ...(supportsIdempotencyKey(spec) ? (['Idempotent-Replayed'] as const) : []),
       ...(spec.headers ?? []),
     ]),
     ...contentOf(body, spec.media, spec.download),
   }
-  const alternatives = Object.entries(spec.alternatives ?? {}).map(([status, [when, body]]) => [
+  const otherResponses = Object.entries(spec.otherResponses ?? {}).map(([status, [when, body]]) => [
     status,
-    { description: capitalised(when), headers: headerRefs(everywhere), ...contentOf(body) },
+    { description: capitalised(when), headers: headerRefs(commonHeaders), ...contentOf(body) },
   ])
-  const refusals = [...refusalsOf(spec)].map(([status, cases]) => [
+  const errors = [...errorResponsesOf(spec)].map(([status, cases]) => [
     status,
     isShared(spec, status)
       ? { $ref: `#/components/responses/${sharedName(status)}` }
-      : refusal(status, cases, spec),
+      : errorResponse(status, cases, spec),
   ])
-  return Object.fromEntries([[status, success], ...alternatives, ...refusals])
+  return Object.fromEntries([[status, success], ...otherResponses, ...errors])
 }
 
 /** The refusals that read the same wherever they occur, by the name they are referred to with. */
 export function sharedResponses(endpoints: readonly Endpoint[]): Record<string, ZodOpenApiResponseObject> {
   const shared = endpoints.flatMap((spec) =>
-    [...refusalsOf(spec)]
+    [...errorResponsesOf(spec)]
       .filter(([status]) => isShared(spec, status))
-      .map(([status, cases]) => [sharedName(status), refusal(status, cases, spec)] as const),
+      .map(([status, cases]) => [sharedName(status), errorResponse(status, cases, spec)] as const),
   )
   return Object.fromEntries(shared)
 }
 
 /** Whether the endpoint has nothing of its own to say about a refusal. What a 403 means differs anyway. */
-const isShared = ({ refusals }: Endpoint, status: number) =>
-  status !== 403 && !Object.keys(refusals ?? {}).includes(String(status))
+const isShared = ({ errors }: Endpoint, status: number) =>
+  status !== 403 && !Object.keys(errors ?? {}).includes(String(status))
 
 const sharedName = (status: number) => (STATUS_CODES[status] ?? String(status)).replaceAll(/\W/g, '')
 
-function refusal(status: number, cases: readonly string[], spec: Endpoint): ZodOpenApiResponseObject {
+function errorResponse(status: number, cases: readonly string[], spec: Endpoint): ZodOpenApiResponseObject {
   const example = {
     error: status === 403 ? forbiddenText(spec) : (errorTexts[status] ?? STATUS_CODES[status]),
   }
@@ -90,9 +90,9 @@ function forbiddenText({ access }: Endpoint): string {
 }
 
 function headersOf(status: number) {
-  if (status === 401) return headerRefs([...everywhere, 'WWW-Authenticate'])
-  if (status === 429 || status === 503) return headerRefs([...everywhere, 'Retry-After'])
-  return headerRefs(everywhere)
+  if (status === 401) return headerRefs([...commonHeaders, 'WWW-Authenticate'])
+  if (status === 429 || status === 503) return headerRefs([...commonHeaders, 'Retry-After'])
+  return headerRefs(commonHeaders)
 }
 
 /** A JSON body by its schema, and downloads by their media types. */

@@ -1,5 +1,5 @@
 import { writeFileSync } from 'node:fs'
-import { declaredEndpoints, STORED_BASE_URL } from './declared.ts'
+import { declaredEndpoints, STORED_BASE_URL } from './declared-endpoints.ts'
 import { describeApi } from './document.ts'
 
 // Writes the stored copy of the description, docs/openapi.json. Needs no database.

@@ -4,11 +4,11 @@ import { extname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import type { Context, Middleware } from 'koa'
 import { notAllowed, notFound } from '../../core/errors/errors.ts'
-import { html, sendPage } from '../../core/http/page.ts'
+import { html, sendPage } from '../../core/http/html-page.ts'
 
 const HOME = '/dashboard'
 const ASSETS = `${HOME}/assets/`
-const BUILT = fileURLToPath(new URL('../../../packages/console/dist', import.meta.url))
+const DIST_FOLDER = fileURLToPath(new URL('../../../packages/console/dist', import.meta.url))
 
 /**
  * Scripts come from here alone and none stands in the page. Components set style attributes. Pictures, video and
@@ -29,7 +29,7 @@ const POLICY = [
 ].join('; ')
 
 /** `/dashboard` and every path below it: the console, whose own router tells the paths apart. */
-export function consolePage(folder: string = BUILT): Middleware {
+export function consolePage(folder: string = DIST_FOLDER): Middleware {
   return async (http, next) => {
     if (http.path !== HOME && !http.path.startsWith(`${HOME}/`)) return await next()
     if (http.method !== 'GET' && http.method !== 'HEAD') throw notAllowed(http.method, ['GET', 'HEAD'])
@@ -40,7 +40,7 @@ export function consolePage(folder: string = BUILT): Middleware {
 
 /** Never kept by anybody: it names the assets of the newest build. */
 async function sendIndex(http: Context, folder: string): Promise<void> {
-  const page = await readFile(join(folder, 'index.html'), 'utf8').catch(absent)
+  const page = await readFile(join(folder, 'index.html'), 'utf8').catch(ignoreMissing)
   if (page === undefined) {
     return sendPage(http, {
       status: 503,
@@ -57,14 +57,14 @@ by itself.</p><p>The <a href="/api/docs">REST API</a> works without it.</p>`,
 /** An asset's name holds a hash of its content, so whoever has it has it for good. */
 async function sendAsset(http: Context, folder: string, name: string): Promise<void> {
   const file = /^\w[\w.-]*$/.test(name) ? join(folder, 'assets', name) : undefined
-  const plain = file && (await stat(file).catch(absent))
+  const plain = file && (await stat(file).catch(ignoreMissing))
   if (!plain) throw notFound('File')
   http.vary('Accept-Encoding')
   // A worker is bound by the policy of its own script, not by the page's.
   http.set('Content-Security-Policy', POLICY)
   http.set('Cache-Control', 'public, max-age=31536000, immutable')
   http.type = extname(name)
-  const encoded = await smallest(http, file as string)
+  const encoded = await smallestEncoding(http, file as string)
   if (encoded.encoding) http.set('Content-Encoding', encoded.encoding)
   http.length = encoded.size ?? plain.size
   if (http.method === 'GET') http.body = createReadStream(encoded.path)
@@ -72,18 +72,18 @@ async function sendAsset(http: Context, folder: string, name: string): Promise<v
 }
 
 /** The build lays a Brotli and a gzip version beside what is worth it. */
-async function smallest(http: Context, file: string) {
+async function smallestEncoding(http: Context, file: string) {
   for (const [encoding, ending] of [
     ['br', '.br'],
     ['gzip', '.gz'],
   ] as const) {
     if (http.acceptsEncodings(encoding, 'identity') !== encoding) continue
-    const found = await stat(file + ending).catch(absent)
+    const found = await stat(file + ending).catch(ignoreMissing)
     if (found) return { path: file + ending, encoding, size: found.size }
   }
   return { path: file }
 }
 
-function absent(cause: NodeJS.ErrnoException): undefined {
+function ignoreMissing(cause: NodeJS.ErrnoException): undefined {
   if (cause.code !== 'ENOENT') throw cause
 }

@@ -1,50 +1,50 @@
 import type { Context, Middleware } from 'koa'
 import { AppError, notAllowed } from '../../core/errors/errors.ts'
-import { type Html, html, sendPage } from '../../core/http/page.ts'
-import { createPackageStore, type PackageFile, type Part } from './package.store.ts'
+import { type Html, html, sendPage } from '../../core/http/html-page.ts'
+import { createPackageStore, type PackageFile, type PackageName } from './package.store.ts'
 
 const HOME = '/downloads'
 
 /** npm 12 installs from an address only with this option; older versions ignore it. */
-const ALLOW = '--allow-remote=root'
+const ALLOW_REMOTE_OPTION = '--allow-remote=root'
 
-interface Described {
+interface PackageDescription {
   readonly title: string
-  readonly use: string
+  readonly purpose: string
   readonly commands: (url: string, baseUrl: string) => readonly string[]
 }
 
-const descriptions: Record<Part, Described> = {
+const descriptions: Record<PackageName, PackageDescription> = {
   cli: {
     title: 'Command line',
-    use: 'The program wheelhouse, for good; or once, without installing it:',
+    purpose: 'The program wheelhouse, for good; or once, without installing it:',
     commands: (url, baseUrl) => [
-      `npm install --global ${ALLOW} ${url}`,
+      `npm install --global ${ALLOW_REMOTE_OPTION} ${url}`,
       `wheelhouse login ${baseUrl}`,
       '',
-      `npx --yes ${ALLOW} ${url} --help`,
+      `npx --yes ${ALLOW_REMOTE_OPTION} ${url} --help`,
     ],
   },
   sdk: {
     title: '@wheelhouse/sdk',
-    use: 'Links for robots, operators and observers, and a typed client of the REST API:',
-    commands: (url) => [`npm install ${ALLOW} ${url}`],
+    purpose: 'Links for robots, operators and observers, and a typed client of the REST API:',
+    commands: (url) => [`npm install ${ALLOW_REMOTE_OPTION} ${url}`],
   },
   protocol: {
     title: '@wheelhouse/protocol',
-    use: 'The frames and events of the wire as zod schemas:',
-    commands: (url) => [`npm install ${ALLOW} ${url}`],
+    purpose: 'The frames and events of the wire as zod schemas:',
+    commands: (url) => [`npm install ${ALLOW_REMOTE_OPTION} ${url}`],
   },
 }
 
 /** `/downloads`: the packages of this platform, and the commands that install them from here. */
-export function downloadsPage(parts: { baseUrl: string; folder?: string }): Middleware {
-  const packages = createPackageStore(parts.folder)
+export function downloadsPage(options: { baseUrl: string; folder?: string }): Middleware {
+  const packages = createPackageStore(options.folder)
   return async (http, next) => {
     if (http.path !== HOME && !http.path.startsWith(`${HOME}/`)) return await next()
     if (http.method !== 'GET' && http.method !== 'HEAD') throw notAllowed(http.method, ['GET', 'HEAD'])
     const files = await packages.list()
-    if (http.path === HOME) sendList(http, files, parts.baseUrl)
+    if (http.path === HOME) sendList(http, files, options.baseUrl)
     else sendFile(http, files, http.path.slice(HOME.length + 1))
   }
 }
@@ -63,7 +63,7 @@ itself.</p>`,
     title: 'Downloads',
     body: html`<p>The packages of this platform need Node 22.12 or newer. They are not in the public npm registry, where
 the name <b>wheelhouse</b> belongs to an unrelated package: always install them by their address.</p>
-${files.map((one) => describe(one, baseUrl))}
+${files.map((packageFile) => describe(packageFile, baseUrl))}
 <h2>Hashes</h2>
 <p>npm records the hash of a file in <code>package-lock.json</code> and checks it at every later installation.</p>
 ${files.map(hashOf)}
@@ -75,15 +75,15 @@ ${files.map(hashOf)}
 address.</p>
 <p>The platform serves its own version only. A build that must not depend on the platform keeps the file beside it and
 installs that. An address without the version, such as
-<code>${`${baseUrl}${HOME}/${unversioned('sdk')}`}</code>, leads to the current one.</p>`,
+<code>${`${baseUrl}${HOME}/${unversionedName('sdk')}`}</code>, leads to the current one.</p>`,
   })
 }
 
-function describe({ part, file, version }: PackageFile, baseUrl: string): Html {
-  const { title, use, commands } = descriptions[part]
+function describe({ packageName, file, version }: PackageFile, baseUrl: string): Html {
+  const { title, purpose, commands } = descriptions[packageName]
   const lines = commands(`${baseUrl}${HOME}/${file}`, baseUrl).join('\n')
   return html`<h2>${title} ${version}</h2>
-<p>${use}</p>
+<p>${purpose}</p>
 <pre>${lines}</pre>
 `
 }
@@ -95,7 +95,7 @@ function hashOf({ file, bytes, integrity }: PackageFile): Html {
 }
 
 function sendFile(http: Context, files: readonly PackageFile[], name: string): void {
-  const current = files.find(({ part }) => unversioned(part) === name)
+  const current = files.find(({ packageName }) => unversionedName(packageName) === name)
   if (current) return http.redirect(`${HOME}/${current.file}`)
   const found = files.find(({ file }) => file === name)
   if (!found) throw new AppError(404, 'There is no such file. See /downloads for the files of this platform.')
@@ -112,4 +112,4 @@ function sendFile(http: Context, files: readonly PackageFile[], name: string): v
   http.body = found.bytes
 }
 
-const unversioned = (part: Part) => `wheelhouse-${part}.tgz`
+const unversionedName = (packageName: PackageName) => `wheelhouse-${packageName}.tgz`

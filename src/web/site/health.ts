@@ -1,6 +1,6 @@
 import { sql } from 'kysely'
 import { z } from 'zod'
-import { within } from '../../core/concurrency/async.ts'
+import { withTimeout } from '../../core/concurrency/concurrency.ts'
 import type { Db } from '../../core/database/tables.ts'
 import { type Endpoint, endpoint } from '../../core/http/endpoint.ts'
 import { timestamp } from '../../core/http/fields.ts'
@@ -17,9 +17,9 @@ const Health = z
   .meta({ id: 'Health', description: 'Whether the API and its database work.' })
 
 /** Whether the database answers within two seconds. */
-export async function databaseAnswers(db: Db): Promise<boolean> {
+export async function isDatabaseReachable(db: Db): Promise<boolean> {
   try {
-    await within(CHECK_LIMIT_MS, 'database check timed out', sql`select 1`.execute(db))
+    await withTimeout(CHECK_LIMIT_MS, 'database check timed out', sql`select 1`.execute(db))
     return true
   } catch {
     return false
@@ -27,19 +27,19 @@ export async function databaseAnswers(db: Db): Promise<boolean> {
 }
 
 /** GET /api/health: 200, or 503 with the same shape when the database does not answer. */
-export function healthEndpoint(parts: { db: Db; now: () => Date }): Endpoint {
+export function healthEndpoint(deps: { db: Db; now: () => Date }): Endpoint {
   return endpoint({
     method: 'get',
     path: '/api/health',
     summary: 'Returns the health of the API and its database connection',
     access: 'public',
-    answer: [200, Health],
-    alternatives: { 503: ['when the database does not answer', Health] },
+    response: [200, Health],
+    otherResponses: { 503: ['when the database does not answer', Health] },
     run: async ({ http }) => {
-      const ok = await databaseAnswers(parts.db)
+      const ok = await isDatabaseReachable(deps.db)
       if (!ok) http.status = 503
       const state = ok ? ('ok' as const) : ('error' as const)
-      return { status: state, db: state, timestamp: parts.now().toISOString() }
+      return { status: state, db: state, timestamp: deps.now().toISOString() }
     },
   })
 }

@@ -1,6 +1,6 @@
 import type { Middleware } from 'koa'
 import { notAllowed } from '../../core/errors/errors.ts'
-import { html, sendPage } from '../../core/http/page.ts'
+import { html, sendPage } from '../../core/http/html-page.ts'
 
 /** `/`: what this is, and where to go from here. */
 export function homePage(): Middleware {

@@ -3,16 +3,16 @@ import { readdir, readFile, stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 
-const PACKED = fileURLToPath(new URL('../../../dist/packages', import.meta.url))
-const PARTS = ['cli', 'sdk', 'protocol'] as const
+const PACKAGES_FOLDER = fileURLToPath(new URL('../../../dist/packages', import.meta.url))
+const PACKAGE_NAMES = ['cli', 'sdk', 'protocol'] as const
 /** Far above what the packages need; a larger file is not ours and is never read into memory. */
 const MAX_BYTES = 8 * 1024 * 1024
 
-export type Part = (typeof PARTS)[number]
+export type PackageName = (typeof PACKAGE_NAMES)[number]
 
 /** One tarball that the platform serves. */
 export interface PackageFile {
-  readonly part: Part
+  readonly packageName: PackageName
   readonly version: string
   readonly file: string
   readonly bytes: Buffer
@@ -20,8 +20,8 @@ export interface PackageFile {
   readonly integrity: string
 }
 
-interface Found {
-  readonly part: Part
+interface FoundPackage {
+  readonly packageName: PackageName
   readonly version: string
   readonly file: string
   readonly stamp: string
@@ -30,17 +30,17 @@ interface Found {
 export type PackageStore = ReturnType<typeof createPackageStore>
 
 /** Keeps the packed packages of a folder in memory, with their hashes; reads them again when the files change. */
-export function createPackageStore(folder: string = PACKED) {
-  let kept: { readonly stamp: string; readonly files: readonly PackageFile[] } | undefined
+export function createPackageStore(folder: string = PACKAGES_FOLDER) {
+  let cached: { readonly stamp: string; readonly files: readonly PackageFile[] } | undefined
   let reading: Promise<readonly PackageFile[]> | undefined
 
   async function refresh(): Promise<readonly PackageFile[]> {
     try {
       const found = await findPackages(folder)
-      const stamp = found.map((one) => one.stamp).join()
-      if (kept?.stamp !== stamp)
-        kept = { stamp, files: await Promise.all(found.map((one) => load(folder, one))) }
-      return kept.files
+      const stamp = found.map((foundPackage) => foundPackage.stamp).join()
+      if (cached?.stamp !== stamp)
+        cached = { stamp, files: await Promise.all(found.map((foundPackage) => load(folder, foundPackage))) }
+      return cached.files
     } catch (cause) {
       if ((cause as NodeJS.ErrnoException).code !== 'ENOENT') throw cause
       return [] // never packed, or just being replaced
@@ -58,24 +58,24 @@ export function createPackageStore(folder: string = PACKED) {
   }
 }
 
-async function findPackages(folder: string): Promise<readonly Found[]> {
+async function findPackages(folder: string): Promise<readonly FoundPackage[]> {
   const names = await readdir(folder)
   const found = await Promise.all(
-    PARTS.map(async (part) => {
-      const pattern = new RegExp(`^wheelhouse-${part}-(\\d+\\.\\d+\\.\\d+[\\w.-]*)\\.tgz$`)
+    PACKAGE_NAMES.map(async (packageName) => {
+      const pattern = new RegExp(`^wheelhouse-${packageName}-(\\d+\\.\\d+\\.\\d+[\\w.-]*)\\.tgz$`)
       const file = names.find((name) => pattern.test(name))
       const version = file && pattern.exec(file)?.[1]
       if (!file || !version) return []
       const { size, mtimeMs } = await stat(join(folder, file))
       if (size > MAX_BYTES) throw new Error(`${join(folder, file)} has more than ${MAX_BYTES} bytes`)
-      return [{ part, version, file, stamp: `${file} ${size} ${mtimeMs}` }]
+      return [{ packageName, version, file, stamp: `${file} ${size} ${mtimeMs}` }]
     }),
   )
   return found.flat()
 }
 
-async function load(folder: string, { part, version, file }: Found): Promise<PackageFile> {
+async function load(folder: string, { packageName, version, file }: FoundPackage): Promise<PackageFile> {
   const bytes = await readFile(join(folder, file))
   const integrity = `sha512-${createHash('sha512').update(bytes).digest('base64')}`
-  return { part, version, file, bytes, integrity }
+  return { packageName, version, file, bytes, integrity }
 }

@@ -15,9 +15,9 @@ export function probes(readiness: Readiness): Middleware {
       throw notAllowed(http.method, ['GET', 'HEAD'])
     }
     if (ready) {
-      const obstacle = readiness()
-      http.status = obstacle === undefined ? 200 : 503
-      http.body = obstacle === undefined ? 'ready' : `not ready: ${obstacle}`
+      const notReadyReason = readiness()
+      http.status = notReadyReason === undefined ? 200 : 503
+      http.body = notReadyReason === undefined ? 'ready' : `not ready: ${notReadyReason}`
     } else http.body = 'ok'
   }
 }
@@ -27,7 +27,7 @@ export function probeHandler(readiness: Readiness, metricsPage: MetricsPage): Re
   return async (request, response) => {
     const { method = '', url = '', headers } = request
     const [path] = url.split('?')
-    const answer = (status: number, body: object, more: Record<string, string> = {}) =>
+    const respond = (status: number, body: object, more: Record<string, string> = {}) =>
       response
         .writeHead(status, {
           'Content-Type': 'application/json; charset=utf-8',
@@ -38,13 +38,13 @@ export function probeHandler(readiness: Readiness, metricsPage: MetricsPage): Re
     if (path === '/metrics') {
       const page = await metricsPage(method, headers.authorization)
       response.writeHead(page.status, page.headers).end(method === 'HEAD' ? undefined : page.body)
-    } else if (path !== '/livez' && path !== '/readyz') answer(404, { error: 'Route not found' })
+    } else if (path !== '/livez' && path !== '/readyz') respond(404, { error: 'Route not found' })
     else if (method !== 'GET' && method !== 'HEAD') {
-      answer(405, { error: `${method} is not allowed here. Use GET or HEAD.` }, { Allow: 'GET, HEAD' })
+      respond(405, { error: `${method} is not allowed here. Use GET or HEAD.` }, { Allow: 'GET, HEAD' })
     } else {
-      const obstacle = path === '/livez' ? undefined : readiness()
-      if (obstacle === undefined) answer(200, { ready: true })
-      else answer(503, { ready: false, error: `not ready: ${obstacle}` })
+      const notReadyReason = path === '/livez' ? undefined : readiness()
+      if (notReadyReason === undefined) respond(200, { ready: true })
+      else respond(503, { ready: false, error: `not ready: ${notReadyReason}` })
     }
   }
 }

@@ -3,7 +3,7 @@ import { z } from 'zod'
 import type { Db } from '../../core/database/tables.ts'
 import { type Endpoint, endpoint } from '../../core/http/endpoint.ts'
 
-const FRESH_MS = 5_000
+const CACHE_MS = 5_000
 const MS_PER_HOUR = 3_600_000
 
 const count = z.number().int()
@@ -24,15 +24,15 @@ const PublicStats = z
 type PublicStats = z.infer<typeof PublicStats>
 
 /** Public statistics, read anew at most every five seconds per process. */
-export function statsEndpoint(parts: { db: Db; now: () => Date }): Endpoint {
-  const { db, now } = parts
-  const current = fresh(() => read(db), now)
+export function statsEndpoint(deps: { db: Db; now: () => Date }): Endpoint {
+  const { db, now } = deps
+  const current = cached(() => readStats(db), now)
   return endpoint({
     method: 'get',
     path: '/api/stats',
     summary: 'Returns public platform statistics, at most five seconds old',
     access: 'public',
-    answer: [200, PublicStats],
+    response: [200, PublicStats],
     run: async ({ http }) => {
       const stats = await current()
       http.set('Cache-Control', 'public, max-age=5')
@@ -42,18 +42,18 @@ export function statsEndpoint(parts: { db: Db; now: () => Date }): Endpoint {
 }
 
 /** Keeps an answer for five seconds. Whoever asks while it is being read waits for the same reading. */
-function fresh<T>(load: () => Promise<T>, now: () => Date): () => Promise<T> {
-  let kept: { readonly value: T; readonly at: number } | undefined
+function cached<T>(load: () => Promise<T>, now: () => Date): () => Promise<T> {
+  let cachedEntry: { readonly value: T; readonly at: number } | undefined
   let loading: Promise<T> | undefined
   const reload = async () => {
     const at = now().getTime()
     const value = await load()
-    kept = { value, at }
+    cachedEntry = { value, at }
     return value
   }
   return () => {
-    const age = kept ? now().getTime() - kept.at : Number.POSITIVE_INFINITY
-    if (kept && age >= 0 && age < FRESH_MS) return Promise.resolve(kept.value)
+    const age = cachedEntry ? now().getTime() - cachedEntry.at : Number.POSITIVE_INFINITY
+    if (cachedEntry && age >= 0 && age < CACHE_MS) return Promise.resolve(cachedEntry.value)
     loading ??= reload().finally(() => {
       loading = undefined
     })
@@ -62,7 +62,7 @@ function fresh<T>(load: () => Promise<T>, now: () => Date): () => Promise<T> {
 }
 
 /** Small counts over partial indexes, and the totals that triggers keep: nothing grows with past sessions. */
-async function read(db: Db): Promise<PublicStats> {
+async function readStats(db: Db): Promise<PublicStats> {
   const { rows } = await sql<Record<keyof PublicStats | 'teleop_ms', string>>`
     select
       (select count(*) from robots where deleted_at is null) as robots_total,

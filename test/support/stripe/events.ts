@@ -11,13 +11,19 @@ export const snapshotEvent = (
   object: Record<string, unknown>,
   more: { livemode?: boolean; previous_attributes?: Record<string, unknown> } = {},
 ) => ({
-  ...{ id: `evt_${++count}_${Date.now()}`, object: 'event', type, livemode: more.livemode ?? false },
+  id: `evt_${++count}_${Date.now()}`,
+  object: 'event',
+  type,
+  livemode: more.livemode ?? false,
   data: { object, ...(more.previous_attributes && { previous_attributes: more.previous_attributes }) },
 })
 
 /** An event of the second interface, which only names what it is about. */
 export const thinEvent = (type: string, id: string) => ({
-  ...{ id: `evt_${++count}_${Date.now()}`, object: 'v2.core.event', type, livemode: false },
+  id: `evt_${++count}_${Date.now()}`,
+  object: 'v2.core.event',
+  type,
+  livemode: false,
   related_object: { id, type: 'v2.core.account', url: `/v2/core/accounts/${id}` },
 })
 

@@ -1,7 +1,7 @@
 import { sql } from 'kysely'
 import { expect } from 'vitest'
 import type { Db } from '../../../src/core/database/tables.ts'
-import type { StripeBooks } from './books.ts'
+import type { StripeBooks } from './fake-stripe-store.ts'
 
 /** An operator and a client who have to do with each other alone, and the operator's account at the provider. */
 export interface Pair {
@@ -86,17 +86,21 @@ export async function auditSettledMoney(db: Db, books: StripeBooks, pair: Pair):
     .execute()
   let received = 0
   for (const { id, status, total_cents, provider_id, failure } of invoices) {
-    const theirs = books.invoices.all.get(provider_id ?? '')
-    expect(theirs?.metadata.invoice_id, `it is at the provider (${failure})`).toBe(id)
+    const stripeInvoice = books.invoices.all.get(provider_id ?? '')
+    expect(stripeInvoice?.metadata.invoice_id, `it is at the provider (${failure})`).toBe(id)
     expect(
-      theirs?.lines.reduce((sum, { amount }) => sum + amount, 0),
+      stripeInvoice?.lines.reduce((sum, { amount }) => sum + amount, 0),
       `${failure}`,
     ).toBe(total_cents)
     const expected = { draft: 'none', open: 'OPEN', paid: 'PAID', void: 'VOID', uncollectible: 'FAILED' }
-    const refused = theirs?.status === 'open' && theirs.intent?.status === 'requires_payment_method'
-    expect(status).toBe(refused ? 'FAILED' : expected[theirs?.status ?? 'draft'])
-    received += (theirs?.amount_paid ?? 0) - (theirs?.amount_paid_off_stripe ?? 0)
+    const refused =
+      stripeInvoice?.status === 'open' && stripeInvoice.intent?.status === 'requires_payment_method'
+    expect(status).toBe(refused ? 'FAILED' : expected[stripeInvoice?.status ?? 'draft'])
+    received += (stripeInvoice?.amount_paid ?? 0) - (stripeInvoice?.amount_paid_off_stripe ?? 0)
   }
-  const moved = transfers.reduce((sum, { amount, amount_reversed }) => sum + amount - amount_reversed, 0)
-  expect((await sums(db, pair)).cash, 'the ledger and the provider say the same').toBe(received - moved)
+  const transferred = transfers.reduce(
+    (sum, { amount, amount_reversed }) => sum + amount - amount_reversed,
+    0,
+  )
+  expect((await sums(db, pair)).cash, 'the ledger and the provider say the same').toBe(received - transferred)
 }

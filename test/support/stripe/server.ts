@@ -3,8 +3,8 @@ import { createServer, type IncomingMessage, type ServerResponse } from 'node:ht
 import type { AddressInfo } from 'node:net'
 import { setTimeout as delay } from 'node:timers/promises'
 import { isDeepStrictEqual } from 'node:util'
-import { StripeBooks } from './books.ts'
 import { WEBHOOK_SECRET } from './events.ts'
+import { StripeBooks } from './fake-stripe-store.ts'
 import { invalid, readRequest, StripeRefusal, type StripeRequest } from './wire.ts'
 
 /**
@@ -13,7 +13,7 @@ import { invalid, readRequest, StripeRefusal, type StripeRequest } from './wire.
  * one after that, before the answer; `refuses` is answered 400 and nothing is done. `status` is answered before anything
  * is looked at, as where too much is asked; `answers` is what arrives instead of the answer to what was done.
  */
-export type Mishap =
+export type StripeFault =
   | 'fails'
   | 'fails after'
   | 'drops'
@@ -26,11 +26,11 @@ export type Mishap =
 
 interface Planned {
   readonly when: (request: StripeRequest) => boolean
-  readonly mishap: Mishap
+  readonly fault: StripeFault
   times: number
 }
 
-interface Kept {
+interface StoredResponse {
   readonly params: unknown
   readonly path: string
   answer: Promise<Answer> | undefined
@@ -44,7 +44,7 @@ interface Answer {
 
 const SECRET_KEY = 'sk_test_wheelhouse'
 
-export type StripeStandIn = Awaited<ReturnType<typeof startStripe>>
+export type FakeStripe = Awaited<ReturnType<typeof startStripe>>
 
 /**
  * Stripe's side: a server with a memory, which the platform speaks to through Stripe's own library. It refuses what
@@ -54,14 +54,14 @@ export async function startStripe() {
   const books = new StripeBooks()
   const requests: StripeRequest[] = []
   const arrivals = new EventEmitter()
-  const kept = new Map<string, Kept>()
+  const kept = new Map<string, StoredResponse>()
   let planned: Planned[] = []
 
-  function mishapOf(request: StripeRequest): Mishap | undefined {
+  function faultFor(request: StripeRequest): StripeFault | undefined {
     const plan = planned.find(({ when }) => when(request))
     if (!plan) return undefined
-    if (--plan.times <= 0) planned = planned.filter((one) => one !== plan)
-    return plan.mishap
+    if (--plan.times <= 0) planned = planned.filter((item) => item !== plan)
+    return plan.fault
   }
 
   const carryOut = (request: StripeRequest): Answer => {
@@ -79,7 +79,7 @@ export async function startStripe() {
     if (request.method !== 'POST' || key === undefined) return await work()
     const known = kept.get(key)
     if (!known) {
-      const fresh: Kept = { params, path, answer: undefined, settled: false }
+      const fresh: StoredResponse = { params, path, answer: undefined, settled: false }
       kept.set(key, fresh)
       fresh.answer = work().finally(() => {
         fresh.settled = true
@@ -113,28 +113,28 @@ export async function startStripe() {
     const request = await readRequest(http)
     requests.push(request)
     arrivals.emit('request')
-    const mishap = mishapOf(request)
-    if (mishap === 'drops') return void http.socket.destroy()
+    const fault = faultFor(request)
+    if (fault === 'drops') return void http.socket.destroy()
     let answer: Answer
-    if (typeof mishap === 'object' && 'status' in mishap) {
-      const { status, type } = mishap
+    if (typeof fault === 'object' && 'status' in fault) {
+      const { status, type } = fault
       answer = { status, body: { error: { type, message: `Not with ${SECRET_KEY}` } } }
     } else if (http.headers.authorization !== `Bearer ${SECRET_KEY}`) {
       answer = { status: 401, body: invalid('Invalid API Key provided').body }
     } else {
       answer = await onceByKey(request, async () => {
-        if (mishap === 'fails') return broken
-        if (mishap === 'refuses') return { status: 400, body: invalid('Not like this').body }
-        if (typeof mishap === 'object' && 'lateMs' in mishap) await delay(mishap.lateMs)
+        if (fault === 'fails') return broken
+        if (fault === 'refuses') return { status: 400, body: invalid('Not like this').body }
+        if (typeof fault === 'object' && 'lateMs' in fault) await delay(fault.lateMs)
         const done = carryOut(request)
-        if (typeof mishap === 'object' && 'answeredLateMs' in mishap) await delay(mishap.answeredLateMs)
-        return mishap === 'fails after' ? broken : done
+        if (typeof fault === 'object' && 'answeredLateMs' in fault) await delay(fault.answeredLateMs)
+        return fault === 'fails after' ? broken : done
       })
     }
-    if (mishap === 'drops after') return void http.socket.destroy()
+    if (fault === 'drops after') return void http.socket.destroy()
     response.writeHead(answer.status, { 'Content-Type': 'application/json' })
-    const spoilt = typeof mishap === 'object' && 'answers' in mishap ? mishap.answers : undefined
-    response.end(spoilt ?? JSON.stringify(answer.body))
+    const corrupted = typeof fault === 'object' && 'answers' in fault ? fault.answers : undefined
+    response.end(corrupted ?? JSON.stringify(answer.body))
   }
 
   const server = createServer((http, response) => {
@@ -166,14 +166,14 @@ export async function startStripe() {
       requests.filter((request) => request.method === method && path.test(request.path)),
 
     /** The next requests that fit (`times` of them) fare like this. */
-    planFor(mishap: Mishap, when: (request: StripeRequest) => boolean, times: number): void {
-      planned.push({ mishap, times, when })
+    planFor(fault: StripeFault, when: (request: StripeRequest) => boolean, times: number): void {
+      planned.push({ fault, times, when })
     },
     /** The next requests to such a path (`times`, one if not said; of one method, if said) fare like this. */
-    plan(mishap: Mishap, path: RegExp, times = 1, method?: string): void {
+    plan(fault: StripeFault, path: RegExp, times = 1, method?: string): void {
       const when = (request: StripeRequest) =>
         path.test(request.path) && (method === undefined || request.method === method)
-      planned.push({ mishap, times, when })
+      planned.push({ fault, times, when })
     },
     /** Settles once such a path has been asked for. */
     async isAsked(path: RegExp): Promise<void> {

@@ -26,7 +26,9 @@ export const invalid = (message: string, more: Record<string, unknown> = {}) =>
 
 export const missing = (what: string, id: string) =>
   new StripeRefusal(404, {
-    ...{ type: 'invalid_request_error', code: 'resource_missing', param: 'id' },
+    type: 'invalid_request_error',
+    code: 'resource_missing',
+    param: 'id',
     message: `No such ${what}: '${id}'`,
   })
 

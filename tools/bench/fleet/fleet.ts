@@ -1,8 +1,8 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import type { Child, Children } from '../children.ts'
 import { type Call, callerOf, readyPort } from '../rpc.ts'
-import type { BeatReport, Flood } from './beating.ts'
 import type { Generator } from './generator.ts'
+import type { BeatReport, Flood } from './heartbeat-load.ts'
 import type { Destination, RobotIdentity } from './robot-socket.ts'
 
 /** Sockets one generator process holds; a process may open 20,000 files where this was written. */

@@ -1,5 +1,5 @@
-import { offer, sayReady } from '../rpc.ts'
-import { createBeating, type Flood } from './beating.ts'
+import { offer, sendReady } from '../rpc.ts'
+import { createBeating, type Flood } from './heartbeat-load.ts'
 import { type Destination, type RobotIdentity, RobotSocket } from './robot-socket.ts'
 
 // One process of the load generator: holds some thousands of robots and does what the benchmark tells it.
@@ -15,10 +15,10 @@ async function open(identities: readonly RobotIdentity[], to: Destination): Prom
   const queue = identities.values()
   const opened: RobotSocket[] = []
   if (to.expectsBeats) beating.keepAlive(opened)
-  const lane = async () => {
+  const channel = async () => {
     for (const identity of queue) opened.push(await RobotSocket.connect(identity, to, beating.callbacks))
   }
-  await Promise.all(Array.from({ length: HANDSHAKES_AT_A_TIME }, lane))
+  await Promise.all(Array.from({ length: HANDSHAKES_AT_A_TIME }, channel))
   robots = opened
   return performance.now() - startedMs
 }
@@ -54,4 +54,4 @@ export type Generator = typeof handlers
 
 offer(handlers)
 process.on('SIGINT', () => {}) // Ctrl-C reaches the whole terminal; the benchmark ends us in its own order
-sayReady(0)
+sendReady(0)

@@ -90,8 +90,8 @@ export function kindOf(opcode: number, data: Buffer, start: number): FrameKind {
   if (opcode === OPCODE_PONG) return 'pong'
   if (opcode === OPCODE_CLOSE) return 'close'
   if (opcode !== OPCODE_TEXT) return 'other'
-  const letter = data[start + TYPE_OFFSET]
-  return letter === H ? 'ack' : letter === W ? 'welcome' : 'other'
+  const frameType = data[start + TYPE_OFFSET]
+  return frameType === H ? 'ack' : frameType === W ? 'welcome' : 'other'
 }
 
 const TIME_DIGITS = 13

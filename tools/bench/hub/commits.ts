@@ -1,13 +1,13 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import { HttpConnection, requestBytes } from '../rest/connection.ts'
-import { type HubDoor, HubSocket } from './hub-socket.ts'
-import { factOf, seqOf } from './packets.ts'
+import { type HubAddress, HubSocket } from './hub-socket.ts'
+import { eventOf, seqOf } from './packets.ts'
 
 /** One session: who commits to it, and who watches it at which hub. */
-export interface Lane {
+export interface SessionLane {
   readonly sessionId: string
   readonly by: RestCommit | BareEmit
-  readonly watcher: HubDoor
+  readonly observer: HubAddress
 }
 
 /** A message over REST. */
@@ -20,7 +20,7 @@ export interface RestCommit {
 /** An event that another node of Socket.IO is asked to emit. */
 export interface BareEmit {
   readonly over: 'Socket.IO'
-  readonly door: HubDoor
+  readonly address: HubAddress
 }
 
 export interface CommitReport {
@@ -38,7 +38,7 @@ export interface CommitReport {
 const SEEN_LIMIT_MS = 5_000
 const LATE_MS = 1
 
-interface OpenLane {
+interface OpenSessionLane {
   /** Sends, and settles when the answer is here. */
   commit(): Promise<void>
   /** Called with every event that the watcher reads. */
@@ -51,11 +51,11 @@ interface OpenLane {
  * sends and watches, so that one clock measures.
  */
 export async function measureCommits(
-  lanes: readonly Lane[],
+  channels: readonly SessionLane[],
   perSecond: number,
   forMs: number,
 ): Promise<CommitReport> {
-  const open = await Promise.all(lanes.map(openLane))
+  const open = await Promise.all(channels.map(openSessionLane))
   const report = { fromRequestMs: [], fromAnswerMs: [], answerMs: [], unseen: 0, late: 0 } as {
     -readonly [K in keyof CommitReport]: CommitReport[K] extends number ? number : number[]
   }
@@ -63,31 +63,31 @@ export async function measureCommits(
   let turn = 0
   try {
     await Promise.all(
-      open.map(async (lane) => {
+      open.map(async (channel) => {
         for (;;) {
           const dueMs = startedMs + (turn++ * 1_000) / perSecond
           if (dueMs > startedMs + forMs) return
           await delay(Math.max(0, dueMs - performance.now()))
           if (performance.now() > dueMs + LATE_MS) report.late++
-          await one(lane, report)
+          await measureCommit(channel, report)
         }
       }),
     )
   } finally {
-    for (const lane of open) lane.close()
+    for (const channel of open) channel.close()
   }
   return report
 }
 
-async function one(
-  lane: OpenLane,
+async function measureCommit(
+  channel: OpenSessionLane,
   report: { fromRequestMs: number[]; fromAnswerMs: number[]; answerMs: number[]; unseen: number },
 ): Promise<void> {
   const seen = new Promise<number>((resolve) => {
-    lane.onSeen = () => resolve(performance.now())
+    channel.onSeen = () => resolve(performance.now())
   })
   const sentMs = performance.now()
-  await lane.commit()
+  await channel.commit()
   const answeredMs = performance.now()
   const seenMs = await Promise.race([seen, delay(SEEN_LIMIT_MS, undefined, { ref: false })])
   report.answerMs.push(answeredMs - sentMs)
@@ -98,9 +98,9 @@ async function one(
   }
 }
 
-async function openLane({ sessionId, by, watcher }: Lane): Promise<OpenLane> {
+async function openSessionLane({ sessionId, by, observer }: SessionLane): Promise<OpenSessionLane> {
   const sender = by.over === 'REST' ? await restSender(sessionId, by) : await bareSender(sessionId, by)
-  const lane: OpenLane = {
+  const channel: OpenSessionLane = {
     commit: sender.commit,
     onSeen() {},
     close() {
@@ -108,13 +108,13 @@ async function openLane({ sessionId, by, watcher }: Lane): Promise<OpenLane> {
       socket.destroy()
     },
   }
-  const socket = await HubSocket.connect(watcher, {
-    event: (data, start, end) => lane.onSeen(seqOf(data, start, end)),
+  const socket = await HubSocket.connect(observer, {
+    event: (data, start, end) => channel.onSeen(seqOf(data, start, end)),
     closed: () => {},
   })
   const answer = (await socket.ask('session:watch', { session_id: sessionId })) as { ok?: boolean }
   if (answer?.ok !== true) throw new Error(`not allowed to watch: ${JSON.stringify(answer)}`)
-  return lane
+  return channel
 }
 
 async function restSender(sessionId: string, { port, apiKey }: RestCommit) {
@@ -130,12 +130,12 @@ async function restSender(sessionId: string, { port, apiKey }: RestCommit) {
   }
 }
 
-async function bareSender(sessionId: string, { door }: BareEmit) {
-  const socket = await HubSocket.connect(door, { event() {}, closed() {} })
+async function bareSender(sessionId: string, { address }: BareEmit) {
+  const socket = await HubSocket.connect(address, { event() {}, closed() {} })
   let seq = 0
   return {
     async commit() {
-      await socket.ask('emit', factOf(sessionId, ++seq))
+      await socket.ask('emit', eventOf(sessionId, ++seq))
     },
     close: () => socket.destroy(),
   }

@@ -1,23 +1,23 @@
 import { monitorEventLoopDelay } from 'node:perf_hooks'
 import { setTimeout as delay } from 'node:timers/promises'
-import { offer, sayReady } from '../rpc.ts'
+import { offer, sendReady } from '../rpc.ts'
 import { measureCommits } from './commits.ts'
 import { Deliveries, type DeliveryReport } from './deliveries.ts'
-import { type HubDoor, HubSocket } from './hub-socket.ts'
+import { type HubAddress, HubSocket } from './hub-socket.ts'
 import { seqOf } from './packets.ts'
-import { createReturning } from './returning.ts'
+import { createReturning } from './reconnect-load.ts'
 
 // The load generator of the hub: clients that watch sessions, and what they see.
 
 const HANDSHAKES_AT_A_TIME = 64
-const LOOK_MS = 5
+const POLL_INTERVAL_MS = 5
 /** Nothing more is under way when nothing has arrived for so long. */
 const SILENCE_MS = 3_000
 const PAUSE_RESOLUTION_MS = 1
 
 /** A connection that watches one session, or just sits there. */
-export interface Seat {
-  readonly door: HubDoor
+export interface HubSubscription {
+  readonly address: HubAddress
   readonly sessionId?: string
 }
 
@@ -27,27 +27,27 @@ const pauses = monitorEventLoopDelay({ resolution: PAUSE_RESOLUTION_MS })
 let sockets: HubSocket[] = []
 let closed = 0
 
-async function take({ door, sessionId }: Seat): Promise<void> {
+async function take({ address, sessionId }: HubSubscription): Promise<void> {
   const follower = deliveries.follow(0)
-  const socket = await HubSocket.connect(door, {
+  const socket = await HubSocket.connect(address, {
     event: (data, start, end) => follower.take(seqOf(data, start, end), end - start, performance.now()),
     closed: () => {
       closed++
     },
   })
   sockets.push(socket)
-  if (sessionId === undefined || door.speaks === 'WebSocket') return
+  if (sessionId === undefined || address.speaks === 'WebSocket') return
   const answer = (await socket.ask('session:watch', { session_id: sessionId, after: 0 })) as { ok?: boolean }
   if (answer?.ok !== true) throw new Error(`not allowed to watch: ${JSON.stringify(answer)}`)
 }
 
 const handlers = {
-  async sit(seats: readonly Seat[]): Promise<void> {
-    const queue = seats.values()
-    const lane = async () => {
-      for (const seat of queue) await take(seat)
+  async sit(subscriptions: readonly HubSubscription[]): Promise<void> {
+    const queue = subscriptions.values()
+    const channel = async () => {
+      for (const subscription of queue) await take(subscription)
     }
-    await Promise.all(Array.from({ length: HANDSHAKES_AT_A_TIME }, lane))
+    await Promise.all(Array.from({ length: HANDSHAKES_AT_A_TIME }, channel))
   },
   mark: () => deliveries.mark(),
   /** Waits for so many deliveries; `upTo` is the number every follower should have reached then. */
@@ -58,7 +58,7 @@ const handlers = {
       if (deliveries.delivered !== seen) sinceMs = performance.now()
       seen = deliveries.delivered
       if (performance.now() - sinceMs > SILENCE_MS) break
-      await delay(LOOK_MS)
+      await delay(POLL_INTERVAL_MS)
     }
     return deliveries.report(upTo)
   },
@@ -75,7 +75,7 @@ const handlers = {
     const ms = (ns: number) => Math.max(0, ns / 1e6 - PAUSE_RESOLUTION_MS)
     return { p99Ms: ms(pauses.percentile(99)), maxMs: ms(pauses.max) }
   },
-  gather: returning.gather,
+  connectAll: returning.connectAll,
   prepare: returning.prepare,
   cutAll: returning.cutAll,
   returned: returning.complete,
@@ -90,4 +90,4 @@ export type HubGenerator = typeof handlers
 
 offer(handlers)
 process.on('SIGINT', () => {}) // Ctrl-C reaches the whole terminal; the benchmark ends us in its own order
-sayReady(0)
+sendReady(0)

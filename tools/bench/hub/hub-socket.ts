@@ -11,7 +11,7 @@ import {
 import { EVENT, isSessionEvent, kindOf, PING } from './packets.ts'
 
 /** Where a hub listens, what it speaks, and what it is told at the door. */
-export interface HubDoor {
+export interface HubAddress {
   readonly port: number
   readonly speaks: 'Socket.IO' | 'WebSocket'
   /** What a Socket.IO server gets as the handshake's `auth`. */
@@ -40,7 +40,7 @@ const readBuffer = Buffer.alloc(READ_BYTES)
  */
 export class HubSocket {
   private readonly socket: Socket
-  private readonly door: HubDoor
+  private readonly address: HubAddress
   private readonly listener: HubListener
   private readonly asked = new Map<number, (answer: unknown) => void>()
   private nextAsk = 0
@@ -50,8 +50,8 @@ export class HubSocket {
   private why = 'the connection ended'
   private settle: ((refusal?: string) => void) | undefined
 
-  private constructor(door: HubDoor, listener: HubListener) {
-    this.door = door
+  private constructor(address: HubAddress, listener: HubListener) {
+    this.address = address
     this.listener = listener
     const onread = {
       buffer: readBuffer,
@@ -60,8 +60,8 @@ export class HubSocket {
         return true
       },
     }
-    this.socket = connect({ host: '127.0.0.1', port: door.port, onread, noDelay: true })
-    const path = door.speaks === 'Socket.IO' ? SOCKET_IO_PATH : (door.path ?? '/')
+    this.socket = connect({ host: '127.0.0.1', port: address.port, onread, noDelay: true })
+    const path = address.speaks === 'Socket.IO' ? SOCKET_IO_PATH : (address.path ?? '/')
     this.socket.on('connect', () => this.socket.write(upgradeRequest(path)))
     this.socket.on('error', (cause) => {
       this.why = cause.message
@@ -77,9 +77,9 @@ export class HubSocket {
   }
 
   /** Connects and waits until the server has accepted; rejects with its refusal, or with what went wrong. */
-  static connect(door: HubDoor, listener: HubListener): Promise<HubSocket> {
+  static connect(address: HubAddress, listener: HubListener): Promise<HubSocket> {
     return new Promise((resolve, reject) => {
-      const socket = new HubSocket(door, listener)
+      const socket = new HubSocket(address, listener)
       socket.settle = (refusal) => {
         socket.settle = undefined
         if (refusal !== undefined) return reject(new Error(refusal))
@@ -95,7 +95,7 @@ export class HubSocket {
     const id = this.nextAsk++
     return new Promise((resolve) => {
       this.asked.set(id, resolve)
-      this.say(`${EVENT}${id}${JSON.stringify([name, payload])}`)
+      this.sendPacket(`${EVENT}${id}${JSON.stringify([name, payload])}`)
     })
   }
 
@@ -105,7 +105,7 @@ export class HubSocket {
     this.socket.destroy()
   }
 
-  private say(packet: string): void {
+  private sendPacket(packet: string): void {
     this.socket.write(maskedFrame(OPCODE_TEXT, Buffer.from(packet)))
   }
 
@@ -120,7 +120,7 @@ export class HubSocket {
       if (headersEnd >= 0) {
         this.upgraded = true
         from = headersEnd + HEADERS_END.length
-        if (this.door.speaks === 'WebSocket') this.settle?.()
+        if (this.address.speaks === 'WebSocket') this.settle?.()
       }
     }
     const done = this.upgraded ? walkFrames(data, from, this.see) : 0
@@ -147,7 +147,7 @@ export class HubSocket {
         this.hearAnswer(data.toString('utf8', start + 2, end))
         break
       case 'opened':
-        this.say(`40${JSON.stringify(this.door.auth ?? {})}`)
+        this.sendPacket(`40${JSON.stringify(this.address.auth ?? {})}`)
         break
       case 'connected':
         this.settle?.()

@@ -51,7 +51,7 @@ export function seqOf(data: Buffer, start: number, end: number): number {
 }
 
 /** What the event of a new message is when it stands in the outbox. */
-export interface Fact {
+export interface SessionEventRecord {
   readonly at: string
   readonly seq: number
   readonly data: Readonly<Record<string, unknown>>
@@ -60,7 +60,7 @@ export interface Fact {
 }
 
 /** Its keys in the order in which PostgreSQL keeps those of `jsonb`, so that every contender sends the same bytes. */
-export function factOf(sessionId: string, seq: number): Fact {
+export function eventOf(sessionId: string, seq: number): SessionEventRecord {
   const at = '2026-11-20T09:31:05.000Z'
   return {
     at,

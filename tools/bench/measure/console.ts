@@ -3,14 +3,14 @@ import type { Browser, Page } from 'playwright-core'
 import { findProgram } from '../../cluster/programs.ts'
 import { startCamera } from '../console/camera.ts'
 import { launchChromium } from '../console/chromium.ts'
+import { setUpEnvironment } from '../console/environment.ts'
 import { FIRST_VIEW_LIMIT_BYTES, firstViewScripts } from '../console/first-view.ts'
 import {
   installInstruments,
   mainThreadWatch,
   type PageReadings,
   takeReadings,
-} from '../console/instruments.ts'
-import { setStage } from '../console/stage.ts'
+} from '../console/page-metrics.ts'
 import type { Lab } from '../lab.ts'
 import type { ConsolePlan, Plan } from '../options.ts'
 import type { Row, Section } from '../report.ts'
@@ -25,7 +25,7 @@ const CAMERA = { width: 640, height: 360, hz: 25 }
 const INPUT_LIMIT_MS = 16
 const MESSAGE_EVERY_MS = 2_000
 /** How long a turn is held, a different time each so that inputs and commands fall on each other in every way. */
-const HOLD_MS = [83, 112, 147, 61] as const
+const KEY_PRESS_MS = [83, 112, 147, 61] as const
 
 const title = 'The console’s cockpit, in Chromium'
 
@@ -61,13 +61,16 @@ async function drivenThrough(
 ): Promise<Driven> {
   const page = await parts.browser.newPage({ viewport: { width: 1_440, height: 900 }, locale: 'en-GB' })
   await installInstruments(page)
-  const stage = await setStage(lab, page, { streamUrl: parts.streamUrl, telemetryHz: TELEMETRY_HZ })
+  const environment = await setUpEnvironment(lab, page, {
+    streamUrl: parts.streamUrl,
+    telemetryHz: TELEMETRY_HZ,
+  })
   try {
     const workedSeconds = await mainThreadWatch(page)
-    await drive(page, stage, warmUpSeconds)
+    await drive(page, environment, warmUpSeconds)
     await takeReadings(page)
     const [workedBefore, startedMs] = [await workedSeconds(), performance.now()]
-    await drive(page, stage, seconds)
+    await drive(page, environment, seconds)
     const mainThreadSeconds = (await workedSeconds()) - workedBefore
     return {
       readings: await takeReadings(page),
@@ -75,24 +78,24 @@ async function drivenThrough(
       mainThreadSeconds,
     }
   } finally {
-    await stage.close()
+    await environment.close()
   }
 }
 
 /** Forward all the time, turning left and right by turns. */
-async function drive(page: Page, stage: { say(body: string): Promise<unknown> }, seconds: number) {
+async function drive(page: Page, environment: { sendChat(body: string): Promise<unknown> }, seconds: number) {
   const untilMs = performance.now() + seconds * 1_000
   let nextMessageMs = 0
   await page.keyboard.down('ArrowUp')
   for (let turn = 0; performance.now() < untilMs; turn++) {
     const key = turn % 2 === 0 ? 'ArrowLeft' : 'ArrowRight'
     await page.keyboard.down(key)
-    await delay(HOLD_MS[turn % HOLD_MS.length])
+    await delay(KEY_PRESS_MS[turn % KEY_PRESS_MS.length])
     await page.keyboard.up(key)
-    await delay(HOLD_MS[(turn + 1) % HOLD_MS.length])
+    await delay(KEY_PRESS_MS[(turn + 1) % KEY_PRESS_MS.length])
     if (performance.now() < nextMessageMs) continue
     nextMessageMs = performance.now() + MESSAGE_EVERY_MS
-    await stage.say(`Turn ${turn}`)
+    await environment.sendChat(`Turn ${turn}`)
   }
   await page.keyboard.up('ArrowUp')
 }

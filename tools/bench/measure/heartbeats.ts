@@ -1,6 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises'
-import type { Flood } from '../fleet/beating.ts'
 import { type Fleet, startFleet } from '../fleet/fleet.ts'
+import type { Flood } from '../fleet/heartbeat-load.ts'
 import type { Lab } from '../lab.ts'
 import type { Plan } from '../options.ts'
 import type { Row, Section } from '../report.ts'
@@ -10,7 +10,7 @@ import type { Probe } from '../servers/probe.ts'
 import type { UnnestWriter } from '../servers/unnest-only.ts'
 import { figure, sum } from '../stats.ts'
 import { gatewayShape, startBare, startWheelhouse, startWsPeer, type Target } from '../targets.ts'
-import { complaintsOf, untilSaved } from './saved.ts'
+import { complaintsOf, untilSaved } from './persisted-heartbeats.ts'
 
 const BEATS_PER_WRITE = 16
 const LEAST_RATIO = 0.6
@@ -107,11 +107,11 @@ async function flooded(
     await fleet.startFlood(flood)
     await delay(plan.warmUpMs)
     const count = async () =>
-      countedByServer ? await countedByServer() : sum((await fleet.report()).map((one) => one.acked))
+      countedByServer ? await countedByServer() : sum((await fleet.report()).map((item) => item.acked))
     const before = { count: await count(), ...(await server.probe('usage')) }
     await delay(plan.floodSeconds * 1_000)
     const after = { count: await count(), ...(await server.probe('usage')) }
-    const pauseMs = Math.max(...(await fleet.report()).map((one) => one.pauseMaxMs))
+    const pauseMs = Math.max(...(await fleet.report()).map((item) => item.pauseMaxMs))
     await fleet.stopBeats()
     await afterwards?.(fleet)
     const beats = after.count - before.count

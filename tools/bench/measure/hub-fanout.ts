@@ -1,13 +1,13 @@
 import { setTimeout as delay } from 'node:timers/promises'
+import type { DeliveryReport } from '../hub/deliveries.ts'
 import {
-  type HubContender,
+  type HubServer,
   hubNames,
   startSocketIoNodes,
   startWheelhouseHubs,
   startWsBroadcast,
-} from '../hub/contenders.ts'
-import type { DeliveryReport } from '../hub/deliveries.ts'
-import { factsOf, type HubScene, type Room } from '../hub/scene.ts'
+} from '../hub/hub-servers.ts'
+import { eventsOf, type HubScenario, type Room } from '../hub/scenario.ts'
 import type { Lab } from '../lab.ts'
 import type { HubPlan } from '../options.ts'
 import type { Row } from '../report.ts'
@@ -33,20 +33,25 @@ interface Measured {
 }
 
 /** Events to everybody who watches, as fast as they go. */
-export async function fanOutRows(lab: Lab, plan: HubPlan, scene: HubScene, redisUrl: string): Promise<Row[]> {
+export async function fanOutRows(
+  lab: Lab,
+  plan: HubPlan,
+  scenario: HubScenario,
+  redisUrl: string,
+): Promise<Row[]> {
   const rows: Row[] = []
   for (const room of plan.fanOut) {
     for (const nodes of plan.processes) {
       const shape = { ...room, nodes }
-      const contenders = [
+      const servers = [
         ...(nodes === plan.processes[0] ? [() => startWsBroadcast(lab)] : []),
         () => startSocketIoNodes(lab, redisUrl, nodes),
         () => startWheelhouseHubs(lab, redisUrl, nodes),
         () => startSocketIoNodes(lab, redisUrl, nodes, { again: true }),
       ]
       const measured: Measured[] = []
-      for (const start of contenders) measured.push(await fannedOutBy(lab, plan, scene, shape, await start()))
-      rows.push(...measured.map((one) => measuredRow(shape, one)), ...judgedRow(shape, measured))
+      for (const start of servers) measured.push(await fannedOutBy(lab, plan, scenario, shape, await start()))
+      rows.push(...measured.map((item) => measuredRow(shape, item)), ...judgedRow(shape, measured))
     }
   }
   return rows
@@ -55,43 +60,43 @@ export async function fanOutRows(lab: Lab, plan: HubPlan, scene: HubScene, redis
 async function fannedOutBy(
   lab: Lab,
   plan: HubPlan,
-  scene: HubScene,
+  scenario: HubScenario,
   shape: Shape,
-  contender: HubContender,
+  server: HubServer,
 ): Promise<Measured> {
-  const rooms = scene.rooms.slice(0, shape.rooms)
+  const rooms = scenario.rooms.slice(0, shape.rooms)
   try {
     return await withHubGenerator(lab, async (tools) => {
-      const seats = rooms.flatMap((room) =>
-        Array.from({ length: shape.watchers }, (_, index) => contender.seat(room, index)),
+      const subscriptions = rooms.flatMap((room) =>
+        Array.from({ length: shape.observers }, (_, index) => server.subscription(room, index)),
       )
-      await tools.generator('sit', seats)
-      const perNumber = shape.rooms * shape.watchers
+      await tools.generator('sit', subscriptions)
+      const perNumber = shape.rooms * shape.observers
       const numbers = Math.ceil(plan.deliveries / perNumber)
       const warmUp = Math.ceil(numbers * WARM_UP_SHARE)
-      await told(contender, tools, rooms, { from: 1, to: warmUp, perNumber })
+      await deliveryRow(server, tools, rooms, { from: 1, to: warmUp, perNumber })
       const runs: Run[] = []
       for (let run = 0; run < plan.runs; run++) {
         const from = warmUp + 1 + run * numbers
-        runs.push(await told(contender, tools, rooms, { from, to: from + numbers - 1, perNumber }))
+        runs.push(await deliveryRow(server, tools, rooms, { from, to: from + numbers - 1, perNumber }))
       }
-      return { name: contender.name, runs }
+      return { name: server.name, runs }
     })
   } finally {
-    await contender.stop()
+    await server.stop()
   }
 }
 
 /** Tells these numbers of every room, and waits until all have arrived. */
-async function told(
-  contender: HubContender,
+async function deliveryRow(
+  server: HubServer,
   { generator, probe }: HubTools,
   rooms: readonly Room[],
   { from, to, perNumber }: { from: number; to: number; perNumber: number },
 ): Promise<Run> {
-  const publish = await contender.prepare(factsOf(rooms, from, to))
+  const publish = await server.prepare(eventsOf(rooms, from, to))
   await delay(SETTLE_MS)
-  const usages = () => Promise.all(contender.nodes.map((node) => node.probe('usage')))
+  const usages = () => Promise.all(server.nodes.map((node) => node.probe('usage')))
   await generator('mark')
   const [before, generatorBefore] = [await usages(), await probe('usage')]
   const [report] = await Promise.all([generator('arrival', (to - from + 1) * perNumber, to), publish()])
@@ -106,8 +111,8 @@ async function told(
 
 const perSecond = ({ report }: Run) => (report.delivered / report.tookMs) * 1_000
 const cpuEach = ({ report, cpuUs }: Run) => cpuUs / report.delivered
-const named = ({ rooms, watchers, nodes }: Shape) =>
-  `${figure(rooms)} ${rooms === 1 ? 'room' : 'rooms'} × ${figure(watchers)}, ${nodes} ${nodes === 1 ? 'process' : 'processes'}`
+const named = ({ rooms, observers, nodes }: Shape) =>
+  `${figure(rooms)} ${rooms === 1 ? 'room' : 'rooms'} × ${figure(observers)}, ${nodes} ${nodes === 1 ? 'process' : 'processes'}`
 
 function measuredRow(shape: Shape, { name, runs }: Measured): Row {
   const lost = sum(runs.map(({ report }) => report.lost))

@@ -1,7 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises'
-import type { CommitReport, Lane } from '../hub/commits.ts'
-import { startSocketIoNodes, startWheelhouseHubs } from '../hub/contenders.ts'
-import type { HubScene } from '../hub/scene.ts'
+import type { CommitReport, SessionLane } from '../hub/commits.ts'
+import { startSocketIoNodes, startWheelhouseHubs } from '../hub/hub-servers.ts'
+import type { HubScenario } from '../hub/scenario.ts'
 import type { Lab } from '../lab.ts'
 import type { HubPlan } from '../options.ts'
 import type { Row } from '../report.ts'
@@ -25,34 +25,34 @@ interface Measured {
 export async function latencyRows(
   lab: Lab,
   plan: HubPlan,
-  scene: HubScene,
+  scenario: HubScenario,
   redisUrl: string,
 ): Promise<{ rows: Row[]; notes: string[] }> {
-  const rooms = scene.rooms.slice(0, SESSIONS)
+  const rooms = scenario.rooms.slice(0, SESSIONS)
   const bareNodes = await startSocketIoNodes(lab, redisUrl, 2)
-  const bare = await measured(lab, plan, (): Lane[] =>
+  const bare = await measured(lab, plan, (): SessionLane[] =>
     rooms.map((room) => ({
       sessionId: room.sessionId,
-      by: { over: 'Socket.IO', door: bareNodes.seat(room, 0).door },
-      watcher: bareNodes.seat(room, 1).door,
+      by: { over: 'Socket.IO', address: bareNodes.subscription(room, 0).address },
+      observer: bareNodes.subscription(room, 1).address,
     })),
   ).finally(() => bareNodes.stop())
 
   const api = await startApi(lab, redisUrl)
   const hubs = await startWheelhouseHubs(lab, redisUrl, 2)
-  const ours = await measured(lab, plan, (): Lane[] =>
+  const ours = await measured(lab, plan, (): SessionLane[] =>
     rooms.map((room) => ({
       sessionId: room.sessionId,
       by: { over: 'REST', port: api.port, apiKey: room.operator.apiKey },
-      watcher: hubs.seat(room, 1).door,
+      observer: hubs.subscription(room, 1).address,
     })),
   ).finally(() => Promise.all([api.stop(), hubs.stop()]))
 
   return {
     rows: [
-      ...bare.map((one) => ({
-        what: `emit at one node → client at the other, ${one.perSecond}/s: Socket.IO, p50 / p99 / max`,
-        measured: latencies(one.report.fromRequestMs),
+      ...bare.map((item) => ({
+        what: `emit at one node → client at the other, ${item.perSecond}/s: Socket.IO, p50 / p99 / max`,
+        measured: latencies(item.report.fromRequestMs),
       })),
       ...ours.flatMap(wheelhouseRows),
     ],
@@ -66,14 +66,14 @@ export async function latencyRows(
   }
 }
 
-async function measured(lab: Lab, plan: HubPlan, lanes: () => Lane[]): Promise<Measured[]> {
+async function measured(lab: Lab, plan: HubPlan, channels: () => SessionLane[]): Promise<Measured[]> {
   return await withHubGenerator(lab, async ({ generator }: HubTools) => {
     const all: Measured[] = []
     await delay(SETTLE_MS) // one of two hubs has begun to relay
-    await generator('commits', lanes(), plan.commitRates[0] ?? 1, WARM_UP_MS)
+    await generator('commits', channels(), plan.commitRates[0] ?? 1, WARM_UP_MS)
     for (const perSecond of plan.commitRates) {
       await generator('watchPauses')
-      const report = await generator('commits', lanes(), perSecond, plan.commitSeconds * 1_000)
+      const report = await generator('commits', channels(), perSecond, plan.commitSeconds * 1_000)
       all.push({ perSecond, report, pauses: await generator('pauses') })
     }
     return all

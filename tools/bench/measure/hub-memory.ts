@@ -1,6 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises'
-import { type HubContender, startSocketIoNodes, startWheelhouseHubs } from '../hub/contenders.ts'
-import type { HubScene } from '../hub/scene.ts'
+import { type HubServer, startSocketIoNodes, startWheelhouseHubs } from '../hub/hub-servers.ts'
+import type { HubScenario } from '../hub/scenario.ts'
 import type { Lab } from '../lab.ts'
 import type { HubPlan } from '../options.ts'
 import type { Row } from '../report.ts'
@@ -14,11 +14,16 @@ const SETTLE_MS = 2_000
 const WARM_UP = 100
 
 /** What an idle connection costs the hub's process. */
-export async function memoryRows(lab: Lab, plan: HubPlan, scene: HubScene, redisUrl: string): Promise<Row[]> {
+export async function memoryRows(
+  lab: Lab,
+  plan: HubPlan,
+  scenario: HubScenario,
+  redisUrl: string,
+): Promise<Row[]> {
   const flags = { nodeFlags: fixedYoungGeneration }
-  const bare = await perSocket(lab, plan, scene, await startSocketIoNodes(lab, redisUrl, 1, flags))
+  const bare = await perSocket(lab, plan, scenario, await startSocketIoNodes(lab, redisUrl, 1, flags))
   const hubs = await startWheelhouseHubs(lab, redisUrl, 1, fixedYoungGeneration)
-  const ours = await perSocket(lab, plan, scene, hubs)
+  const ours = await perSocket(lab, plan, scenario, hubs)
   const row = (name: string, { rssBytes, heapBytes }: PerSocket): Row => ({
     what: `memory of an idle connection that watches a session: ${name}`,
     measured: `${figure(rssBytes)} B, of which ${figure(heapBytes)} B JavaScript heap`,
@@ -38,21 +43,21 @@ interface PerSocket {
 async function perSocket(
   lab: Lab,
   plan: HubPlan,
-  scene: HubScene,
-  contender: HubContender,
+  scenario: HubScenario,
+  server: HubServer,
 ): Promise<PerSocket> {
-  const [node] = contender.nodes
+  const [node] = server.nodes
   if (!node) throw new Error('nobody to measure')
   const { idleSockets } = plan
-  const seats = Array.from({ length: WARM_UP + idleSockets }, (_, index) =>
-    contender.seat(scene.rooms[index % scene.rooms.length] as HubScene['rooms'][number], 0),
+  const subscriptions = Array.from({ length: WARM_UP + idleSockets }, (_, index) =>
+    server.subscription(scenario.rooms[index % scenario.rooms.length] as HubScenario['rooms'][number], 0),
   )
   try {
     return await withHubGenerator(lab, async ({ generator }) => {
-      await generator('sit', seats.slice(0, WARM_UP))
+      await generator('sit', subscriptions.slice(0, WARM_UP))
       await delay(SETTLE_MS)
       const before = await node.probe('memory')
-      await generator('sit', seats.slice(WARM_UP))
+      await generator('sit', subscriptions.slice(WARM_UP))
       await delay(SETTLE_MS)
       const after = await node.probe('memory')
       const closed = await generator('closed')
@@ -63,6 +68,6 @@ async function perSocket(
       }
     })
   } finally {
-    await contender.stop()
+    await server.stop()
   }
 }

@@ -1,6 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises'
-import { startWheelhouseHubs } from '../hub/contenders.ts'
-import { factsOf, type HubScene } from '../hub/scene.ts'
+import { startWheelhouseHubs } from '../hub/hub-servers.ts'
+import { eventsOf, type HubScenario } from '../hub/scenario.ts'
 import type { Lab } from '../lab.ts'
 import type { HubPlan } from '../options.ts'
 import type { Row } from '../report.ts'
@@ -14,21 +14,26 @@ const SETTLE_MS = 1_500
 const WARM_UP_NUMBERS = 20
 
 /** How fast one relay empties the outbox to two hubs, each with a client watching every session. */
-export async function outboxRows(lab: Lab, plan: HubPlan, scene: HubScene, redisUrl: string): Promise<Row[]> {
-  const rooms = scene.rooms.slice(0, SESSIONS)
+export async function outboxRows(
+  lab: Lab,
+  plan: HubPlan,
+  scenario: HubScenario,
+  redisUrl: string,
+): Promise<Row[]> {
+  const rooms = scenario.rooms.slice(0, SESSIONS)
   const hubs = await startWheelhouseHubs(lab, redisUrl, HUBS)
   try {
     return await withHubGenerator(lab, async ({ generator }) => {
       await generator(
         'sit',
-        rooms.flatMap((room) => [hubs.seat(room, 0), hubs.seat(room, 1)]),
+        rooms.flatMap((room) => [hubs.subscription(room, 0), hubs.subscription(room, 1)]),
       )
       const through = async (from: number, to: number) => {
-        const publish = await hubs.prepare(factsOf(rooms, from, to))
+        const publish = await hubs.prepare(eventsOf(rooms, from, to))
         await delay(SETTLE_MS)
         await generator('mark')
-        const facts = (to - from + 1) * rooms.length
-        const [report] = await Promise.all([generator('arrival', facts * HUBS, to), publish()])
+        const events = (to - from + 1) * rooms.length
+        const [report] = await Promise.all([generator('arrival', events * HUBS, to), publish()])
         return { ...report, perSecond: (report.delivered / HUBS / report.tookMs) * 1_000 }
       }
       await through(1, WARM_UP_NUMBERS)

@@ -1,7 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises'
-import { type HubContender, startSocketIoNodes, startWheelhouseHubs } from '../hub/contenders.ts'
-import type { Pace, ReturnReport } from '../hub/returning.ts'
-import { type HubScene, LOG_ENTRIES } from '../hub/scene.ts'
+import { type HubServer, startSocketIoNodes, startWheelhouseHubs } from '../hub/hub-servers.ts'
+import type { ReconnectMode, ReturnReport } from '../hub/reconnect-load.ts'
+import { type HubScenario, LOG_ENTRIES } from '../hub/scenario.ts'
 import type { Lab } from '../lab.ts'
 import type { HubPlan } from '../options.ts'
 import type { Row } from '../report.ts'
@@ -13,7 +13,7 @@ const MOST_COMPLETE_MS = 5_000
 /** Clients that the goal speaks of. */
 const JUDGED_CLIENTS = 5_000
 const LIMIT_MS = 60_000
-const LOOK_MS = 20
+const POLL_INTERVAL_MS = 20
 const SETTLE_MS = 2_000
 const HANDSHAKES_AT_A_TIME = 32
 /** Entries of the log that were written while a client was away. */
@@ -32,8 +32,13 @@ interface Storm {
 type Cut = 'the hub is killed' | 'every connection is cut'
 
 /** Everybody is cut off in one moment and comes back for what was missed. */
-export async function stormRows(lab: Lab, plan: HubPlan, scene: HubScene, redisUrl: string): Promise<Row[]> {
-  const parts = { lab, plan, scene }
+export async function stormRows(
+  lab: Lab,
+  plan: HubPlan,
+  scenario: HubScenario,
+  redisUrl: string,
+): Promise<Row[]> {
+  const parts = { lab, plan, scenario }
   const bare = await startSocketIoNodes(lab, redisUrl, 2)
   for (const peer of bare.peers) await peer('keepLogs', LOG_ENTRIES)
   const rows = [
@@ -41,34 +46,34 @@ export async function stormRows(lab: Lab, plan: HubPlan, scene: HubScene, redisU
       storm: await stormOf(parts, bare, 'the hub is killed', 'at once'),
     }),
   ]
-  const drills: { cut: Cut; pace: Pace }[] = [
-    { cut: 'the hub is killed', pace: 'at once' },
-    { cut: 'every connection is cut', pace: 'at once' },
-    { cut: 'the hub is killed', pace: 'as the sdk' },
+  const faultRuns: { cut: Cut; mode: ReconnectMode }[] = [
+    { cut: 'the hub is killed', mode: 'at once' },
+    { cut: 'every connection is cut', mode: 'at once' },
+    { cut: 'the hub is killed', mode: 'as the sdk' },
   ]
-  for (const { cut, pace } of drills) {
+  for (const { cut, mode } of faultRuns) {
     const hubs = await startWheelhouseHubs(lab, redisUrl, 2)
-    const storm = await stormOf(parts, hubs, cut, pace)
-    const how = pace === 'at once' ? 'all back at once' : 'back with the sdk’s jitter'
+    const storm = await stormOf(parts, hubs, cut, mode)
+    const how = mode === 'at once' ? 'all back at once' : 'back with the sdk’s jitter'
     rows.push(row(plan, `Wheelhouse: ${cut}, ${how}`, { storm, judged: true }))
   }
   return rows
 }
 
 async function stormOf(
-  { lab, plan, scene }: { lab: Lab; plan: HubPlan; scene: HubScene },
-  contender: HubContender,
+  { lab, plan, scenario }: { lab: Lab; plan: HubPlan; scenario: HubScenario },
+  server: HubServer,
   cut: Cut,
-  pace: Pace,
+  mode: ReconnectMode,
 ): Promise<Storm> {
-  const [first, second] = contender.nodes as readonly [RestTarget, RestTarget]
-  const door = ({ port }: RestTarget) => ({ port, speaks: 'Socket.IO' as const })
-  const members = scene.rooms
+  const [first, second] = server.nodes as readonly [RestTarget, RestTarget]
+  const address = ({ port }: RestTarget) => ({ port, speaks: 'Socket.IO' as const })
+  const members = scenario.rooms
     .slice(0, plan.returning)
     .map(({ owner, sessionId }) => ({ token: owner.apiKey, sessionId }))
   try {
     return await withHubGenerator(lab, async ({ generator, probe }: HubTools) => {
-      await generator('gather', members, [door(first)], HANDSHAKES_AT_A_TIME)
+      await generator('connectAll', members, [address(first)], HANDSHAKES_AT_A_TIME)
       // Worst case: every key was last used so long ago that its use is written down.
       await lab.db.query(`update api_keys set last_used_at = now() - interval '1 hour' where name = 'bench'`)
       await lab.db.query('vacuum api_keys')
@@ -76,7 +81,7 @@ async function stormOf(
       const statementsBefore = await statements(lab)
       const there = cut === 'the hub is killed' ? second : first
       const [hubBefore, generatorBefore] = [await there.probe('usage'), await probe('usage')]
-      await generator('prepare', { doors: [door(there)], pace, behind: BEHIND })
+      await generator('prepare', { addresses: [address(there)], mode, behind: BEHIND })
       await generator('watchPauses')
       if (cut === 'the hub is killed') await first.child.kill()
       else await generator('cutAll')
@@ -96,7 +101,7 @@ async function stormOf(
       }
     })
   } finally {
-    await contender.stop()
+    await server.stop()
   }
 }
 
@@ -104,7 +109,7 @@ async function untilReturned(generator: HubTools['generator'], count: number): P
   const untilMs = performance.now() + LIMIT_MS
   while ((await generator('returned')) < count) {
     if (performance.now() > untilMs) return
-    await delay(LOOK_MS)
+    await delay(POLL_INTERVAL_MS)
   }
 }
 
@@ -125,11 +130,13 @@ function row(
   const { report, statements, hubCpuUs, generatorCpu, pauseMs } = storm
   const { connectedMs, completeMs, refusals, wrong } = report
   const refused = sum(Object.values(refusals))
-  const told = Object.entries(refusals)
+  const refusalTexts = Object.entries(refusals)
     .slice(0, 3)
     .map(([why, count]) => `${why}: ${figure(count)}`)
   const shares = (ms: readonly number[]) =>
-    [percentile(ms, 0.5), percentile(ms, 0.99), Math.max(...ms)].map((one) => figure(one / 1_000)).join(' / ')
+    [percentile(ms, 0.5), percentile(ms, 0.99), Math.max(...ms)]
+      .map((item) => figure(item / 1_000))
+      .join(' / ')
   const worstMs = Math.max(...completeMs)
   const all = completeMs.length === plan.returning && wrong === 0
   return {
@@ -138,7 +145,7 @@ function row(
       `${shares(completeMs)} s (connected ${shares(connectedMs)} s)`,
       `${figure(statements / completeMs.length)} queries each`,
       `${figure(hubCpuUs / completeMs.length)} µs CPU each, generator ${figure(generatorCpu * 100)} % of a core, paused ${figure(pauseMs)} ms at most`,
-      refused === 0 ? 'none refused' : `${figure(refused)} failed attempts (${told.join(', ')})`,
+      refused === 0 ? 'none refused' : `${figure(refused)} failed attempts (${refusalTexts.join(', ')})`,
       `${figure(plan.returning - completeMs.length)} missing, ${figure(wrong)} wrong`,
     ].join('; '),
     ...(judged && {

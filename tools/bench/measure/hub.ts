@@ -1,4 +1,4 @@
-import { seedHub } from '../hub/scene.ts'
+import { seedHub } from '../hub/scenario.ts'
 import type { Lab } from '../lab.ts'
 import type { Plan } from '../options.ts'
 import type { Section } from '../report.ts'
@@ -17,13 +17,13 @@ export async function measureHub(lab: Lab, { hub: plan }: Plan): Promise<Section
   const { redisUrl } = lab
   if (!redisUrl) return { title, rows: [], notes: ['Not measured: several nodes need redis-server.'] }
   await resetPresence(lab.db, 'away')
-  const scene = await seedHub(lab.db, Math.max(plan.returning, plan.idleSockets))
+  const scenario = await seedHub(lab.db, Math.max(plan.returning, plan.idleSockets))
   try {
-    const fanOut = await fanOutRows(lab, plan, scene, redisUrl)
-    const latency = await latencyRows(lab, plan, scene, redisUrl)
-    const memory = await memoryRows(lab, plan, scene, redisUrl)
-    const storm = await stormRows(lab, plan, scene, redisUrl)
-    const outbox = await outboxRows(lab, plan, scene, redisUrl)
+    const fanOut = await fanOutRows(lab, plan, scenario, redisUrl)
+    const latency = await latencyRows(lab, plan, scenario, redisUrl)
+    const memory = await memoryRows(lab, plan, scenario, redisUrl)
+    const storm = await stormRows(lab, plan, scenario, redisUrl)
+    const outbox = await outboxRows(lab, plan, scenario, redisUrl)
     return {
       title,
       rows: [...fanOut, ...outbox, ...latency.rows, ...memory, ...storm],
@@ -45,6 +45,6 @@ export async function measureHub(lab: Lab, { hub: plan }: Plan): Promise<Section
       ],
     }
   } finally {
-    await scene.cleanUp()
+    await scenario.cleanUp()
   }
 }

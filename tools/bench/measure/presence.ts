@@ -7,7 +7,7 @@ import type { Row, Section } from '../report.ts'
 import { resetPresence } from '../seed.ts'
 import { figure, percentile } from '../stats.ts'
 import { type Shape, startWheelhouse, type Wheelhouse } from '../targets.ts'
-import { startWatcher, type Watcher } from '../watcher.ts'
+import { type Observer, startObserver } from '../watcher.ts'
 import { connectRobots } from './robots.ts'
 
 /** Robots here are closed, not silent. */
@@ -40,10 +40,10 @@ async function inShape(lab: Lab, plan: Plan, shape: Shape, name: string): Promis
   await resetPresence(lab.db, 'away')
   const wheelhouse = await startWheelhouse(lab, shape, { heartbeatTimeoutMs: TIMEOUT_MS })
   try {
-    const watcher = await startWatcher(lab, wheelhouse.hubUrl)
-    const flipsMs = await flips(lab, plan, wheelhouse, watcher)
-    const drop = await massDrop(lab, plan, wheelhouse, watcher)
-    watcher.close()
+    const observer = await startObserver(lab, wheelhouse.hubUrl)
+    const flipsMs = await flips(lab, plan, wheelhouse, observer)
+    const drop = await massDrop(lab, plan, wheelhouse, observer)
+    observer.close()
     const p50Ms = percentile(flipsMs, 0.5)
     const p99Ms = percentile(flipsMs, 0.99)
     return [
@@ -71,22 +71,22 @@ async function inShape(lab: Lab, plan: Plan, shape: Shape, name: string): Promis
   }
 }
 
-async function flips(lab: Lab, plan: Plan, wheelhouse: Wheelhouse, watcher: Watcher): Promise<number[]> {
+async function flips(lab: Lab, plan: Plan, wheelhouse: Wheelhouse, observer: Observer): Promise<number[]> {
   const robots = await connectRobots(lab.robots.slice(0, plan.flips), wheelhouse.destination)
   await delay(SETTLE_MS)
   const tookMs: number[] = []
   for (const robot of robots) {
     await delay(5 + Math.random() * 20)
-    tookMs.push(await flip(robot, watcher))
+    tookMs.push(await flip(robot, observer))
   }
   return tookMs
 }
 
-function flip(robot: RobotSocket, watcher: Watcher): Promise<number> {
+function flip(robot: RobotSocket, observer: Observer): Promise<number> {
   return new Promise((resolve, reject) => {
     const timer = setTimeout(() => reject(new Error('a closed robot was not seen OFFLINE')), FLIP_LIMIT_MS)
     const closedAtMs = performance.now()
-    watcher.onOffline((robotId, atMs) => {
+    observer.onOffline((robotId, atMs) => {
       if (robotId !== robot.id) return
       clearTimeout(timer)
       resolve(atMs - closedAtMs)
@@ -95,7 +95,7 @@ function flip(robot: RobotSocket, watcher: Watcher): Promise<number> {
   })
 }
 
-async function massDrop(lab: Lab, plan: Plan, wheelhouse: Wheelhouse, watcher: Watcher) {
+async function massDrop(lab: Lab, plan: Plan, wheelhouse: Wheelhouse, observer: Observer) {
   const robots = lab.robots.slice(0, plan.droppedRobots)
   const fleet = await startFleet(lab.children, robots.length)
   try {
@@ -103,18 +103,18 @@ async function massDrop(lab: Lab, plan: Plan, wheelhouse: Wheelhouse, watcher: W
     await fleet.beatOnce()
     await delay(SETTLE_MS)
     const missing = new Set(robots.map((robot) => robot.id))
-    const allSeen = new Promise<number>((resolve, reject) => {
+    const allPersisted = new Promise<number>((resolve, reject) => {
       const giveUp = () => reject(new Error(`${missing.size} dropped robots were not seen OFFLINE`))
       const timer = setTimeout(giveUp, DROP_LIMIT_MS)
-      watcher.onOffline((robotId, atMs) => {
+      observer.onOffline((robotId, atMs) => {
         missing.delete(robotId)
         if (missing.size > 0) return
         clearTimeout(timer)
         resolve(performance.timeOrigin + atMs)
       })
     })
-    const [{ firstAtMs, lastAtMs }, allSeenAtMs] = await Promise.all([fleet.drop(), allSeen])
-    return { allSeenMs: allSeenAtMs - firstAtMs, destroyingMs: lastAtMs - firstAtMs }
+    const [{ firstAtMs, lastAtMs }, allPersistedAtMs] = await Promise.all([fleet.drop(), allPersisted])
+    return { allSeenMs: allPersistedAtMs - firstAtMs, destroyingMs: lastAtMs - firstAtMs }
   } finally {
     await fleet.stop()
   }

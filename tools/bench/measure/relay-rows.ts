@@ -24,7 +24,7 @@ const share = (part: number) => `${figure(part * 100)} %`
 export function measuredRows(plan: RelayPlan, measured: readonly Carried[]): Row[] {
   return [
     ...plan.rates.flatMap((rate) =>
-      measured.flatMap((one) => steadyRuns(one, rate).map((run) => steadyRow(one.name, run))),
+      measured.flatMap((item) => steadyRuns(item, rate).map((run) => steadyRow(item.name, run))),
     ),
     ...measured.flatMap(({ name, floods }) => floods.map((run) => floodRow(name, run))),
     ...measured.map(({ name, rssBytes }) => ({
@@ -80,19 +80,19 @@ export function judgedRows(plan: RelayPlan, measured: readonly Carried[]): Row[]
     const ofForm = <R extends Run>(runs: readonly R[]) => runs.filter((run) => run.form === form)
     return [
       ...plan.rates.flatMap((rate) => {
-        const runs = (of: readonly Carried[]) => ofForm(of.flatMap((one) => steadyRuns(one, rate)))
+        const runs = (of: readonly Carried[]) => ofForm(of.flatMap((item) => steadyRuns(item, rate)))
         return addedRows(`${form}, ${rateName(rate)}`, runs(bare), runs(wheelhouse), form === 'binary')
       }),
       floodRatioRow(
         form,
-        ofForm(bare.flatMap((one) => one.floods)),
-        ofForm(wheelhouse.flatMap((one) => one.floods)),
+        ofForm(bare.flatMap((item) => item.floods)),
+        ofForm(wheelhouse.flatMap((item) => item.floods)),
       ),
     ]
   })
 }
 
-const mean = <T>(of: readonly T[], value: (one: T) => number) => sum(of.map(value)) / of.length
+const mean = <T>(of: readonly T[], value: (item: T) => number) => sum(of.map(value)) / of.length
 
 function addedRows(
   name: string,
@@ -138,7 +138,7 @@ export function notes(lab: Lab, plan: RelayPlan, measured: readonly Carried[]): 
   const late = sum(runs.map(({ report }) => report.sentLate))
   const doubtful = Math.max(...runs.map(doubtfulShare))
   const pauseUs = Math.max(...runs.map(({ report }) => report.pauses.maxUs).filter(Number.isFinite))
-  const spoilt = runs.some((run) => doubtfulShare(run) > MOST_DOUBTFUL_SHARE)
+  const corrupted = runs.some((run) => doubtfulShare(run) > MOST_DOUBTFUL_SHARE)
   return [
     'Latency: p50 / p90 / p99 / p99.9 / max of one way, from the write at the operator’s socket to the read at the robot’s. ' +
       'One process holds both ends of every pair, so one clock measures; it spins, and speaks every protocol by hand over bare TCP sockets. ' +
@@ -153,6 +153,6 @@ export function notes(lab: Lab, plan: RelayPlan, measured: readonly Carried[]): 
       (lab.redisUrl ? '' : ' Without redis-server the gateway shares its process with all other roles.'),
     `The generator sent ${figure(late)} of ${figure(sent)} frames late; latency counts from the real write. Frames that were under way while it stood ` +
       `still for over ${PAUSE_MS} ms are left out of the latencies: at most ${share(doubtful)} of a run; its longest pause was ${figure(pauseUs / 1_000)} ms.`,
-    ...(spoilt ? [`Runs with more than ${share(MOST_DOUBTFUL_SHARE)} left out are not judged.`] : []),
+    ...(corrupted ? [`Runs with more than ${share(MOST_DOUBTFUL_SHARE)} left out are not judged.`] : []),
   ]
 }

@@ -2,9 +2,9 @@ import { setTimeout as delay } from 'node:timers/promises'
 import type { Lab } from '../lab.ts'
 import type { RelayPlan } from '../options.ts'
 import type { RelayGenerator } from '../relay/generator.ts'
+import type { RecorderReport } from '../relay/latency-recorder.ts'
 import type { Form } from '../relay/payload.ts'
 import type { Relay, RelayUsage } from '../relay/relays.ts'
-import type { TallyReport } from '../relay/tally.ts'
 import { type Call, callerOf, readyPort } from '../rpc.ts'
 import type { Probe } from '../servers/probe.ts'
 
@@ -17,7 +17,7 @@ const fixedYoungGeneration = ['--min-semi-space-size=16', '--max-semi-space-size
 
 export interface Run {
   readonly form: Form
-  readonly report: TallyReport
+  readonly report: RecorderReport
   /** Control frames that neither arrived nor were refused aloud, of the whole run with its warm-up. */
   readonly lost: number
   readonly cpuUsPerFrame: number | undefined
@@ -66,7 +66,7 @@ export async function carry(plan: RelayPlan, relay: Relay, { generator, probe }:
   for (const { pairs, hz } of plan.rates) {
     for (const form of relay.forms) {
       const measured = await run(form, plan.warmUpMs, plan.steadySeconds, () =>
-        generator('startSteady', { pairs, hz, form, pace: 'spinning' }),
+        generator('startSteady', { pairs, hz, form, mode: 'spinning' }),
       )
       steady.push({ ...measured, pairs, hz })
     }

@@ -11,10 +11,10 @@ import {
 } from '../relay/relays.ts'
 import { startWheelhouseRelay } from '../relay/wheelhouse.ts'
 import type { Row, Section } from '../report.ts'
-import { drillRows } from './relay-drills.ts'
+import { complaintsOf } from './persisted-heartbeats.ts'
+import { faultRows } from './relay-faults.ts'
 import { judgedRows, measuredRows, notes } from './relay-rows.ts'
 import { type Carried, carry, withGenerator } from './relay-runs.ts'
-import { complaintsOf } from './saved.ts'
 
 /** Peers of Wheelhouse, the limit last: next to what it is compared with. */
 const peers: readonly ((lab: Lab) => Promise<Relay | Absent>)[] = [
@@ -34,11 +34,11 @@ export async function measureRelay(lab: Lab, plan: Plan): Promise<Section> {
     if (typeof relay === 'string') absent.push(relay)
     else measured.push(await carriedBy(lab, plan, relay))
   }
-  const { carried, drills, complaints } = await throughWheelhouse(lab, plan)
+  const { carried, faultRuns, complaints } = await throughWheelhouse(lab, plan)
   measured.push(carried, await carriedBy(lab, plan, await startBareRelay(lab, true)))
   return {
     title: 'Control relay, operator to robot',
-    rows: [...measuredRows(plan.relay, measured), ...judgedRows(plan.relay, measured), ...drills],
+    rows: [...measuredRows(plan.relay, measured), ...judgedRows(plan.relay, measured), ...faultRuns],
     notes: [
       ...absent.map((why) => `Not measured: ${why}.`),
       ...notes(lab, plan.relay, measured),
@@ -58,14 +58,14 @@ async function carriedBy(lab: Lab, plan: Plan, relay: Relay): Promise<Carried> {
 async function throughWheelhouse(
   lab: Lab,
   plan: Plan,
-): Promise<{ carried: Carried; drills: Row[]; complaints: string[] }> {
-  const { floodPairs, presses } = plan.relay
-  const relay = await startWheelhouseRelay(lab, Math.max(floodPairs, presses))
+): Promise<{ carried: Carried; faultRuns: Row[]; complaints: string[] }> {
+  const { floodPairs, stopRequests } = plan.relay
+  const relay = await startWheelhouseRelay(lab, Math.max(floodPairs, stopRequests))
   try {
     return await withGenerator(lab, async (tools) => {
       const carried = await carry(plan.relay, relay, tools)
-      const drills = await drillRows({ lab, plan: plan.relay, relay, tools, connected: floodPairs })
-      return { carried, drills, complaints: complaintsOf(relay.child) }
+      const faultRuns = await faultRows({ lab, plan: plan.relay, relay, tools, connected: floodPairs })
+      return { carried, faultRuns, complaints: complaintsOf(relay.child) }
     })
   } finally {
     await relay.stop()

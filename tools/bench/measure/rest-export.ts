@@ -1,7 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import type { Client } from 'pg'
 import type { Row } from '../report.ts'
-import type { Somebody } from '../rest/people.ts'
+import type { ApiUser } from '../rest/fixtures.ts'
 import { figure } from '../stats.ts'
 import type { RestTarget } from '../targets.ts'
 
@@ -13,7 +13,7 @@ const BYTES_PER_MB = 1_000_000
 export async function exportMemory(
   db: Client,
   target: RestTarget,
-  owner: Somebody,
+  owner: ApiUser,
   sessions: number,
 ): Promise<Row> {
   const { rows } = await db.query<{ created_at: Date }>(
@@ -47,7 +47,7 @@ export async function exportMemory(
 }
 
 /** Lines of the answer: one for each session and one with the names. */
-async function exportedLines(port: number, owner: Somebody, from: string): Promise<number> {
+async function exportedLines(port: number, owner: ApiUser, from: string): Promise<number> {
   const response = await fetch(`http://127.0.0.1:${port}/api/sessions/export`, {
     method: 'POST',
     headers: { Authorization: `Bearer ${owner.apiKey}`, 'Content-Type': 'application/json' },

@@ -1,20 +1,20 @@
 import type { Lab } from '../lab.ts'
 import type { Plan } from '../options.ts'
 import type { Row, Section } from '../report.ts'
-import type { LoadGenerator, LoadReport } from '../rest/load.ts'
 import {
+  type ApiUser,
   finishedSessions,
   forgetSessions,
   type RestWorld,
   resetStarts,
-  type Somebody,
   seedRest,
-} from '../rest/people.ts'
+} from '../rest/fixtures.ts'
+import type { LoadGenerator, LoadReport } from '../rest/load.ts'
 import { type Call, callerOf, readyPort } from '../rpc.ts'
 import { figure, median } from '../stats.ts'
 import { type RestTarget, startApi, startRestPeer } from '../targets.ts'
 import { exportMemory } from './rest-export.ts'
-import { type Contender, contenders, mustBeRight, rates, type Subject, subjects } from './rest-rates.ts'
+import { assertValid, type RestServer, rates, type Subject, servers, subjects } from './rest-rates.ts'
 
 const SESSIONS_OF_LIST = 10_000
 const LEAST_SHARE_OF_RAW = 0.85
@@ -31,7 +31,7 @@ export async function measureRest(lab: Lab, plan: Plan): Promise<Section> {
   const child = lab.children.run('tools/bench/rest/load.ts')
   await readyPort(child.process)
   const load = callerOf<LoadGenerator>(child.process)
-  const targets: Record<Contender, RestTarget> = {
+  const targets: Record<RestServer, RestTarget> = {
     raw: await startRestPeer(lab, 'tools/bench/servers/koa-raw.ts'),
     'raw prepared': await startRestPeer(lab, 'tools/bench/servers/koa-raw.ts', { prepared: true }),
     wheelhouse: await startApi(lab, lab.redisUrl),
@@ -65,23 +65,23 @@ const titles: Record<Subject, string> = {
   start: 'POST /api/sessions, a start',
   chat: 'POST /api/sessions/{id}/messages',
 }
-const names: Record<Contender, string> = {
+const names: Record<RestServer, string> = {
   raw: 'Koa, the same SQL by hand',
   'raw prepared': 'Koa, the same SQL by hand, prepared',
   wheelhouse: 'Wheelhouse',
   'unit of work': 'Koa, the ORM’s unit of work',
 }
 
-function rowsOf(subject: Subject, measured: Record<Contender, readonly number[]>): Row[] {
-  const rate = (contender: Contender) => median(measured[contender])
+function rowsOf(subject: Subject, measured: Record<RestServer, readonly number[]>): Row[] {
+  const rate = (server: RestServer) => median(measured[server])
   const toRaw = rate('wheelhouse') / rate('raw')
   const toPrepared = rate('wheelhouse') / rate('raw prepared')
   const toOrm = rate('wheelhouse') / rate('unit of work')
   const judged = subject === 'list' || subject === 'start'
   return [
-    ...contenders.map((contender) => ({
-      what: `${titles[subject]}: ${names[contender]}`,
-      measured: `${figure(rate(contender))}/s`,
+    ...servers.map((server) => ({
+      what: `${titles[subject]}: ${names[server]}`,
+      measured: `${figure(rate(server))}/s`,
     })),
     {
       what: '— Wheelhouse / the same SQL by hand',
@@ -102,7 +102,7 @@ function rowsOf(subject: Subject, measured: Record<Contender, readonly number[]>
 
 type Load = Call<LoadGenerator>
 
-const listRequest = (owner: Somebody) => ({
+const listRequest = (owner: ApiUser) => ({
   method: 'GET' as const,
   path: '/api/sessions',
   apiKey: owner.apiKey,
@@ -117,27 +117,27 @@ async function halfLoad(parts: {
   plan: Plan
   world: RestWorld
   load: Load
-  targets: Record<Contender, RestTarget>
+  targets: Record<RestServer, RestTarget>
   perSecond: number
 }): Promise<Row[]> {
   const { lab, plan, world, load, targets, perSecond } = parts
   await lab.db.query('checkpoint') // what the starts have left to write is not the list's to wait for
   const reports = { raw: [] as LoadReport[], wheelhouse: [] as LoadReport[] }
   for (let round = 0; round < plan.restRounds; round++) {
-    for (const contender of ['raw', 'wheelhouse'] as const) {
+    for (const server of ['raw', 'wheelhouse'] as const) {
       const requests = [listRequest(world.owner)]
-      const work = { port: targets[contender].port, connections: 32, expectedStatus: 200, requests }
+      const work = { port: targets[server].port, connections: 32, expectedStatus: 200, requests }
       const report = await load('atRate', work, perSecond, plan.restSeconds * 1_000)
-      mustBeRight(report)
-      reports[contender].push(report)
+      assertValid(report)
+      reports[server].push(report)
     }
   }
-  const row = (contender: 'raw' | 'wheelhouse', goal?: number): Row => {
-    const p99Ms = median(reports[contender].map((report) => report.p99Ms))
-    const p50Ms = median(reports[contender].map((report) => report.p50Ms))
+  const row = (server: 'raw' | 'wheelhouse', goal?: number): Row => {
+    const p99Ms = median(reports[server].map((report) => report.p99Ms))
+    const p50Ms = median(reports[server].map((report) => report.p50Ms))
     const ratio = p99Ms / p50Ms
     return {
-      what: `list at half load, p99 / p50: ${names[contender]}`,
+      what: `list at half load, p99 / p50: ${names[server]}`,
       measured: `${figure(p99Ms)} / ${figure(p50Ms)} ms = ${figure(ratio)}`,
       ...(goal !== undefined && { goal: `≤ ${goal}`, met: ratio <= goal }),
     }
@@ -168,7 +168,7 @@ async function flatness(parts: {
     const work = { port, connections: 1, expectedStatus: 200, requests: [listRequest(world.owner)] }
     await load('repeat', work, 500)
     const report = await load('repeat', work, plan.restSeconds * 1_000)
-    mustBeRight(report)
+    assertValid(report)
     return report.p50Ms
   }
   const fewMs = await only(1_000)

@@ -6,13 +6,13 @@ import type { Section } from '../report.ts'
 import { resetPresence } from '../seed.ts'
 import { figure, percentile } from '../stats.ts'
 import { startWheelhouse } from '../targets.ts'
-import { startWatcher } from '../watcher.ts'
+import { startObserver } from '../watcher.ts'
 import { connectRobots } from './robots.ts'
 
 const TIMEOUT_MS = 3_500
 /** The last signs of life are spread over so much time, so that they meet the server's timers at any phase. */
 const SPREAD_MS = 2_000
-const PATIENCE_MS = 5_000
+const WAIT_TIMEOUT_MS = 5_000
 const LATE_GOAL_MS = 250
 
 /** How long after its timeout a robot whose socket is open but silent is seen OFFLINE. */
@@ -20,11 +20,11 @@ export async function measureSilence(lab: Lab, plan: Plan): Promise<Section> {
   await resetPresence(lab.db, 'away')
   const wheelhouse = await startWheelhouse(lab, 'alone', { heartbeatTimeoutMs: TIMEOUT_MS })
   try {
-    const watcher = await startWatcher(lab, wheelhouse.hubUrl)
+    const observer = await startObserver(lab, wheelhouse.hubUrl)
     const robots = await connectRobots(lab.robots.slice(0, plan.silentRobots), wheelhouse.destination)
     const lastSignMs = new Map<string, number>()
     const lateMs: number[] = []
-    watcher.onOffline((robotId, atMs) => lateMs.push(atMs - (lastSignMs.get(robotId) ?? 0) - TIMEOUT_MS))
+    observer.onOffline((robotId, atMs) => lateMs.push(atMs - (lastSignMs.get(robotId) ?? 0) - TIMEOUT_MS))
     await Promise.all(
       robots.map(async (robot) => {
         await delay(Math.random() * SPREAD_MS)
@@ -32,9 +32,9 @@ export async function measureSilence(lab: Lab, plan: Plan): Promise<Section> {
         robot.send(heartbeatFrame)
       }),
     )
-    const untilMs = performance.now() + TIMEOUT_MS + PATIENCE_MS
+    const untilMs = performance.now() + TIMEOUT_MS + WAIT_TIMEOUT_MS
     while (lateMs.length < robots.length && performance.now() < untilMs) await delay(50)
-    watcher.close()
+    observer.close()
     for (const robot of robots) robot.destroy()
     const seen = lateMs.length === robots.length
     const worstMs = Math.max(...lateMs)

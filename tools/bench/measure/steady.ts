@@ -1,18 +1,18 @@
 import { setTimeout as delay } from 'node:timers/promises'
-import type { BeatReport } from '../fleet/beating.ts'
 import { type Fleet, startFleet } from '../fleet/fleet.ts'
+import type { BeatReport } from '../fleet/heartbeat-load.ts'
 import type { Lab } from '../lab.ts'
 import type { Plan } from '../options.ts'
 import type { Section } from '../report.ts'
 import { resetPresence } from '../seed.ts'
 import { figure, percentile, sum } from '../stats.ts'
 import { gatewayShape, startWheelhouse, type Target } from '../targets.ts'
-import { complaintsOf, unsavedBeats } from './saved.ts'
+import { complaintsOf, unsavedBeats } from './persisted-heartbeats.ts'
 
 const SETTLE_MS = 2_000
 /** Robots whose every beat is followed into the database. */
 const FOLLOWED_ROBOTS = 200
-const LOOK_MS = 20
+const POLL_INTERVAL_MS = 20
 /** Sampling goes on so much longer, so that the last beats have the time to arrive. */
 const AFTERWARDS_MS = 3_000
 const LAG_GOAL_MS = 1_500
@@ -42,7 +42,7 @@ export async function measureSteady(lab: Lab, plan: Plan): Promise<Section> {
   }
 }
 
-interface Sighting {
+interface Observation {
   readonly beatMs: number
   readonly seenAtMs: number
 }
@@ -51,7 +51,7 @@ interface Watched {
   readonly after: readonly BeatReport[]
   readonly cpuUs: number
   /** What the database was first seen to hold, robot by robot, oldest first. */
-  readonly sightings: ReadonlyMap<string, Sighting[]>
+  readonly observations: ReadonlyMap<string, Observation[]>
   readonly fromMs: number
   readonly toMs: number
 }
@@ -65,21 +65,21 @@ async function watch(
 ): Promise<Watched> {
   const fromMs = Date.now()
   const toMs = fromMs + plan.steadySeconds * 1_000
-  const looking = lookOn(lab, followed, toMs + AFTERWARDS_MS)
+  const looking = observePersistence(lab, followed, toMs + AFTERWARDS_MS)
   const before = await fleet.report()
   const usageBefore = await gateway.probe('usage')
   await delay(toMs - Date.now())
   const after = await fleet.report()
   const usageAfter = await gateway.probe('usage')
   const cpuUs = usageAfter.cpuUs - usageBefore.cpuUs
-  return { before, after, cpuUs, sightings: await looking, fromMs, toMs }
+  return { before, after, cpuUs, observations: await looking, fromMs, toMs }
 }
 
 /** Looks again and again at what the database holds for some robots. */
-async function lookOn(lab: Lab, robotIds: readonly string[], untilMs: number) {
-  const sightings = new Map<string, Sighting[]>(robotIds.map((id) => [id, []]))
+async function observePersistence(lab: Lab, robotIds: readonly string[], untilMs: number) {
+  const observations = new Map<string, Observation[]>(robotIds.map((id) => [id, []]))
   while (Date.now() < untilMs) {
-    const nextMs = Date.now() + LOOK_MS
+    const nextMs = Date.now() + POLL_INTERVAL_MS
     const { rows } = await lab.db.query({
       name: 'look',
       text: `select robot_id, extract(epoch from last_heartbeat)::float8 * 1000 as beat_ms
@@ -88,24 +88,24 @@ async function lookOn(lab: Lab, robotIds: readonly string[], untilMs: number) {
     })
     const seenAtMs = Date.now()
     for (const { robot_id, beat_ms } of rows) {
-      const seen = sightings.get(robot_id)
+      const seen = observations.get(robot_id)
       if (seen && seen.at(-1)?.beatMs !== beat_ms) seen.push({ beatMs: beat_ms, seenAtMs })
     }
     await delay(Math.max(0, nextMs - Date.now()))
   }
-  return sightings
+  return observations
 }
 
 /** For every acknowledged beat: how long until the database was seen to hold it or a newer one. */
 function persistLagsMs(
   acked: readonly { id: string; ackedTimesMs: number[] }[],
-  { sightings, fromMs, toMs }: Watched,
+  { observations, fromMs, toMs }: Watched,
 ): number[] {
   return acked.flatMap(({ id, ackedTimesMs }) =>
     ackedTimesMs
       .filter((ackedMs) => ackedMs >= fromMs && ackedMs < toMs)
       .map((ackedMs) => {
-        const seen = sightings.get(id)?.find((one) => Math.round(one.beatMs) >= ackedMs)
+        const seen = observations.get(id)?.find((item) => Math.round(item.beatMs) >= ackedMs)
         return seen ? seen.seenAtMs - ackedMs : Number.POSITIVE_INFINITY
       }),
   )
@@ -113,11 +113,11 @@ function persistLagsMs(
 
 function sectionOf(plan: Plan, watched: Watched, lags: readonly number[], unsaved: number): Section {
   const { before, after, cpuUs } = watched
-  const total = (reports: readonly BeatReport[], of: (one: BeatReport) => number) => sum(reports.map(of))
-  const sent = total(after, (one) => one.sent) - total(before, (one) => one.sent)
-  const acked = total(after, (one) => one.acked) - total(before, (one) => one.acked)
-  const open = total(after, (one) => one.open)
-  const worst = (of: (one: BeatReport) => number) => figure(Math.max(...after.map(of)))
+  const total = (reports: readonly BeatReport[], of: (item: BeatReport) => number) => sum(reports.map(of))
+  const sent = total(after, (item) => item.sent) - total(before, (item) => item.sent)
+  const acked = total(after, (item) => item.acked) - total(before, (item) => item.acked)
+  const open = total(after, (item) => item.open)
+  const worst = (of: (item: BeatReport) => number) => figure(Math.max(...after.map(of)))
   const lagP99Ms = percentile(lags, 0.99)
   return {
     title: `${figure(plan.robots)} robots at 1 Hz on one gateway process`,
@@ -140,7 +140,7 @@ function sectionOf(plan: Plan, watched: Watched, lags: readonly number[], unsave
       },
       {
         what: 'beat → acknowledgement, p50 / p99',
-        measured: `${worst((one) => one.ackP50Ms)} / ${worst((one) => one.ackP99Ms)} ms`,
+        measured: `${worst((item) => item.ackP50Ms)} / ${worst((item) => item.ackP99Ms)} ms`,
       },
       { what: 'persist lag, p50', measured: `${figure(percentile(lags, 0.5))} ms` },
       {
@@ -158,10 +158,10 @@ function sectionOf(plan: Plan, watched: Watched, lags: readonly number[], unsave
     ],
     notes: [
       `Persist lag: from the moment the gateway received a beat (\`t\` of its acknowledgement) to the first look at the ` +
-        `database that found it or a newer one. ${FOLLOWED_ROBOTS} robots are looked at every ${LOOK_MS} ms, which adds up to ` +
-        `${LOOK_MS} ms; ${figure(lags.length)} beats.`,
-      `The load generator sent its beats late by ${worst((one) => one.latenessP99Ms)} ms (p99), ` +
-        `${worst((one) => one.latenessMaxMs)} ms at most; its longest pause was ${worst((one) => one.pauseMaxMs)} ms.`,
+        `database that found it or a newer one. ${FOLLOWED_ROBOTS} robots are looked at every ${POLL_INTERVAL_MS} ms, which adds up to ` +
+        `${POLL_INTERVAL_MS} ms; ${figure(lags.length)} beats.`,
+      `The load generator sent its beats late by ${worst((item) => item.latenessP99Ms)} ms (p99), ` +
+        `${worst((item) => item.latenessMaxMs)} ms at most; its longest pause was ${worst((item) => item.pauseMaxMs)} ms.`,
       'After SIGTERM, while the robots go on beating, every robot’s last_heartbeat is compared with its last acknowledged beat.',
     ],
   }

@@ -1,15 +1,15 @@
 import { BINARY_CONTROL } from '@wheelhouse/protocol'
-import { type Door, EndSocket } from './end-socket.ts'
+import { EndSocket, type RelayAddress } from './endpoint-socket.ts'
+import type { LatencyRecorder } from './latency-recorder.ts'
 import type { PauseWatch } from './pauses.ts'
 import { ackFrame, controlFrame, type Form, kindOf, seqOf } from './payload.ts'
-import type { Tally } from './tally.ts'
 import type { End, Side } from './wires/wire.ts'
 
 /** Frames of one pair that can be under way at a time and still be told apart. */
 const REMEMBERED_FRAMES = 1_024
 const NOBODY = -1
 
-export interface StopHeard {
+export interface StopReceived {
   readonly reason: string
   readonly latched: boolean
   readonly atMs: number
@@ -18,7 +18,7 @@ export interface StopHeard {
 /** What all pairs of a generator share. */
 export interface PairParts {
   readonly clock: PauseWatch
-  readonly tally: Tally
+  readonly recorder: LatencyRecorder
   /** A control frame of this pair was acknowledged or refused. */
   readonly onAnswered: (pair: Pair) => void
 }
@@ -33,8 +33,8 @@ export class Pair {
   /** What the operator was told last of the session, by a relay that knows sessions. */
   state: { status?: unknown; robot_connected?: unknown; stop?: { latched?: unknown } | null } = {}
   /** Control frames that reached the robot while it stood under a latched stop. */
-  movedUnderStop = 0
-  onStop = (_stop: StopHeard) => {}
+  framesUnderStop = 0
+  onStop = (_stop: StopReceived) => {}
   private readonly parts: PairParts
   private readonly ends: Partial<Record<Side, EndSocket>> = {}
   private nextSeq = 1
@@ -48,15 +48,15 @@ export class Pair {
     this.parts = parts
   }
 
-  async connect(end: End, door: Door): Promise<void> {
-    const { clock, tally } = this.parts
-    this.ends[end.side] = await EndSocket.connect(end, door, clock, {
+  async connect(end: End, address: RelayAddress): Promise<void> {
+    const { clock, recorder } = this.parts
+    this.ends[end.side] = await EndSocket.connect(end, address, clock, {
       message: (data, start, stop) => {
         if (end.side === 'robot') this.robotReads(data, start, stop)
         else if (end.side === 'operator') this.operatorReads(data, start, stop)
       },
       readDone: () => this.flushAcks(),
-      closed: (why) => tally.lostConnection(`${end.side}: ${why}`),
+      closed: (why) => recorder.lostConnection(`${end.side}: ${why}`),
     })
   }
 
@@ -75,12 +75,12 @@ export class Pair {
     operator.write(frames.length === 1 ? (frames[0] as Buffer) : Buffer.concat(frames))
     this.writtenAtMs = nowMs
     this.outstanding += count
-    this.parts.tally.wrote(count)
-    this.parts.clock.look(performance.now())
+    this.parts.recorder.wrote(count)
+    this.parts.clock.poll(performance.now())
   }
 
   /** Sends something else from one of the ends; false when that end is not connected. */
-  say(side: Side, message: object): boolean {
+  sendTo(side: Side, message: object): boolean {
     const end = this.ends[side]
     if (!end?.open) return false
     end.send(Buffer.from(JSON.stringify(message)))
@@ -96,13 +96,13 @@ export class Pair {
   }
 
   private robotReads(data: Buffer, start: number, end: number): void {
-    if (kindOf(data, start) !== 'control') return this.robotHears(data, start, end)
+    if (kindOf(data, start) !== 'control') return this.onRobotData(data, start, end)
     const seq = seqOf(data, start, end)
     const slot = seq % REMEMBERED_FRAMES
-    if (this.rememberedSeq[slot] === seq) this.parts.tally.arrived(this.sentMs[slot] as number)
-    else this.parts.tally.arrivedStrangely()
+    if (this.rememberedSeq[slot] === seq) this.parts.recorder.arrived(this.sentMs[slot] as number)
+    else this.parts.recorder.arrivedStrangely()
     this.rememberedSeq[slot] = NOBODY
-    if (this.latched) this.movedUnderStop++
+    if (this.latched) this.framesUnderStop++
     this.acks.push((this.ends.robot as EndSocket).wrap(ackFrame(seq)))
   }
 
@@ -113,18 +113,18 @@ export class Pair {
   }
 
   /** Only Wheelhouse says anything of its own to a robot. */
-  private robotHears(data: Buffer, start: number, end: number): void {
+  private onRobotData(data: Buffer, start: number, end: number): void {
     const frame = JSON.parse(data.toString('utf8', start, end))
     if (frame.type === 'stop_cleared') this.latched = false
     if (frame.type !== 'stop') return
     this.latched ||= frame.latched
     this.onStop({ reason: frame.reason, latched: frame.latched, atMs: this.parts.clock.nowMs })
-    this.say('robot', { type: 'stopped', reason: frame.reason })
+    this.sendTo('robot', { type: 'stopped', reason: frame.reason })
   }
 
   private operatorReads(data: Buffer, start: number, end: number): void {
     if (kindOf(data, start) === 'ack') {
-      this.parts.tally.acked++
+      this.parts.recorder.acked++
       this.answered()
       return
     }
@@ -132,7 +132,7 @@ export class Pair {
     const frame = JSON.parse(data.toString('utf8', start, end))
     if (frame.type === 'state') this.state = frame
     if (frame.type !== 'dropped') return
-    this.parts.tally.refused(String(frame.why))
+    this.parts.recorder.refused(String(frame.why))
     this.answered()
   }
 

@@ -26,7 +26,7 @@ export class PauseWatch {
   }
 
   /** Looks at the clock: at every read, after every write. */
-  look(nowMs: number): void {
+  poll(nowMs: number): void {
     const gapMs = nowMs - this.nowMs
     this.nowMs = nowMs
     if (gapMs < PAUSE_MS) return
@@ -38,7 +38,7 @@ export class PauseWatch {
   /** Once in every turn of the event loop, after its reads. */
   turn(nowMs: number): void {
     if (this.doubtfulTurns > 0) this.doubtfulTurns--
-    this.look(nowMs)
+    this.poll(nowMs)
   }
 
   /** Whether a frame that was sent then and is read now may have lain unread while this process stood still. */

@@ -39,8 +39,8 @@ export function kindOf(data: Buffer, start: number): MessageKind {
   const first = data[start]
   if (first === BINARY_CONTROL) return 'control'
   if (first !== BRACE) return 'other'
-  const letter = data[start + TYPE_OFFSET]
-  return letter === C ? 'control' : letter === A ? 'ack' : 'other'
+  const frameType = data[start + TYPE_OFFSET]
+  return frameType === C ? 'control' : frameType === A ? 'ack' : 'other'
 }
 
 const SEQ_KEY = Buffer.from('"seq":')

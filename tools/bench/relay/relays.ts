@@ -1,7 +1,7 @@
 import { writeFile } from 'node:fs/promises'
 import { connect } from 'node:net'
 import { join } from 'node:path'
-import { waitUntil } from '../../../src/core/concurrency/async.ts'
+import { waitUntil } from '../../../src/core/concurrency/concurrency.ts'
 import { freePort } from '../../../src/core/database/embedded-postmaster.ts'
 import { findProgram } from '../../cluster/programs.ts'
 import type { Child } from '../children.ts'
@@ -9,7 +9,7 @@ import type { Lab } from '../lab.ts'
 import { processUsage } from '../programs.ts'
 import { type Call, callerOf, readyPort } from '../rpc.ts'
 import type { Probe } from '../servers/probe.ts'
-import type { Door } from './end-socket.ts'
+import type { RelayAddress } from './endpoint-socket.ts'
 import type { RelayGenerator } from './generator.ts'
 import type { Form } from './payload.ts'
 import type { End } from './wires/wire.ts'
@@ -66,12 +66,12 @@ async function ofOurs(
   lab: Lab,
   name: string,
   file: string,
-  speaks: Door['speaks'],
+  speaks: RelayAddress['speaks'],
   forms: readonly Form[],
 ): Promise<Relay> {
   const child = lab.children.run(file)
-  const door = { port: await readyPort(child.process), speaks }
-  return { name, forms, connect: connecting(door), usage: probedUsage(child), stop: () => child.stop() }
+  const address = { port: await readyPort(child.process), speaks }
+  return { name, forms, connect: connecting(address), usage: probedUsage(child), stop: () => child.stop() }
 }
 
 export async function startMosquitto(lab: Lab): Promise<Relay | Absent> {
@@ -82,11 +82,16 @@ export async function startMosquitto(lab: Lab): Promise<Relay | Absent> {
   // Its defaults would wait for more to send (Nagle) and keep messages on disk.
   const lines = [
     `listener ${port} 127.0.0.1`,
-    ...['allow_anonymous true', 'persistence false', 'set_tcp_nodelay true', 'sys_interval 0'],
-    ...['log_dest stderr', 'log_type error', ...(process.getuid?.() === 0 ? ['user root'] : [])],
+    'allow_anonymous true',
+    'persistence false',
+    'set_tcp_nodelay true',
+    'sys_interval 0',
+    'log_dest stderr',
+    'log_type error',
+    ...(process.getuid?.() === 0 ? ['user root'] : []),
   ]
   await writeFile(file, `${lines.join('\n')}\n`)
-  return await ofOthers(lab, relayNames.mosquitto, [program, '-c', file], { port, speaks: 'MQTT' })
+  return await startExternalRelay(lab, relayNames.mosquitto, [program, '-c', file], { port, speaks: 'MQTT' })
 }
 
 export async function startNats(lab: Lab): Promise<Relay | Absent> {
@@ -94,23 +99,28 @@ export async function startNats(lab: Lab): Promise<Relay | Absent> {
   if (!program) return 'nats-server is not installed (Debian: apt-get install nats-server)'
   const port = await freePort()
   const command = [program, '--addr', '127.0.0.1', '--port', String(port)]
-  return await ofOthers(lab, relayNames.nats, command, { port, speaks: 'NATS' })
+  return await startExternalRelay(lab, relayNames.nats, command, { port, speaks: 'NATS' })
 }
 
 /** A server of another make: it tells nothing of itself, and what it carries is opaque to it. */
-async function ofOthers(lab: Lab, name: string, command: readonly string[], door: Door): Promise<Relay> {
+async function startExternalRelay(
+  lab: Lab,
+  name: string,
+  command: readonly string[],
+  address: RelayAddress,
+): Promise<Relay> {
   const [program = '', ...args] = command
   const child = lab.children.program(program, args)
   let ended = false
   child.ended.then(() => {
     ended = true
   })
-  await waitUntil(async () => ended || (await accepts(door.port)), START_LIMIT_MS)
+  await waitUntil(async () => ended || (await accepts(address.port)), START_LIMIT_MS)
   if (ended) throw new Error(`${program} did not start:\n${child.output()}`)
   return {
     name,
     forms: ['binary'],
-    connect: connecting(door),
+    connect: connecting(address),
     usage: () => processUsage(child.process.pid ?? 0),
     stop: () => child.stop(),
   }
@@ -128,14 +138,14 @@ function accepts(port: number): Promise<boolean> {
 }
 
 const connecting =
-  (door: Door): Relay['connect'] =>
+  (address: RelayAddress): Relay['connect'] =>
   async (generator, from, to) => {
     const pairs = Array.from({ length: to - from }, (_, index) => from + index)
     const ends = pairs.flatMap((pair): End[] => [
       { pair, side: 'robot' },
       { pair, side: 'operator' },
     ])
-    await generator('open', ends, door)
+    await generator('open', ends, address)
   }
 
 /** Usage of a process of ours, which tells it exactly. */

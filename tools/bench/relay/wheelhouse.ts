@@ -5,24 +5,24 @@ import { createRobotTokens } from '../../../src/modules/robots/robot-token.ts'
 import { createTickets, type TicketPart } from '../../../src/modules/sessions/control/ticket.ts'
 import type { Child } from '../children.ts'
 import type { Lab } from '../lab.ts'
-import { forgetSessionsOf, people, robotsOf, type Somebody } from '../rest/people.ts'
+import { type ApiUser, forgetSessionsOf, robotsOf, users } from '../rest/fixtures.ts'
 import type { Call } from '../rpc.ts'
 import { resetPresence } from '../seed.ts'
 import { gatewayShape, startWheelhouse } from '../targets.ts'
-import type { Door } from './end-socket.ts'
+import type { RelayAddress } from './endpoint-socket.ts'
 import type { RelayGenerator } from './generator.ts'
 import { probedUsage, type Relay, relayNames } from './relays.ts'
 import type { End } from './wires/wire.ts'
 
 const STARTS_AT_A_TIME = 16
 const READY_LIMIT_MS = 15_000
-const LOOK_MS = 50
+const POLL_INTERVAL_MS = 50
 
 /** A robot with its operator and its owner. */
-interface Crew {
+interface SoakActors {
   readonly robotId: string
-  readonly operator: Somebody
-  readonly owner: Somebody
+  readonly operator: ApiUser
+  readonly owner: ApiUser
   sessionId?: string
 }
 
@@ -38,21 +38,25 @@ export interface WheelhouseRelay extends Relay {
 /** Starts Wheelhouse as anybody would, with so many robots that wait for their operators. */
 export async function startWheelhouseRelay(lab: Lab, pairCount: number): Promise<WheelhouseRelay> {
   await resetPresence(lab.db, 'away')
-  const crews = await seedCrews(lab.db, pairCount)
+  const actorGroups = await seedPairs(lab.db, pairCount)
   const server = await startWheelhouse(lab, gatewayShape(lab))
-  const door: Door = { port: server.destination.port, speaks: 'WebSocket', readyOn: 'first message' }
+  const address: RelayAddress = {
+    port: server.destination.port,
+    speaks: 'WebSocket',
+    readyOn: 'first message',
+  }
   const secrets = createSecrets(lab.secretKey)
   const tokens = createRobotTokens(secrets)
   const tickets = createTickets({ secrets, now: () => new Date() })
   let beating = false
 
   const robotEnd = (pair: number): End => {
-    const { robotId } = crews[pair] as Crew
+    const { robotId } = actorGroups[pair] as SoakActors
     const token = tokens.issue({ robotId, tokenVersion: 1 })
     return { pair, side: 'robot', path: `/robots/${robotId}/control`, token }
   }
-  const personEnd = (pair: number, part: TicketPart): End => {
-    const { sessionId = '', operator, owner } = crews[pair] as Crew
+  const participantEnd = (pair: number, part: TicketPart): End => {
+    const { sessionId = '', operator, owner } = actorGroups[pair] as SoakActors
     const [side, userId] =
       part === 'control' ? (['operator', operator.id] as const) : (['watcher', owner.id] as const)
     const { ticket } = tickets.issue({ sessionId, userId, part, permissionsVersion: 0, number: 1 })
@@ -68,33 +72,33 @@ export async function startWheelhouseRelay(lab: Lab, pairCount: number): Promise
       const pairs = numbers(from, to)
       if (!beating) await generator('beat')
       beating = true
-      await generator('open', pairs.map(robotEnd), door)
-      await startSessions(server.apiUrl, crews.slice(from, to))
+      await generator('open', pairs.map(robotEnd), address)
+      await startSessions(server.apiUrl, actorGroups.slice(from, to))
       await generator(
         'open',
-        pairs.map((pair) => personEnd(pair, 'control')),
-        door,
+        pairs.map((pair) => participantEnd(pair, 'control')),
+        address,
       )
       await untilDrivable(generator, to)
     },
     async watch(generator, from, to) {
-      const ends = numbers(from, to).map((pair) => personEnd(pair, 'watch'))
-      await generator('open', ends, door)
+      const ends = numbers(from, to).map((pair) => participantEnd(pair, 'watch'))
+      await generator('open', ends, address)
     },
     usage: probedUsage(server.child),
     stop: () => server.stop(),
     cleanUp: () =>
       forgetSessionsOf(
         lab.db,
-        crews.map(({ robotId }) => robotId),
+        actorGroups.map(({ robotId }) => robotId),
         'OFFLINE',
       ),
   }
 }
 
-async function seedCrews(db: Client, count: number): Promise<Crew[]> {
-  const owners = await people(db, count, 'client')
-  const operators = await people(db, count, 'operator')
+async function seedPairs(db: Client, count: number): Promise<SoakActors[]> {
+  const owners = await users(db, count, 'client')
+  const operators = await users(db, count, 'operator')
   const robotIds = await robotsOf(
     db,
     owners.map(({ id }) => id),
@@ -102,28 +106,28 @@ async function seedCrews(db: Client, count: number): Promise<Crew[]> {
   )
   await db.query('vacuum analyze')
   return robotIds.map((robotId, index) => {
-    return { robotId, operator: operators[index] as Somebody, owner: owners[index] as Somebody }
+    return { robotId, operator: operators[index] as ApiUser, owner: owners[index] as ApiUser }
   })
 }
 
 /** Every operator starts a session with their robot, as operators do. */
-async function startSessions(apiUrl: string, crews: readonly Crew[]): Promise<void> {
+async function startSessions(apiUrl: string, actorGroups: readonly SoakActors[]): Promise<void> {
   const url = new URL('/api/sessions', apiUrl)
   url.hostname = '127.0.0.1' // where the server listens
-  const queue = crews.values()
-  const lane = async () => {
-    for (const crew of queue) {
+  const queue = actorGroups.values()
+  const channel = async () => {
+    for (const actors of queue) {
       const answer = await fetch(url, {
         method: 'POST',
-        headers: { authorization: `Bearer ${crew.operator.apiKey}`, 'content-type': 'application/json' },
-        body: JSON.stringify({ robotId: crew.robotId }),
+        headers: { authorization: `Bearer ${actors.operator.apiKey}`, 'content-type': 'application/json' },
+        body: JSON.stringify({ robotId: actors.robotId }),
       })
       const body = await answer.text()
       if (answer.status !== 201) throw new Error(`a session was not started: ${answer.status} ${body}`)
-      crew.sessionId = JSON.parse(body).sessionId
+      actors.sessionId = JSON.parse(body).sessionId
     }
   }
-  await Promise.all(Array.from({ length: STARTS_AT_A_TIME }, lane))
+  await Promise.all(Array.from({ length: STARTS_AT_A_TIME }, channel))
 }
 
 /** The gateway hears of sessions a moment after their start. */
@@ -133,6 +137,6 @@ async function untilDrivable(generator: Call<RelayGenerator>, count: number): Pr
     const drivable = await generator('drivable')
     if (drivable >= count) return
     if (performance.now() > untilMs) throw new Error(`${drivable} of ${count} operators may drive`)
-    await delay(LOOK_MS)
+    await delay(POLL_INTERVAL_MS)
   }
 }

@@ -1,5 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises'
-import { offer, sayReady } from '../rpc.ts'
+import { offer, sendReady } from '../rpc.ts'
 import { percentile } from '../stats.ts'
 import { HttpConnection, type HttpRequest, requestBytes } from './connection.ts'
 
@@ -24,7 +24,7 @@ export interface Work {
 }
 
 /** Collects answers of one run. */
-function createTally(expectedStatus: number) {
+function createCounter(expectedStatus: number) {
   const latenciesMs: number[] = []
   let wrong = 0
   let firstWrong: string | undefined
@@ -65,43 +65,43 @@ const handlers = {
   repeat: (work: Work, forMs: number): Promise<LoadReport> =>
     withConnections(work, async (connections) => {
       const bytes = work.requests.map(requestBytes)
-      const tally = createTally(work.expectedStatus)
+      const recorder = createCounter(work.expectedStatus)
       const untilMs = performance.now() + forMs
       let turn = 0
-      const lane = async (connection: HttpConnection) => {
+      const channel = async (connection: HttpConnection) => {
         while (performance.now() < untilMs) {
           const request = bytes[turn++ % bytes.length] as Buffer
           const sentMs = performance.now()
-          tally.note(await connection.send(request), sentMs)
+          recorder.note(await connection.send(request), sentMs)
         }
       }
-      await Promise.all(connections.map(lane))
-      return tally.report()
+      await Promise.all(connections.map(channel))
+      return recorder.report()
     }),
 
   /** Every request once, as fast as they are answered. */
   once: (work: Work): Promise<LoadReport> =>
     withConnections(work, async (connections) => {
       const queue = work.requests.map(requestBytes).values()
-      const tally = createTally(work.expectedStatus)
-      const lane = async (connection: HttpConnection) => {
+      const recorder = createCounter(work.expectedStatus)
+      const channel = async (connection: HttpConnection) => {
         for (const request of queue) {
           const sentMs = performance.now()
-          tally.note(await connection.send(request), sentMs)
+          recorder.note(await connection.send(request), sentMs)
         }
       }
-      await Promise.all(connections.map(lane))
-      return tally.report()
+      await Promise.all(connections.map(channel))
+      return recorder.report()
     }),
 
   /** So many requests a second whatever the answers do; a late answer counts from when it was due. */
   atRate: (work: Work, perSecond: number, forMs: number): Promise<LoadReport> =>
     withConnections(work, async (connections) => {
       const bytes = work.requests.map(requestBytes)
-      const tally = createTally(work.expectedStatus)
+      const recorder = createCounter(work.expectedStatus)
       const startedMs = performance.now()
       let turn = 0
-      const lane = async (connection: HttpConnection) => {
+      const channel = async (connection: HttpConnection) => {
         for (;;) {
           const dueMs = startedMs + (turn * 1_000) / perSecond
           if (dueMs > startedMs + forMs) return
@@ -110,11 +110,11 @@ const handlers = {
           if (earlyMs > 0) await delay(earlyMs)
           // The timer is coarse: what it is late by is the generator's fault, not the server's.
           const sentMs = earlyMs > 0 ? performance.now() : dueMs
-          tally.note(await connection.send(request), sentMs)
+          recorder.note(await connection.send(request), sentMs)
         }
       }
-      await Promise.all(connections.map(lane))
-      return tally.report()
+      await Promise.all(connections.map(channel))
+      return recorder.report()
     }),
 
   /** One request, its status and its text. */
@@ -128,4 +128,4 @@ export type LoadGenerator = typeof handlers
 
 offer(handlers)
 process.on('SIGINT', () => {}) // Ctrl-C reaches the whole terminal; the benchmark ends us in its own order
-sayReady(0)
+sendReady(0)

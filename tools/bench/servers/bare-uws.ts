@@ -1,5 +1,5 @@
 import { App, us_socket_local_port } from 'uWebSockets.js'
-import { offer, sayReady } from '../rpc.ts'
+import { offer, sendReady } from '../rpc.ts'
 
 // The limit: uWebSockets.js that takes WebSocket frames and does nothing with them.
 
@@ -18,5 +18,5 @@ App()
     },
   })
   .listen('127.0.0.1', 0, (socket) => {
-    if (socket) sayReady(us_socket_local_port(socket))
+    if (socket) sendReady(us_socket_local_port(socket))
   })

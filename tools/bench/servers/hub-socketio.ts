@@ -4,8 +4,8 @@ import { setImmediate as nextTurn } from 'node:timers/promises'
 import { createShardedAdapter } from '@socket.io/redis-adapter'
 import { Redis } from 'ioredis'
 import { Server } from 'socket.io'
-import { type Fact, factOf } from '../hub/packets.ts'
-import { offer, sayReady } from '../rpc.ts'
+import { eventOf, type SessionEventRecord } from '../hub/packets.ts'
+import { offer, sendReady } from '../rpc.ts'
 
 // The peer: Socket.IO with the adapter that Wheelhouse's hub has, and rooms; no users, no log, no database.
 
@@ -21,7 +21,7 @@ if (redis) {
 }
 
 const roomOf = (sessionId: string) => `session:${sessionId}`
-const emit = (fact: Fact) => io.to(roomOf(fact.session_id)).emit('session:event', fact)
+const emit = (event: SessionEventRecord) => io.to(roomOf(event.session_id)).emit('session:event', event)
 
 /** How many entries the log of every session has. */
 let entries = 0
@@ -30,26 +30,26 @@ io.on('connection', (socket) => {
   socket.on('session:watch', ({ session_id, after = 0 }, answer) => {
     socket.join(roomOf(session_id))
     const events = Array.from({ length: entries - after }, (_, index) =>
-      factOf(session_id, after + index + 1),
+      eventOf(session_id, after + index + 1),
     )
     answer({ ok: true, events, head: entries })
   })
-  socket.on('emit', (fact: Fact, answer) => {
-    emit(fact)
+  socket.on('emit', (event: SessionEventRecord, answer) => {
+    emit(event)
     answer({ ok: true })
   })
 })
 
-let prepared: readonly Fact[] = []
+let prepared: readonly SessionEventRecord[] = []
 
 const handlers = {
   /** What `publish` will emit. */
-  prepare(facts: readonly Fact[]): void {
-    prepared = facts
+  prepare(domainEvents: readonly SessionEventRecord[]): void {
+    prepared = domainEvents
   },
   async publish(): Promise<void> {
     for (let start = 0; start < prepared.length; start += BATCH) {
-      for (const fact of prepared.slice(start, start + BATCH)) emit(fact)
+      for (const event of prepared.slice(start, start + BATCH)) emit(event)
       await nextTurn()
     }
   },
@@ -62,5 +62,5 @@ export type SocketIoPeer = typeof handlers
 
 offer(handlers)
 http.listen({ host: '127.0.0.1', port: 0, backlog: BACKLOG }, () => {
-  sayReady((http.address() as AddressInfo).port)
+  sendReady((http.address() as AddressInfo).port)
 })

@@ -1,15 +1,15 @@
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { type WebSocket, WebSocketServer } from 'ws'
-import type { Fact } from '../hub/packets.ts'
+import type { SessionEventRecord } from '../hub/packets.ts'
 import { EVENT } from '../hub/packets.ts'
-import { offer, sayReady } from '../rpc.ts'
+import { offer, sendReady } from '../rpc.ts'
 
 // The peer: `ws` that sends every event to all connections of its room, and nothing else.
 
 const BATCH = 500
 
 const rooms = new Map<string, Set<WebSocket>>()
-let prepared: readonly Fact[] = []
+let prepared: readonly SessionEventRecord[] = []
 
 const server = new WebSocketServer({ host: '127.0.0.1', port: 0, perMessageDeflate: false, backlog: 4_096 })
 server.on('connection', (socket, request) => {
@@ -20,18 +20,18 @@ server.on('connection', (socket, request) => {
 })
 
 /** The same bytes as Socket.IO sends. */
-function broadcast(fact: Fact): void {
-  const packet = Buffer.from(EVENT + JSON.stringify(['session:event', fact]))
-  for (const socket of rooms.get(fact.session_id) ?? []) socket.send(packet, { binary: false })
+function broadcast(event: SessionEventRecord): void {
+  const packet = Buffer.from(EVENT + JSON.stringify(['session:event', event]))
+  for (const socket of rooms.get(event.session_id) ?? []) socket.send(packet, { binary: false })
 }
 
 const handlers = {
-  prepare(facts: readonly Fact[]): void {
-    prepared = facts
+  prepare(events: readonly SessionEventRecord[]): void {
+    prepared = events
   },
   async publish(): Promise<void> {
     for (let start = 0; start < prepared.length; start += BATCH) {
-      for (const fact of prepared.slice(start, start + BATCH)) broadcast(fact)
+      for (const event of prepared.slice(start, start + BATCH)) broadcast(event)
       await nextTurn()
     }
   },
@@ -41,5 +41,5 @@ export type WsPeer = typeof handlers
 offer(handlers)
 server.on('listening', () => {
   const address = server.address()
-  if (typeof address === 'object' && address) sayReady(address.port)
+  if (typeof address === 'object' && address) sendReady(address.port)
 })

@@ -111,7 +111,7 @@ async function listRobots(http: Context): Promise<void> {
   }))
 }
 
-interface Told {
+interface EmittedState {
   readonly name: string
   readonly payload: object
 }
@@ -128,11 +128,11 @@ async function record(
   )
 }
 
-async function tell(client: PoolClient, facts: readonly Told[]): Promise<void> {
-  await client.query(insertFacts, [JSON.stringify(facts)])
+async function writeEvents(client: PoolClient, events: readonly EmittedState[]): Promise<void> {
+  await client.query(insertOutboxEvents, [JSON.stringify(events)])
 }
 
-const insertFacts = `
+const insertOutboxEvents = `
   insert into outbox (name, payload)
   select fact ->> 'name', fact -> 'payload' from jsonb_array_elements($1::jsonb) with ordinality as f (fact, place)
   order by f.place`
@@ -170,15 +170,15 @@ async function startSession(http: Context): Promise<void> {
     const data = { status: 'ACTIVE', actor_id: operatorId }
     await record(client, { id, seq: 1, type: 'session.started', data, at })
     const about = { session_id: id, robot_id: robotId, robot_name: robot.name }
-    const told = await client.query(insertNotification, [owner_id, 'session.started', about, at])
+    const notificationRow = await client.query(insertNotification, [owner_id, 'session.started', about, at])
     const notification = {
-      id: String(told.rows[0].seq),
+      id: String(notificationRow.rows[0].seq),
       type: 'session.started',
       data: about,
       created_at: at,
     }
     const changed = { robot_id: robotId, owner_id, robot_type, status, last_heartbeat }
-    await tell(client, [
+    await writeEvents(client, [
       { name: 'robots.status', payload: { robots: [changed] } },
       { name: 'session.event', payload: { session_id: id, seq: 1, type: 'session.started', data, at } },
       { name: 'notification', payload: { user_id: owner_id, notification } },
@@ -209,7 +209,7 @@ async function sendMessage(http: Context): Promise<void> {
     const { client_message_id: _, ...shown } = (await client.query(insertMessage, values)).rows[0]
     const { seq } = shown
     await record(client, { id: session.id, seq, type: 'chat.message', data: { message_id: shown.id }, at })
-    await tell(client, [
+    await writeEvents(client, [
       {
         name: 'session.event',
         payload: { session_id: session.id, seq, type: 'chat.message', data: shown, at },

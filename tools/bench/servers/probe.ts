@@ -5,7 +5,7 @@ import { offer } from '../rpc.ts'
 
 const COLLECTIONS = 4
 /** Objects that fill V8's young generation several times over. */
-const JUNK_OBJECTS = 2_000_000
+const GARBAGE_OBJECTS = 2_000_000
 
 export interface Usage {
   /** User and system time of all threads since the start. */
@@ -21,8 +21,8 @@ export interface Memory {
 
 /** Every page of the young generation is in use once, so that it counts the same in every reading. */
 function touchYoungGeneration(): void {
-  let junk = { index: 0 }
-  for (let index = 0; index < JUNK_OBJECTS; index++) junk = { index: junk.index + 1 }
+  let fuzzRequest = { index: 0 }
+  for (let index = 0; index < GARBAGE_OBJECTS; index++) fuzzRequest = { index: fuzzRequest.index + 1 }
 }
 
 async function settledMemory(): Promise<Memory> {

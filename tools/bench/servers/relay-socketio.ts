@@ -1,7 +1,7 @@
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { Server, type Socket } from 'socket.io'
-import { sayReady } from '../rpc.ts'
+import { sendReady } from '../rpc.ts'
 
 // The peer: Socket.IO that emits every event to the other end of its pair, and nothing else.
 
@@ -17,5 +17,5 @@ server.on('connection', (socket) => {
   socket.on('disconnect', () => ends[side].delete(pair))
 })
 http.listen({ host: '127.0.0.1', port: 0, backlog: 4_096 }, () => {
-  sayReady((http.address() as AddressInfo).port)
+  sendReady((http.address() as AddressInfo).port)
 })

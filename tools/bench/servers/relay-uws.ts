@@ -1,5 +1,5 @@
 import { App, us_socket_local_port, type WebSocket } from 'uWebSockets.js'
-import { sayReady } from '../rpc.ts'
+import { sendReady } from '../rpc.ts'
 
 // The limit: uWebSockets.js that passes every message on to the other end of its pair, and nothing else.
 
@@ -39,5 +39,5 @@ App()
     },
   })
   .listen('127.0.0.1', 0, (socket) => {
-    if (socket) sayReady(us_socket_local_port(socket))
+    if (socket) sendReady(us_socket_local_port(socket))
   })

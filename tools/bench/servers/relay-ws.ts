@@ -1,5 +1,5 @@
 import { type WebSocket, WebSocketServer } from 'ws'
-import { sayReady } from '../rpc.ts'
+import { sendReady } from '../rpc.ts'
 
 // The peer: `ws` that passes every message on to the other end of its pair, and nothing else.
 
@@ -16,5 +16,5 @@ server.on('connection', (socket, request) => {
 })
 server.on('listening', () => {
   const address = server.address()
-  if (typeof address === 'object' && address) sayReady(address.port)
+  if (typeof address === 'object' && address) sendReady(address.port)
 })

@@ -2,7 +2,7 @@ import type { AddressInfo } from 'node:net'
 import { bodyParser } from '@koa/bodyparser'
 import Router from '@koa/router'
 import Koa, { type Context } from 'koa'
-import { sayReady } from '../rpc.ts'
+import { sendReady } from '../rpc.ts'
 
 type Route = (http: Context) => Promise<void>
 
@@ -18,5 +18,5 @@ export function serveRest(
   const app = new Koa()
   app.use(bodyParser())
   app.use(router.routes())
-  const server = app.listen(0, '127.0.0.1', () => sayReady((server.address() as AddressInfo).port))
+  const server = app.listen(0, '127.0.0.1', () => sendReady((server.address() as AddressInfo).port))
 }

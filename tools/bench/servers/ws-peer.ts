@@ -1,6 +1,6 @@
 import { WebSocketServer } from 'ws'
-import { sayReady } from '../rpc.ts'
-import { BEATS_SQL, openBeatsPool, ROWS_PER_STATEMENT } from './beats-sql.ts'
+import { sendReady } from '../rpc.ts'
+import { BEATS_SQL, openBeatsPool, ROWS_PER_STATEMENT } from './heartbeats-sql.ts'
 
 // The peer: the popular `ws` doing the core of Wheelhouse's work. It reads a heartbeat, acknowledges it, keeps
 // the newest of each robot and writes them once a second. No tokens, no presence, no timeouts.
@@ -31,7 +31,7 @@ async function flush(): Promise<void> {
   unsaved = new Set()
   for (let start = 0; start < robots.length; start += ROWS_PER_STATEMENT) {
     const batch = robots.slice(start, start + ROWS_PER_STATEMENT)
-    const values = [batch.map((one) => one.id), batch.map(() => 1), batch.map((one) => one.lastBeatMs)]
+    const values = [batch.map((item) => item.id), batch.map(() => 1), batch.map((item) => item.lastBeatMs)]
     await pool.query({ name: 'beats', text: BEATS_SQL, values })
   }
   flushing = false
@@ -49,5 +49,5 @@ server.on('connection', (socket, request) => {
 })
 server.on('listening', () => {
   const address = server.address()
-  if (typeof address === 'object' && address) sayReady(address.port)
+  if (typeof address === 'object' && address) sendReady(address.port)
 })

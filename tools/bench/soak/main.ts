@@ -4,10 +4,10 @@ import { parseArgs } from 'node:util'
 import { createSecrets } from '../../../src/core/secrets.ts'
 import { createRobotTokens } from '../../../src/modules/robots/robot-token.ts'
 import { type Lab, openLab } from '../lab.ts'
-import { people, robotsOf, type Somebody } from '../rest/people.ts'
+import { type ApiUser, robotsOf, users } from '../rest/fixtures.ts'
 import { figure, percentile } from '../stats.ts'
 import { gatewayShape, startWheelhouse, type Wheelhouse } from '../targets.ts'
-import { type Crew, createCrew } from './crew.ts'
+import { createSoakActors, type SoakActors } from './actors.ts'
 
 // `npm run soak`: simulated robots, driven for minutes, and what of that is not as it should be.
 
@@ -18,7 +18,7 @@ const SILENCE_EVERY_MS = 7_000
 const WARM_UP_SHARE = 0.1
 const MOST_GROWTH_BYTES = 4e6
 
-const say = (text: string) => process.stdout.write(`${text}\n`)
+const print = (text: string) => process.stdout.write(`${text}\n`)
 
 function options(): { robots: number; minutes: number } {
   const { values } = parseArgs({
@@ -31,29 +31,29 @@ function options(): { robots: number; minutes: number } {
   return { robots, minutes }
 }
 
-async function crewsFor(lab: Lab, server: Wheelhouse, count: number): Promise<Crew[]> {
-  const owners = await people(lab.db, count, 'client')
-  const operators = await people(lab.db, count, 'operator')
+async function soakActorsFor(lab: Lab, server: Wheelhouse, count: number): Promise<SoakActors[]> {
+  const owners = await users(lab.db, count, 'client')
+  const operators = await users(lab.db, count, 'operator')
   const ownerIds = owners.map(({ id }) => id)
   const robotIds = await robotsOf(lab.db, ownerIds, 'OFFLINE')
   const tokens = createRobotTokens(createSecrets(lab.secretKey))
   const gateway = `ws://127.0.0.1:${server.destination.port}`
   const sessions = new Map<string, string>()
-  const crews = robotIds.map((robotId, index) =>
-    createCrew({
+  const actorGroups = robotIds.map((robotId, index) =>
+    createSoakActors({
       robotUrl: `${gateway}/robots/${robotId}/control`,
       robotToken: tokens.issue({ robotId, tokenVersion: 1 }),
       baseUrl: server.apiUrl,
-      apiKey: (operators[index] as Somebody).apiKey,
+      apiKey: (operators[index] as ApiUser).apiKey,
       sessionId: () => sessions.get(robotId) as string,
     }),
   )
   for (const [index, robotId] of robotIds.entries()) {
-    await crews[index]?.startRobot()
+    await actorGroups[index]?.startRobot()
     const answer = await fetch(new URL('/api/sessions', server.apiUrl), {
       method: 'POST',
       headers: {
-        authorization: `Bearer ${(operators[index] as Somebody).apiKey}`,
+        authorization: `Bearer ${(operators[index] as ApiUser).apiKey}`,
         'content-type': 'application/json',
       },
       body: JSON.stringify({ robotId }),
@@ -61,37 +61,38 @@ async function crewsFor(lab: Lab, server: Wheelhouse, count: number): Promise<Cr
     const body = (await answer.json()) as { sessionId: string }
     if (answer.status !== 201) throw new Error(`a session was not started: ${JSON.stringify(body)}`)
     sessions.set(robotId, body.sessionId)
-    await crews[index]?.startOperator()
+    await actorGroups[index]?.startOperator()
   }
-  return crews
+  return actorGroups
 }
 
 /** One operator after the other falls silent, until the time is up. */
-async function driveFor(crews: readonly Crew[], forMs: number): Promise<void> {
+async function driveFor(actorGroups: readonly SoakActors[], forMs: number): Promise<void> {
   const untilMs = performance.now() + forMs
   for (let turn = 0; performance.now() < untilMs; turn++) {
-    crews[turn % crews.length]?.fallSilent()
-    await delay(Math.min(SILENCE_EVERY_MS / crews.length, untilMs - performance.now()))
+    actorGroups[turn % actorGroups.length]?.stopSending()
+    await delay(Math.min(SILENCE_EVERY_MS / actorGroups.length, untilMs - performance.now()))
   }
 }
 
 /** What went wrong, in words; nothing when all is well. */
-function verdict(crews: readonly Crew[], growthBytes: number, pauseMs: number): string[] {
-  const total = (of: (crew: Crew) => number) => crews.reduce((sum, crew) => sum + of(crew), 0)
-  const sent = total(({ tally }) => tally.sent)
-  const acknowledged = total(({ tally }) => tally.acknowledged)
-  const unsent = total(({ tally }) => tally.unsent)
-  const dropped = crews.flatMap(({ tally }) => [...tally.dropped])
-  const silences = crews.flatMap(({ tally }) => tally.silencesMs)
-  const wrong = total(({ tally }) => tally.wrongStops)
+function verdict(actorGroups: readonly SoakActors[], growthBytes: number, pauseMs: number): string[] {
+  const total = (of: (actors: SoakActors) => number) =>
+    actorGroups.reduce((sum, actors) => sum + of(actors), 0)
+  const sent = total(({ tally: recorder }) => recorder.sent)
+  const acknowledged = total(({ tally: recorder }) => recorder.acknowledged)
+  const unsent = total(({ tally: recorder }) => recorder.unsent)
+  const dropped = actorGroups.flatMap(({ tally: recorder }) => [...recorder.dropped])
+  const silences = actorGroups.flatMap(({ tally: recorder }) => recorder.silencesMs)
+  const wrong = total(({ tally: recorder }) => recorder.wrongStops)
   const late = silences.filter((ms) => ms > LATEST_STOP_MS + pauseMs).length
-  say(`commands: ${figure(sent)} sent, ${figure(acknowledged)} obeyed, ${figure(unsent)} not sent`)
-  say(
+  print(`commands: ${figure(sent)} sent, ${figure(acknowledged)} obeyed, ${figure(unsent)} not sent`)
+  print(
     `silences: ${silences.length}; last command → stop at the robot, p50 / p99 / max ` +
       `${[0.5, 0.99, 1].map((share) => figure(percentile(silences, share))).join(' / ')} ms`,
   )
-  say(`memory of the gateway's process: ${figure(growthBytes / 1e6)} MB more than after the warm-up`)
-  say(`this process stood still for up to ${figure(pauseMs)} ms`)
+  print(`memory of the gateway's process: ${figure(growthBytes / 1e6)} MB more than after the warm-up`)
+  print(`this process stood still for up to ${figure(pauseMs)} ms`)
   return [
     ...(acknowledged < sent ? [`${sent - acknowledged} commands were not obeyed`] : []),
     ...(unsent > 0 ? [`${unsent} commands could not be sent`] : []),
@@ -99,28 +100,28 @@ function verdict(crews: readonly Crew[], growthBytes: number, pauseMs: number): 
     ...(wrong > 0 ? [`${wrong} silences without exactly one stop`] : []),
     ...(late > 0 ? [`${late} late deadmans`] : []),
     ...(growthBytes > MOST_GROWTH_BYTES ? ['memory grows'] : []),
-    ...crews.flatMap(({ tally }) => tally.troubles).slice(0, 10),
+    ...actorGroups.flatMap(({ tally: recorder }) => recorder.troubles).slice(0, 10),
   ]
 }
 
 async function soak(lab: Lab, { robots, minutes }: { robots: number; minutes: number }): Promise<string[]> {
   const server = await startWheelhouse(lab, gatewayShape(lab))
-  const crews = await crewsFor(lab, server, robots)
+  const actorGroups = await soakActorsFor(lab, server, robots)
   const pauses = monitorEventLoopDelay({ resolution: 5 })
   try {
-    say(`${robots} robots, driven at 50 Hz for ${figure(minutes)} minutes`)
+    print(`${robots} robots, driven at 50 Hz for ${figure(minutes)} minutes`)
     const forMs = minutes * 60_000
-    await driveFor(crews, forMs * WARM_UP_SHARE)
+    await driveFor(actorGroups, forMs * WARM_UP_SHARE)
     const before = await server.probe('memory')
     pauses.enable()
-    await driveFor(crews, forMs * (1 - WARM_UP_SHARE))
+    await driveFor(actorGroups, forMs * (1 - WARM_UP_SHARE))
     pauses.disable()
     const after = await server.probe('memory')
-    for (const crew of crews) crew.rest()
+    for (const actors of actorGroups) actors.rest()
     await delay(1_000)
-    return verdict(crews, after.heapBytes - before.heapBytes, pauses.max / 1e6)
+    return verdict(actorGroups, after.heapBytes - before.heapBytes, pauses.max / 1e6)
   } finally {
-    await Promise.all(crews.map((crew) => crew.close()))
+    await Promise.all(actorGroups.map((actors) => actors.close()))
     await server.stop()
   }
 }
@@ -139,7 +140,7 @@ async function main(): Promise<void> {
       close = closeLab
     })
     const wrong = await soak(lab, plan)
-    say(wrong.length === 0 ? 'All is well.' : `Wrong:\n${wrong.map((one) => `  ${one}`).join('\n')}`)
+    print(wrong.length === 0 ? 'All is well.' : `Wrong:\n${wrong.map((item) => `  ${item}`).join('\n')}`)
     process.exitCode = wrong.length === 0 ? 0 : 1
   } finally {
     await close()

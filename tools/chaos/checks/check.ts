@@ -2,7 +2,7 @@ import type { Client } from 'pg'
 import type { Evidence } from '../evidence.ts'
 
 /** What the checks look at, once everything has settled. */
-export interface Ground {
+export interface Environment {
   readonly db: Pick<Client, 'query'>
   readonly evidence: Evidence
   /** The robots as they really are: connected, or switched off. */
@@ -14,15 +14,15 @@ export interface Ground {
 /** One invariant: what of it does not hold, in words; nothing when all is well. */
 export interface Check {
   readonly name: string
-  run(ground: Ground): Promise<string[]>
+  run(environment: Environment): Promise<string[]>
 }
 
 /** The rows of a query, one line each; for queries that find what must not be. */
 export async function offending(
-  db: Ground['db'],
+  db: Environment['db'],
   sql: string,
-  inWords: (row: Record<string, unknown>) => string,
+  describeRow: (row: Record<string, unknown>) => string,
 ): Promise<string[]> {
   const { rows } = await db.query<Record<string, unknown>>(sql)
-  return rows.map(inWords)
+  return rows.map(describeRow)
 }

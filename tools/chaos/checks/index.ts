@@ -1,22 +1,22 @@
-import type { Check, Ground } from './check.ts'
+import { chatOnce, nothingStrange, ratingsPersisted, startsOnce } from './acknowledgements.ts'
+import type { Check, Environment } from './check.ts'
 import { nothingLeft } from './leftovers.ts'
-import { bellsComplete, logsGapless, viewsEqualLogs } from './logs.ts'
+import { logsGapless, notificationsComplete, viewsEqualLogs } from './logs.ts'
 import { ledgerTrue } from './money.ts'
-import { chatOnce, nothingStrange, ratingsKept, startsOnce } from './promises.ts'
-import { oneAtATime, statusesTrue } from './sessions.ts'
+import { singleSession, statusesTrue } from './sessions.ts'
 import { stopsObeyed } from './stops.ts'
 
-export type { Check, Ground } from './check.ts'
+export type { Check, Environment as Ground } from './check.ts'
 
 /** Everything that must hold once the faults are over. */
 export const checks: readonly Check[] = [
   chatOnce,
   startsOnce,
-  ratingsKept,
+  ratingsPersisted,
   logsGapless,
   viewsEqualLogs,
-  bellsComplete,
-  oneAtATime,
+  notificationsComplete,
+  singleSession,
   statusesTrue,
   ledgerTrue,
   stopsObeyed,
@@ -31,10 +31,10 @@ export interface Verdict {
 }
 
 /** Runs all of them. One that cannot be carried out does not hold. */
-export async function examine(ground: Ground): Promise<Verdict[]> {
+export async function examine(environment: Environment): Promise<Verdict[]> {
   const verdicts: Verdict[] = []
   for (const { name, run } of checks) {
-    const wrong = await run(ground).catch((cause: unknown) => [`could not be checked: ${cause}`])
+    const wrong = await run(environment).catch((cause: unknown) => [`could not be checked: ${cause}`])
     verdicts.push({ name, wrong })
   }
   return verdicts

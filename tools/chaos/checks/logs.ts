@@ -1,5 +1,5 @@
 import { lineOf } from '../evidence.ts'
-import { type Check, type Ground, offending } from './check.ts'
+import { type Check, type Environment, offending } from './check.ts'
 
 /** Numbers of a log are 1 to `event_seq`, each once; chat and its messages are the same. */
 export const logsGapless: Check = {
@@ -37,7 +37,7 @@ interface EntryRow {
   data: Record<string, unknown>
 }
 
-async function logLines(db: Ground['db']): Promise<Map<string, string[]>> {
+async function logLines(db: Environment['db']): Promise<Map<string, string[]>> {
   const { rows } = await db.query<EntryRow>('select * from session_events order by session_id, seq')
   const logs = new Map<string, string[]>()
   for (const { session_id: sessionId, seq, type, at, data } of rows) {
@@ -65,7 +65,7 @@ export const viewsEqualLogs: Check = {
 }
 
 /** Notifications are numbered for each person, and each of them arrived. */
-export const bellsComplete: Check = {
+export const notificationsComplete: Check = {
   name: 'every notification arrived',
   async run({ db, evidence }) {
     const { rows } = await db.query<{ id: string; notification_seq: number; kept: string }>(
@@ -73,12 +73,12 @@ export const bellsComplete: Check = {
        from users u`,
     )
     const users = new Map(rows.map((row) => [row.id, row]))
-    return evidence.bells.flatMap(({ who, userId, heard }) => {
+    return evidence.notificationLogs.flatMap(({ who, userId, received }) => {
       const user = users.get(userId)
       const sent = user?.notification_seq ?? 0
       if (Number(user?.kept ?? 0) !== sent)
         return [`${who} counts ${sent} notifications and has ${user?.kept}`]
-      return heard === sent ? [] : [`${who} heard ${heard} of ${sent} notifications`]
+      return received === sent ? [] : [`${who} heard ${received} of ${sent} notifications`]
     })
   },
 }

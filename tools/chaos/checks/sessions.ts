@@ -1,4 +1,4 @@
-import { type Check, type Ground, offending } from './check.ts'
+import { type Check, type Environment, offending } from './check.ts'
 
 const overlaps = (whose: 'operator' | 'robot') => `
   select a.${whose}_id as whose, a.id as first, b.id as second, b.started_at, a.ended_at, a.status
@@ -10,15 +10,15 @@ const overlaps = (whose: 'operator' | 'robot') => `
 const iso = (value: unknown) => (value instanceof Date ? value.toISOString() : 'not yet')
 
 /** At no time did a robot or an operator have two sessions. */
-export const oneAtATime: Check = {
+export const singleSession: Check = {
   name: 'one open session at a time',
   async run({ db }) {
     const found: string[] = []
     for (const whose of ['operator', 'robot'] as const) {
-      const inWords = (row: Record<string, unknown>) =>
+      const describeRow = (row: Record<string, unknown>) =>
         `${whose} ${row.whose}: session ${row.second} began at ${iso(row.started_at)}, ` +
         `session ${row.first} ended ${iso(row.ended_at)}`
-      found.push(...(await offending(db, overlaps(whose), inWords)))
+      found.push(...(await offending(db, overlaps(whose), describeRow)))
     }
     return found
   },
@@ -32,7 +32,11 @@ interface RobotRow {
 }
 
 /** What the database says of a robot is what is: to be asked until it is so, or its time is up. */
-export async function wrongStatuses({ db, robots, boards }: Omit<Ground, 'evidence'>): Promise<string[]> {
+export async function wrongStatuses({
+  db,
+  robots,
+  boards,
+}: Omit<Environment, 'evidence'>): Promise<string[]> {
   const { rows } = await db.query<RobotRow>(
     `select r.id, r.status, p.connected, exists (
        select from sessions s where s.robot_id = r.id and s.status in ('ACTIVE', 'PAUSED')) as open

@@ -1,4 +1,4 @@
-import type { Check, Ground } from './check.ts'
+import type { Check, Environment } from './check.ts'
 
 /** A stretch of a session under a latched stop. */
 interface Stopped {
@@ -7,29 +7,29 @@ interface Stopped {
 }
 
 /** By session, from the log: from every stop to its clear, or to the session's end. */
-async function stoppedStretches(db: Ground['db']): Promise<Map<string, Stopped[]>> {
+async function stoppedIntervals(db: Environment['db']): Promise<Map<string, Stopped[]>> {
   const { rows } = await db.query<{ session_id: string; type: string; at: Date }>(
     `select session_id, type, at from session_events
      where type in ('session.stopped', 'session.stop_cleared', 'session.ended') order by session_id, seq`,
   )
-  const stretches = new Map<string, Stopped[]>()
+  const intervals = new Map<string, Stopped[]>()
   const since = new Map<string, number>()
   for (const { session_id: sessionId, type, at } of rows) {
     const fromMs = since.get(sessionId)
     // The owner's stop upon the operator's has an entry of its own.
     if (type === 'session.stopped') since.set(sessionId, fromMs ?? at.getTime())
     else if (fromMs !== undefined) {
-      add(stretches, sessionId, { fromMs, toMs: at.getTime() })
+      add(intervals, sessionId, { fromMs, toMs: at.getTime() })
       since.delete(sessionId)
     }
   }
   for (const [sessionId, fromMs] of since)
-    add(stretches, sessionId, { fromMs, toMs: Number.POSITIVE_INFINITY })
-  return stretches
+    add(intervals, sessionId, { fromMs, toMs: Number.POSITIVE_INFINITY })
+  return intervals
 }
 
-function add(stretches: Map<string, Stopped[]>, sessionId: string, stretch: Stopped): void {
-  stretches.set(sessionId, [...(stretches.get(sessionId) ?? []), stretch])
+function add(intervals: Map<string, Stopped[]>, sessionId: string, interval: Stopped): void {
+  intervals.set(sessionId, [...(intervals.get(sessionId) ?? []), interval])
 }
 
 /**
@@ -39,18 +39,20 @@ function add(stretches: Map<string, Stopped[]>, sessionId: string, stretch: Stop
 export const stopsObeyed: Check = {
   name: 'acknowledged stops are recorded and obeyed',
   async run({ db, evidence }) {
-    const stretches = await stoppedStretches(db)
+    const intervals = await stoppedIntervals(db)
     const unrecorded = evidence.stops.filter(
-      ({ sessionId, pressedAtMs, toldAtMs }) =>
-        !stretches.get(sessionId)?.some(({ fromMs, toMs }) => fromMs <= toldAtMs && toMs >= pressedAtMs),
+      ({ sessionId, requestedAtMs, reportedAtMs }) =>
+        !intervals
+          .get(sessionId)
+          ?.some(({ fromMs, toMs }) => fromMs <= reportedAtMs && toMs >= requestedAtMs),
     )
     const driven = evidence.releases.filter(({ sessionId, drivenAtMs }) =>
-      stretches.get(sessionId)?.some(({ fromMs, toMs }) => fromMs <= drivenAtMs && drivenAtMs < toMs),
+      intervals.get(sessionId)?.some(({ fromMs, toMs }) => fromMs <= drivenAtMs && drivenAtMs < toMs),
     )
     return [
       ...unrecorded.map(
-        ({ sessionId, pressedAtMs }) =>
-          `the stop of session ${sessionId}, pressed at ${iso(pressedAtMs)} and acknowledged, is not in its log`,
+        ({ sessionId, requestedAtMs }) =>
+          `the stop of session ${sessionId}, pressed at ${iso(requestedAtMs)} and acknowledged, is not in its log`,
       ),
       ...driven.map(
         ({ robotId, sessionId, stoppedAtMs, drivenAtMs }) =>

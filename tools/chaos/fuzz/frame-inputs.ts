@@ -13,13 +13,13 @@ const robotFrames: Frames = {
   stopped: { type: '"stopped"', reason: '"deadman"' },
   log: { type: '"log"', level: '"info"', message: '"hello"' },
   episode: {
-    ...{
-      type: '"episode"',
-      episode_id: '"episode-1"',
-      started_at: '1795167060000',
-      ended_at: '1795167061000',
-    },
-    ...{ size_bytes: '1024', success: 'true', uri: '"s3://bucket/key"' },
+    type: '"episode"',
+    episode_id: '"episode-1"',
+    started_at: '1795167060000',
+    ended_at: '1795167061000',
+    size_bytes: '1024',
+    success: 'true',
+    uri: '"s3://bucket/key"',
   },
 }
 const operatorFrames: Frames = {
@@ -107,34 +107,32 @@ export function createFrameInputs(random: Random, json: JsonInputs) {
 }
 
 const HEADERS = [
-  ...[
-    'Host: x',
-    'Host: y',
-    'Connection: Upgrade',
-    'Upgrade: websocket',
-    'Upgrade: h2c',
-    'Sec-WebSocket-Version: 13',
-  ],
-  ...[
-    'Sec-WebSocket-Version: 99999999999',
-    'Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==',
-    'Sec-WebSocket-Key: x',
-  ],
-  ...[
-    'Sec-WebSocket-Protocol: bearer.x',
-    'Sec-WebSocket-Protocol: ,,,',
-    'Authorization: Bearer a.b.c',
-    'Authorization: ',
-  ],
-  ...['Content-Length: 0', 'Content-Length: 5', 'Content-Length: -1', 'Content-Length: 99999999999999999999'],
-  ...['Transfer-Encoding: chunked', 'Transfer-Encoding: identity', 'Origin: null', 'Expect: 100-continue'],
-  ...[
-    'Sec-WebSocket-Extensions: permessage-deflate; client_max_window_bits=99',
-    'Cookie: a=b; a=c',
-    'X: \u0000',
-    ': x',
-    'x',
-  ],
+  'Host: x',
+  'Host: y',
+  'Connection: Upgrade',
+  'Upgrade: websocket',
+  'Upgrade: h2c',
+  'Sec-WebSocket-Version: 13',
+  'Sec-WebSocket-Version: 99999999999',
+  'Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==',
+  'Sec-WebSocket-Key: x',
+  'Sec-WebSocket-Protocol: bearer.x',
+  'Sec-WebSocket-Protocol: ,,,',
+  'Authorization: Bearer a.b.c',
+  'Authorization: ',
+  'Content-Length: 0',
+  'Content-Length: 5',
+  'Content-Length: -1',
+  'Content-Length: 99999999999999999999',
+  'Transfer-Encoding: chunked',
+  'Transfer-Encoding: identity',
+  'Origin: null',
+  'Expect: 100-continue',
+  'Sec-WebSocket-Extensions: permessage-deflate; client_max_window_bits=99',
+  'Cookie: a=b; a=c',
+  'X: \u0000',
+  ': x',
+  'x',
 ]
 
 /** Makes requests as bytes on a TCP connection, for either server. */
@@ -161,8 +159,8 @@ export function createRequestInputs(random: Random) {
     const method = random.pick(['GET', 'GET', 'GET', 'POST', 'OPTIONS', 'get', 'PRI', ''])
     const version = random.pick(['HTTP/1.1', 'HTTP/1.1', 'HTTP/1.1', 'HTTP/1.0', 'HTTP/9.9', ''])
     const upgrade = random.chance(0.5)
-      ? HEADERS.filter((one) =>
-          /^(Host: x|Connection|Upgrade: w|Sec-WebSocket-(Version: 13|Key: d))/.test(one),
+      ? HEADERS.filter((item) =>
+          /^(Host: x|Connection|Upgrade: w|Sec-WebSocket-(Version: 13|Key: d))/.test(item),
         )
       : []
     const headers = [...upgrade, ...Array.from({ length: random.below(6) }, () => random.pick(HEADERS))]

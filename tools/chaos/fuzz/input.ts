@@ -1,7 +1,12 @@
 /** Where an input goes: a WebSocket with a credential, one without, or a bare TCP connection. */
 export const targets = [
-  ...['robot', 'operator', 'observer', 'gateway-bytes'],
-  ...['hub', 'hub-stranger', 'hub-bytes'],
+  'robot',
+  'operator',
+  'observer',
+  'gateway-bytes',
+  'hub',
+  'hub-stranger',
+  'hub-bytes',
 ] as const
 export type Target = (typeof targets)[number]
 

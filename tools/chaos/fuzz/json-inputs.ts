@@ -2,56 +2,69 @@ import type { Random } from '../random.ts'
 
 /** Names that mean something to JavaScript, to libraries, or to nobody. */
 const KEYS = [
-  ...['__proto__', 'constructor', 'prototype', 'toJSON', 'toString', 'hasOwnProperty', 'valueOf', 'then'],
-  ...['', 'type', 'data', 'seq', '_placeholder', 'num', 'length', '0', '\\u0000', '\\ud800', 'ключ'],
+  '__proto__',
+  'constructor',
+  'prototype',
+  'toJSON',
+  'toString',
+  'hasOwnProperty',
+  'valueOf',
+  'then',
+  '',
+  'type',
+  'data',
+  'seq',
+  '_placeholder',
+  'num',
+  'length',
+  '0',
+  '\\u0000',
+  '\\ud800',
+  'ключ',
 ]
 const NUMBERS = [
-  ...[
-    '0',
-    '-0',
-    '-1',
-    '1',
-    '0.5',
-    '1e-400',
-    '1e400',
-    '-1e400',
-    '1e308',
-    '9007199254740991',
-    '9007199254740993',
-  ],
-  ...[
-    '4294967295',
-    '4294967296',
-    '65535',
-    '65536',
-    '2147483648',
-    '1e21',
-    '5e-324',
-    '0.1e1',
-    '123456789012345678901234567890',
-  ],
+  '0',
+  '-0',
+  '-1',
+  '1',
+  '0.5',
+  '1e-400',
+  '1e400',
+  '-1e400',
+  '1e308',
+  '9007199254740991',
+  '9007199254740993',
+  '4294967295',
+  '4294967296',
+  '65535',
+  '65536',
+  '2147483648',
+  '1e21',
+  '5e-324',
+  '0.1e1',
+  '123456789012345678901234567890',
 ]
 const STRINGS = [
-  ...[
-    '""',
-    '"\\ud800"',
-    '"\\udc00\\ud800"',
-    '"\\u0000"',
-    '"a\\u0000b"',
-    '"\\u2028"',
-    '"\\uffff"',
-    '"💥"',
-    '" "',
-  ],
-  ...[
-    '"null"',
-    '"true"',
-    '"emergency_stop"',
-    '"00000000-0000-4000-8000-000000000000"',
-    '"../../etc/passwd"',
-    '"%00"',
-  ],
-  ...['"constructor"', '"__proto__"', '"\\\\\\""', '"2026-02-30T25:61:61Z"', '"\'; select 1 --"'],
+  '""',
+  '"\\ud800"',
+  '"\\udc00\\ud800"',
+  '"\\u0000"',
+  '"a\\u0000b"',
+  '"\\u2028"',
+  '"\\uffff"',
+  '"💥"',
+  '" "',
+  '"null"',
+  '"true"',
+  '"emergency_stop"',
+  '"00000000-0000-4000-8000-000000000000"',
+  '"../../etc/passwd"',
+  '"%00"',
+  '"constructor"',
+  '"__proto__"',
+  '"\\\\\\""',
+  '"2026-02-30T25:61:61Z"',
+  '"\'; select 1 --"',
 ]
 /** Depths on both sides of every limit: the protocol's, what Node's stack takes, what a frame holds. */
 const DEPTHS = [1, 8, 62, 63, 64, 65, 100, 1_000, 4_200, 10_000, 20_000, 32_000]
@@ -104,9 +117,9 @@ export function createJsonInputs(random: Random) {
   /** An object of these fields, some of which are replaced, left out, written twice or joined by others. */
   function objectLike(fields: Readonly<Record<string, string>>): string {
     const parts: string[] = []
-    for (const [name, good] of Object.entries(fields)) {
+    for (const [name, valid] of Object.entries(fields)) {
       if (random.chance(0.05)) continue
-      parts.push(`${quoted(name)}:${random.chance(0.25) ? value() : good}`)
+      parts.push(`${quoted(name)}:${random.chance(0.25) ? value() : valid}`)
       if (random.chance(0.05)) parts.push(`${quoted(name)}:${value()}`)
     }
     while (random.chance(0.25)) parts.push(`${quoted(random.pick(KEYS))}:${value()}`)

@@ -6,7 +6,7 @@ import { describeFindings, runFuzz } from './run.ts'
 
 // `npm run fuzz`: malformed and extreme inputs for gateway and hub. See docs/chaos.md.
 
-const say = (text: string) => void process.stdout.write(`${text}\n`)
+const print = (text: string) => void process.stdout.write(`${text}\n`)
 
 async function main(): Promise<number> {
   let options: ReturnType<typeof readOptions>
@@ -17,26 +17,28 @@ async function main(): Promise<number> {
     return 2
   }
   if (options === 'help') {
-    say(usage)
+    print(usage)
     return 0
   }
   const { seed, minutes, checkout } = options
-  say(`seed ${seed}, ${minutes} minutes, the platform of ${checkout}`)
+  print(`seed ${seed}, ${minutes} minutes, the platform of ${checkout}`)
   const dataDir = await mkdtemp(join(tmpdir(), 'wheelhouse-fuzz-'))
   await chmod(dataDir, 0o755) // the embedded PostgreSQL may run as another user
   const over = new AbortController()
   for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => over.abort())
   let found = true
   try {
-    const outcome = await runFuzz(options, { dataDir, say, over: over.signal })
-    for (const [target, count] of outcome.sent) say(`${String(count).padStart(8)} inputs to ${target}`)
+    const outcome = await runFuzz(options, { dataDir, print, over: over.signal })
+    for (const [target, count] of outcome.sent) print(`${String(count).padStart(8)} inputs to ${target}`)
     const gap = Math.round(outcome.longestGapMs)
-    say(`${String(outcome.acknowledged).padStart(8)} commands of the driven pair, the longest gap ${gap} ms`)
+    print(
+      `${String(outcome.acknowledged).padStart(8)} commands of the driven pair, the longest gap ${gap} ms`,
+    )
     found = outcome.findings.length > 0
-    for (const line of await describeFindings(outcome.findings, dataDir)) say(line)
-    say(found ? `\nFOUND, seed ${seed}.` : `\nNothing was found, seed ${seed}.`)
+    for (const line of await describeFindings(outcome.findings, dataDir)) print(line)
+    print(found ? `\nFOUND, seed ${seed}.` : `\nNothing was found, seed ${seed}.`)
   } finally {
-    if (found) say(`Data and logs: ${dataDir}`)
+    if (found) print(`Data and logs: ${dataDir}`)
     else await rm(dataDir, { recursive: true, force: true })
   }
   return found ? 1 : 0

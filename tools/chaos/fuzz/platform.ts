@@ -1,6 +1,6 @@
 import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { waitUntil } from '../../../src/core/concurrency/async.ts'
+import { waitUntil } from '../../../src/core/concurrency/concurrency.ts'
 import type { Launched } from '../../cluster/node.ts'
 import { launch, tailOf } from '../../cluster/spawn.ts'
 
@@ -17,7 +17,7 @@ export interface FuzzedPlatform {
   /** Errors in its log, and failures of handlers that it has counted, since the last call. */
   findings(): Promise<string[]>
   memoryBytes(): Promise<number | undefined>
-  lastWords(): string
+  lastOutput(): string
   stop(): Promise<void>
 }
 
@@ -25,8 +25,13 @@ export interface FuzzedPlatform {
 export async function startPlatform(checkout: string, dataDir: string): Promise<FuzzedPlatform> {
   const logFile = join(dataDir, 'platform.log')
   const env = {
-    ...{ DATA_DIR: join(dataDir, 'data'), DEMO: 'true', PORT: '0', GATEWAY_PORT: '0' },
-    ...{ RATE_LIMIT_PER_MINUTE: '0', RATE_LIMIT_PUBLIC_PER_MINUTE: '0', ROBOT_CONNECTS_PER_MINUTE: '0' },
+    DATA_DIR: join(dataDir, 'data'),
+    DEMO: 'true',
+    PORT: '0',
+    GATEWAY_PORT: '0',
+    RATE_LIMIT_PER_MINUTE: '0',
+    RATE_LIMIT_PUBLIC_PER_MINUTE: '0',
+    ROBOT_CONNECTS_PER_MINUTE: '0',
     npm_lifecycle_event: 'fuzz', // it ends by itself should this process be killed
   }
   const launched = launch(process.execPath, ['src/main.ts'], { logFile, env, cwd: checkout })
@@ -45,7 +50,9 @@ export async function startPlatform(checkout: string, dataDir: string): Promise<
   }
 
   return {
-    ...{ baseUrl, gatewayUrl, keys: JSON.parse(readFileSync(keysFile, 'utf8')) },
+    baseUrl,
+    gatewayUrl,
+    keys: JSON.parse(readFileSync(keysFile, 'utf8')),
     get alive() {
       return !launched.hasEnded()
     },
@@ -59,7 +66,7 @@ export async function startPlatform(checkout: string, dataDir: string): Promise<
       return [...(more > 0 ? [`${more} failures of handlers were counted`] : []), ...errors]
     },
     memoryBytes: async () => sumOf(await metrics(), 'process_resident_memory_bytes') || undefined,
-    lastWords: () => tailOf(logFile),
+    lastOutput: () => tailOf(logFile),
     async stop() {
       launched.signal('SIGTERM')
       if (!(await waitUntil(() => launched.hasEnded(), STOP_LIMIT_MS))) launched.signal('SIGKILL')
@@ -72,7 +79,7 @@ export async function startPlatform(checkout: string, dataDir: string): Promise<
 async function servingLine(launched: Launched, logFile: string) {
   let line: string | undefined
   await waitUntil(() => {
-    line = logLines(logFile).find((one) => one.includes('"Wheelhouse is serving"'))
+    line = logLines(logFile).find((item) => item.includes('"Wheelhouse is serving"'))
     return line !== undefined || launched.hasEnded()
   }, START_LIMIT_MS)
   if (line !== undefined) return JSON.parse(line) as { baseUrl: string; gatewayUrl: string }

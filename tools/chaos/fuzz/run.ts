@@ -9,7 +9,7 @@ import { type FuzzedPlatform, startPlatform } from './platform.ts'
 import { createSenders } from './senders.ts'
 
 /** Rounds of one input for each target between two looks at the platform. */
-const ROUNDS_PER_LOOK = 5
+const ROUNDS_PER_CHECK = 5
 const ROUND_PAUSE_MS = 5
 const PROGRESS_MS = 30_000
 /** A process that an input has ended is gone by then. */
@@ -32,26 +32,29 @@ export interface Outcome {
   readonly longestGapMs: number
 }
 
-interface Surroundings {
+interface RuntimeContext {
   readonly dataDir: string
-  readonly say: (text: string) => void
+  readonly print: (text: string) => void
   readonly over: AbortSignal
 }
 
 /** Fuzzes one platform until the time is up or its process has ended. */
-export async function runFuzz(options: FuzzOptions, { dataDir, say, over }: Surroundings): Promise<Outcome> {
+export async function runFuzz(
+  options: FuzzOptions,
+  { dataDir, print, over }: RuntimeContext,
+): Promise<Outcome> {
   const { platform, actors, senders, close } = await open(options.checkout, join(dataDir, 'platform'))
   const findings: Finding[] = []
   const sent = new Map<string, number>(targets.map((target) => [target, 0]))
   const next = createInputs(options.seed, () => actors.sessionId)
   const endsAtMs = performance.now() + options.minutes * 60_000
   const firstBytes = await platform.memoryBytes()
-  let saidMs = performance.now()
+  let loggedMs = performance.now()
   let recent: Input[] = []
   try {
     while (platform.alive && performance.now() < endsAtMs && !over.aborted) {
       recent = []
-      for (let round = 0; round < ROUNDS_PER_LOOK && platform.alive; round++) {
+      for (let round = 0; round < ROUNDS_PER_CHECK && platform.alive; round++) {
         for (const target of targets) {
           const input = next(target)
           recent.push(input)
@@ -64,17 +67,17 @@ export async function runFuzz(options: FuzzOptions, { dataDir, say, over }: Surr
       for (const what of await troubles(platform, actors.control.silentMs(), firstBytes)) {
         findings.push({ what, inputs: recent })
       }
-      if (performance.now() - saidMs > PROGRESS_MS) {
-        saidMs = performance.now()
-        say(`${totalOf(sent)} inputs, ${actors.control.acknowledged} commands, ${findings.length} findings`)
+      if (performance.now() - loggedMs > PROGRESS_MS) {
+        loggedMs = performance.now()
+        print(`${totalOf(sent)} inputs, ${actors.control.acknowledged} commands, ${findings.length} findings`)
       }
       if (findings.length >= SHOWN_FINDINGS) break
     }
     await delay(DEATH_MS)
     if (!platform.alive) {
-      say(`The process has ended after ${totalOf(sent)} inputs:\n${platform.lastWords()}`)
-      const culprit = await isolate(options.checkout, dataDir, recent.toReversed(), say)
-      findings.push({ what: 'the process ended', inputs: culprit ? [culprit] : recent })
+      print(`The process has ended after ${totalOf(sent)} inputs:\n${platform.lastOutput()}`)
+      const offendingInput = await isolate(options.checkout, dataDir, recent.toReversed(), print)
+      findings.push({ what: 'the process ended', inputs: offendingInput ? [offendingInput] : recent })
     }
     const { acknowledged, longestGapMs } = actors.control
     return { sent, findings, acknowledged, longestGapMs }
@@ -99,9 +102,9 @@ async function isolate(
   checkout: string,
   dataDir: string,
   inputs: readonly Input[],
-  say: (text: string) => void,
+  print: (text: string) => void,
 ): Promise<Input | undefined> {
-  say(`Looking for the input among the last ${inputs.length}, one at a time …`)
+  print(`Looking for the input among the last ${inputs.length}, one at a time …`)
   const { platform, senders, close } = await open(checkout, join(dataDir, 'again'))
   try {
     for (const input of inputs) {

@@ -51,7 +51,7 @@ export function createSenders(platform: FuzzedPlatform, actors: Actors) {
     const signal = AbortSignal.timeout(OPEN_LIMIT_MS)
     try {
       await once(socket, 'open', { signal })
-      if (dial.hello) await greet(socket, dial.hello, signal)
+      if (dial.hello) await handshake(socket, dial.hello, signal)
       return socket
     } catch {
       socket.terminate()
@@ -77,7 +77,7 @@ export function createSenders(platform: FuzzedPlatform, actors: Actors) {
   }
 }
 
-async function greet(
+async function handshake(
   socket: WebSocket,
   hello: NonNullable<Dial['hello']>,
   signal: AbortSignal,

@@ -28,16 +28,16 @@ export function createCameraPages(): CameraPages {
       const camera = cameras.get(decodeURIComponent(encodedId))
       if (!camera) throw notFound('Camera')
       http.set('Cross-Origin-Resource-Policy', 'cross-origin') // pages of other origins may show it
-      if (extension) await sendStill(http, camera)
+      if (extension) await sendSnapshot(http, camera)
       else sendStream(http, camera)
     },
   }
 }
 
-async function sendStill(http: Context, camera: Camera): Promise<void> {
+async function sendSnapshot(http: Context, camera: Camera): Promise<void> {
   http.status = 200
   http.type = 'image/jpeg'
-  if (http.method !== 'HEAD') http.body = await camera.still()
+  if (http.method !== 'HEAD') http.body = await camera.snapshot()
 }
 
 /** @throws 503 when too many look on already, or the end is near */
@@ -54,5 +54,5 @@ function sendStream(http: Context, camera: Camera): void {
   })
   if (http.method === 'HEAD') return
   http.respond = false // the camera writes the body
-  camera.show(http.res)
+  camera.streamTo(http.res)
 }

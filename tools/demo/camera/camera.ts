@@ -1,5 +1,5 @@
 import type { ServerResponse } from 'node:http'
-import { alone, within } from '../../../src/core/concurrency/async.ts'
+import { singleFlight, withTimeout } from '../../../src/core/concurrency/concurrency.ts'
 
 /** Everybody who looks through one camera; whoever comes later is refused. */
 export const MAX_VIEWERS = 8
@@ -7,7 +7,7 @@ const FRAME_MS = 100
 /** Who has taken nothing for so long is gone, or will never catch up. */
 const BLOCKED_MS = 10_000
 /** How long viewers have at the end to take what was sent. */
-const LAST_WORD_MS = 500
+const DRAIN_MS = 500
 
 const BOUNDARY = 'frame'
 export const STREAM_TYPE = `multipart/x-mixed-replace; boundary=${BOUNDARY}`
@@ -18,7 +18,7 @@ interface Viewer {
   behindSinceMs: number | null
 }
 
-export interface CameraParts {
+export interface CameraOptions {
   /** Makes a JPEG; never called again before it has settled. */
   readonly picture: () => Promise<Buffer>
   /** Told of pictures that could not be made. */
@@ -32,16 +32,16 @@ export interface CameraParts {
  * who does not keep up misses frames, so that at most one of them waits in our memory.
  */
 export class Camera {
-  readonly #parts: CameraParts
+  readonly #options: CameraOptions
   readonly #viewers = new Set<Viewer>()
-  readonly #turn = alone(() => this.#sendFrame())
+  readonly #turn = singleFlight(() => this.#sendFrame())
   #timer: NodeJS.Timeout | undefined
   #making: Promise<Buffer> | undefined
   #newest: { readonly jpeg: Buffer; readonly atMs: number } | undefined
   #closed = false
 
-  constructor(parts: CameraParts) {
-    this.#parts = parts
+  constructor(options: CameraOptions) {
+    this.#options = options
   }
 
   /** How many look on. */
@@ -55,7 +55,7 @@ export class Camera {
   }
 
   /** One picture, no older than a frame lasts. Rejects if it cannot be made. */
-  async still(): Promise<Buffer> {
+  async snapshot(): Promise<Buffer> {
     if (this.#newest && performance.now() - this.#newest.atMs < FRAME_MS) return this.#newest.jpeg
     return await this.#make()
   }
@@ -64,7 +64,7 @@ export class Camera {
    * Sends frames as the body of this answer, whose headers are the caller's, from now until the viewer leaves or the
    * camera is closed. Ask `isOpen` first.
    */
-  show(response: ServerResponse): void {
+  streamTo(response: ServerResponse): void {
     if (response.destroyed) return
     const viewer: Viewer = { response, behindSinceMs: null }
     this.#viewers.add(viewer)
@@ -79,19 +79,19 @@ export class Camera {
   /** Sends everybody away and takes nobody any more; settles when they have gone. */
   async close(): Promise<void> {
     this.#closed = true
-    const leaving = [...this.#viewers].map(async ({ response }) => {
-      const gone = new Promise<void>((resolve) => response.once('close', resolve))
+    const closing = [...this.#viewers].map(async ({ response }) => {
+      const closed = new Promise<void>((resolve) => response.once('close', resolve))
       response.end('--\r\n')
-      await within(LAST_WORD_MS, 'the viewer does not read', gone).catch(() => response.destroy())
-      await gone
+      await withTimeout(DRAIN_MS, 'the viewer does not read', closed).catch(() => response.destroy())
+      await closed
     })
-    await Promise.all(leaving)
+    await Promise.all(closing)
     await this.#making?.catch(() => {}) // whoever asked for it is told
   }
 
   #make(): Promise<Buffer> {
     const startedMs = performance.now()
-    this.#making ??= this.#parts
+    this.#making ??= this.#options
       .picture()
       .then((jpeg) => {
         this.#newest = { jpeg, atMs: startedMs }
@@ -110,7 +110,7 @@ export class Camera {
       const part = Buffer.concat([Buffer.from(head), jpeg, Buffer.from(`\r\n--${BOUNDARY}`)])
       for (const viewer of this.#viewers) this.#send(viewer, part)
     } catch (cause) {
-      this.#parts.report(cause)
+      this.#options.report(cause)
     }
   }
 
@@ -121,11 +121,11 @@ export class Camera {
     // What the last frame's `write` could not pass on to the system is still here.
     if (response.writableLength > 0) {
       viewer.behindSinceMs ??= nowMs
-      if (nowMs - viewer.behindSinceMs > (this.#parts.blockedMs ?? BLOCKED_MS)) response.destroy()
+      if (nowMs - viewer.behindSinceMs > (this.#options.blockedMs ?? BLOCKED_MS)) response.destroy()
       return
     }
-    const flowing = response.write(part)
-    viewer.behindSinceMs = flowing ? null : nowMs
+    const hasCapacity = response.write(part)
+    viewer.behindSinceMs = hasCapacity ? null : nowMs
   }
 
   #leave(viewer: Viewer): void {

@@ -1,6 +1,6 @@
 import { type DriveState, demoLimits, type World } from '@wheelhouse/sdk'
 import { type Canvas, colour, textSize } from './canvas.ts'
-import { type Pose, rgbOf } from './scene.ts'
+import { type Pose, rgbOf } from './room-renderer.ts'
 
 /** What is written over the picture. */
 export interface Caption {
@@ -30,16 +30,16 @@ export function drawOverlay(canvas: Canvas, world: World, caption: Caption): voi
   const { xM, yM, headingRad, leftMps, rightMps } = caption.state
   // With tenths: held beside a clock, it shows how late the picture is.
   const clock = `${caption.at.toISOString().slice(11, 21)} UTC`
-  plate(canvas, [caption.name.slice(0, LONGEST_NAME), clock], MARGIN, MARGIN)
+  drawPlate(canvas, [caption.name.slice(0, LONGEST_NAME), clock], MARGIN, MARGIN)
   const degrees = Math.round((headingRad * 180) / Math.PI)
   const motion = `X ${xM.toFixed(2)} Y ${yM.toFixed(2)} M  ${degrees} DEG  ${((leftMps + rightMps) / 2).toFixed(2)} M/S`
-  plate(canvas, [motion], MARGIN, canvas.height - MARGIN - textSize('', 2).height - 2 * PADDING)
+  drawPlate(canvas, [motion], MARGIN, canvas.height - MARGIN - textSize('', 2).height - 2 * PADDING)
   drawMap(canvas, world, caption.state)
   if (caption.stopped !== null) drawSign(canvas, caption.stopped)
 }
 
 /** Lines of text on a dark ground. */
-function plate(canvas: Canvas, lines: readonly string[], x: number, y: number): void {
+function drawPlate(canvas: Canvas, lines: readonly string[], x: number, y: number): void {
   const sizes = lines.map((line) => textSize(line, 2))
   const lineHeight = textSize('', 2).height + PADDING
   const width = Math.max(...sizes.map((size) => size.width)) + 2 * PADDING
@@ -56,15 +56,15 @@ function drawMap(canvas: Canvas, world: World, { xM, yM, headingRad }: Pose): vo
   const [left, top] = [canvas.width - MARGIN - width, MARGIN]
   canvas.fill({ x: left - 2, y: top - 2, width: width + 4, height: height + 4 }, ink.white)
   canvas.fill({ x: left, y: top, width, height }, ink.floor)
-  const place = (x: number, y: number) => [left + x * scale, top + height - y * scale] as const
+  const toCanvas = (x: number, y: number) => [left + x * scale, top + height - y * scale] as const
   for (const box of world.obstacles) {
-    const [x, y] = place(box.xM, box.yM + box.heightM)
+    const [x, y] = toCanvas(box.xM, box.yM + box.heightM)
     canvas.fill(
       { x, y, width: box.widthM * scale, height: box.heightM * scale },
       colour(...rgbOf(box.colour)),
     )
   }
-  const [x, y] = place(xM, yM)
+  const [x, y] = toCanvas(xM, yM)
   const radius = demoLimits.radiusM * scale
   canvas.disc(x, y, radius, ink.robot)
   const tip = [x + Math.cos(headingRad) * radius * 2.5, y - Math.sin(headingRad) * radius * 2.5] as const
@@ -73,11 +73,11 @@ function drawMap(canvas: Canvas, world: World, { xM, yM, headingRad }: Pose): vo
 
 /** Across the middle, so large that nobody can miss it. */
 function drawSign(canvas: Canvas, reason: string): void {
-  const [word, why] = ['STOPPED', reason.replaceAll('_', ' ').slice(0, LONGEST_REASON)]
-  const [large, small] = [textSize(word, 8), textSize(why, 2)]
+  const [word, detail] = ['STOPPED', reason.replaceAll('_', ' ').slice(0, LONGEST_REASON)]
+  const [large, small] = [textSize(word, 8), textSize(detail, 2)]
   const height = large.height + small.height + 4 * PADDING
   const y = (canvas.height - height) / 2
   canvas.fill({ x: 0, y, width: canvas.width, height }, ink.stop)
   canvas.text(word, (canvas.width - large.width) / 2, y + PADDING, 8, ink.white)
-  canvas.text(why, (canvas.width - small.width) / 2, y + large.height + 3 * PADDING, 2, ink.white)
+  canvas.text(detail, (canvas.width - small.width) / 2, y + large.height + 3 * PADDING, 2, ink.white)
 }

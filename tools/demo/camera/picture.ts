@@ -2,7 +2,7 @@ import { demoWorld, type SimulatedRobot } from '@wheelhouse/sdk'
 import sharp from 'sharp'
 import { Canvas } from './canvas.ts'
 import { drawOverlay } from './overlay.ts'
-import { drawScene } from './scene.ts'
+import { drawRoom } from './room-renderer.ts'
 
 const WIDTH = 640
 const HEIGHT = 360
@@ -23,7 +23,7 @@ export function createPicture(
     const { state, link } = robot
     // What an idle robot was last told to stop for is nobody's business any more.
     const stopped = link.session && link.stop?.latched ? link.stop.reason : null
-    drawScene(canvas, demoWorld, state)
+    drawRoom(canvas, demoWorld, state)
     drawOverlay(canvas, demoWorld, { name, at: now(), state, stopped })
     return sharp(Buffer.from(canvas.pixels.buffer), { raw }).jpeg({ quality: QUALITY }).toBuffer()
   }

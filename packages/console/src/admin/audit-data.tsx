@@ -11,7 +11,7 @@ export const AuditData = ({ data }: { data: Readonly<Record<string, unknown>> })
           {words(name.replace(/_(cents|at)$/, ''))}
         </Text>
         <Text component="dd" size="sm" m={0} style={{ overflowWrap: 'anywhere' }}>
-          {shown(name, value)}
+          {formatValue(name, value)}
         </Text>
       </div>
     ))}
@@ -19,20 +19,20 @@ export const AuditData = ({ data }: { data: Readonly<Record<string, unknown>> })
 )
 
 /** A status or a code as words; what participants wrote as it is. */
-const codeWords = (value: string): string =>
+const codeLabel = (value: string): string =>
   /^[A-Z]+(_[A-Z]+)*$/.test(value) ? words(value.toLowerCase()) : plainWords(value)
 
 /** A value in words, by what the name of its field says of it. */
-export function shown(name: string, value: unknown): string {
+export function formatValue(name: string, value: unknown): string {
   if (value === null || value === undefined) return 'none'
   if (typeof value === 'number' && name.endsWith('_cents')) return money(value)
   if (typeof value === 'string' && name.endsWith('_at') && !Number.isNaN(Date.parse(value)))
     return dateTime(value)
   if (typeof value === 'boolean') return value ? 'yes' : 'no'
-  if (typeof value === 'string') return codeWords(value)
+  if (typeof value === 'string') return codeLabel(value)
   if (typeof value === 'number') return value.toLocaleString()
-  if (Array.isArray(value)) return value.map((one) => shown(name, one)).join(', ') || 'none'
+  if (Array.isArray(value)) return value.map((item) => formatValue(name, item)).join(', ') || 'none'
   return Object.entries(value)
-    .map(([key, one]) => `${words(key.replace(/_(cents|at)$/, ''))}: ${shown(key, one)}`)
+    .map(([key, item]) => `${words(key.replace(/_(cents|at)$/, ''))}: ${formatValue(key, item)}`)
     .join('; ')
 }

@@ -40,8 +40,8 @@ export function CertificationCard({ request }: { request: CertificationRequest }
             color="teal.9"
             question={`Approve ${name} for ${type}?`}
             consequence={`${name} may drive every available robot of this type from now on, and is told so. It can be revoked.`}
-            act="Approve"
-            actColor="teal.9"
+            confirmLabel="Approve"
+            confirmColor="teal.9"
             onConfirm={approve}
             aria-label={`Approve ${name} for ${type}`}
           >
@@ -51,7 +51,7 @@ export function CertificationCard({ request }: { request: CertificationRequest }
             variant="default"
             question={`Reject ${name} for ${type}?`}
             consequence={`${name} reads the reason, and may ask again.`}
-            act="Reject"
+            confirmLabel="Reject"
             onConfirm={reject}
             aria-label={`Reject ${name} for ${type}`}
           >

@@ -48,7 +48,7 @@ function Revoke({
       variant="default"
       question={`Revoke the certification of ${name} for ${type}?`}
       consequence={`${name} reads the reason and starts no new session on robots that require it. An open session goes on: end it from the overview if it must not.`}
-      act="Revoke"
+      confirmLabel="Revoke"
       onConfirm={revoke}
       aria-label={`Revoke ${name} for ${type}`}
     >

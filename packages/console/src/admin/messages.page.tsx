@@ -25,9 +25,9 @@ function Messages() {
   const { rest } = usePlatform()
   const [choice, setChoice] = useState<Choice>('all')
   const query = usePages([...keys.inbox, 'messages', choice], async (before, signal) => {
-    const asked = { limit: PAGE_SIZE, before, delivered: choice === 'all' ? undefined : choice }
+    const filter = { limit: PAGE_SIZE, before, delivered: choice === 'all' ? undefined : choice }
     const { contact_messages } = await answerOf(
-      rest.GET('/api/admin/contact-messages', { params: { query: asked }, signal }),
+      rest.GET('/api/admin/contact-messages', { params: { query: filter }, signal }),
     )
     return contact_messages
   })

@@ -1,12 +1,12 @@
 import { Button, Group } from '@mantine/core'
-import { useAct } from '../session/session-side.ts'
+import { useSessionAction } from '../session/session-roles.ts'
 import { ConfirmButton } from '../ui/confirm-button.tsx'
 import { Problem } from '../ui/states.tsx'
 import type { OpenSession } from './overview-query.ts'
 
 /** Pauses or ends a session that its own sides have left; both are audited. */
 export function SessionButtons({ session }: { session: OpenSession }) {
-  const act = useAct(session.id)
+  const sessionAction = useSessionAction(session.id)
   const label = (action: string) => `${action} the session on ${session.robot_name}`
   return (
     <>
@@ -14,8 +14,8 @@ export function SessionButtons({ session }: { session: OpenSession }) {
         {session.status === 'ACTIVE' && (
           <Button
             variant="default"
-            loading={act.isPending}
-            onClick={() => act.mutate('pause')}
+            loading={sessionAction.isPending}
+            onClick={() => sessionAction.mutate('pause')}
             aria-label={label('Pause')}
           >
             Pause
@@ -25,14 +25,14 @@ export function SessionButtons({ session }: { session: OpenSession }) {
           variant="default"
           question={`End the session on ${session.robot_name}?`}
           consequence="The robot stops and is free for others. What the session costs is fixed. Both sides are notified, and the audit log names you."
-          act="End the session"
-          onConfirm={() => act.mutateAsync('end')}
+          confirmLabel="End the session"
+          onConfirm={() => sessionAction.mutateAsync('end')}
           aria-label={label('End')}
         >
           End
         </ConfirmButton>
       </Group>
-      <Problem error={act.variables === 'pause' ? act.error : undefined} />
+      <Problem error={sessionAction.variables === 'pause' ? sessionAction.error : undefined} />
     </>
   )
 }

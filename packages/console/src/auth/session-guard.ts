@@ -23,13 +23,13 @@ export interface SessionGuard {
 /** Guards the session of the page. The token itself is in a cookie that no script can read. */
 export function createSessionGuard(page: { reload: () => void }): SessionGuard {
   const phase = createStore<SessionPhase>('unknown')
-  let person: string | undefined
-  let waiting = Promise.withResolvers<void>()
+  let currentUserId: string | undefined
+  let signIn = Promise.withResolvers<void>()
 
-  const renewed = () => (phase.get() === 'expired' ? waiting.promise : Promise.resolve())
+  const renewed = () => (phase.get() === 'expired' ? signIn.promise : Promise.resolve())
   const expire = () => {
     if (phase.get() !== 'signed-in') return
-    waiting = Promise.withResolvers<void>()
+    signIn = Promise.withResolvers<void>()
     phase.set('expired')
   }
   const check = async () => {
@@ -38,9 +38,9 @@ export function createSessionGuard(page: { reload: () => void }): SessionGuard {
     const reply = await fetch('/api/auth/profile').catch(() => undefined)
     if (!reply?.ok || phase.get() !== 'expired') return
     const profile: { id: string } = await reply.json()
-    if (profile.id !== person) return page.reload()
+    if (profile.id !== currentUserId) return page.reload()
     phase.set('signed-in')
-    waiting.resolve()
+    signIn.resolve()
   }
 
   return {
@@ -49,7 +49,7 @@ export function createSessionGuard(page: { reload: () => void }): SessionGuard {
     expire,
     check,
     enter(userId) {
-      person = userId
+      currentUserId = userId
       if (phase.get() === 'unknown') phase.set('signed-in')
     },
     async fetch(request) {

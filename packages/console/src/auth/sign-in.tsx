@@ -29,13 +29,13 @@ export function SignInAgain() {
   const expired = useStore(session.phase) === 'expired'
   useEffect(() => {
     if (!expired) return
-    const look = () => void session.check()
+    const checkSession = () => void session.check()
     const channel = new BroadcastChannel(SIGN_IN_CHANNEL)
-    channel.addEventListener('message', look)
-    window.addEventListener('focus', look)
+    channel.addEventListener('message', checkSession)
+    window.addEventListener('focus', checkSession)
     return () => {
       channel.close()
-      window.removeEventListener('focus', look)
+      window.removeEventListener('focus', checkSession)
     }
   }, [expired, session])
   // Fetched while there is a network: it is needed when something has gone wrong, and is no part of the first view.

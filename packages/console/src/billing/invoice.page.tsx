@@ -2,10 +2,10 @@ import { Button, Group, Text } from '@mantine/core'
 import { useParams } from '@tanstack/react-router'
 import type { Schemas } from '@wheelhouse/sdk'
 import { dateTime } from '../ui/format.ts'
-import { Found } from '../ui/found.tsx'
 import { LinkButton } from '../ui/links.tsx'
 import { MoreButton } from '../ui/more-button.tsx'
 import { Page } from '../ui/page.tsx'
+import { ResourcePage } from '../ui/resource-page.tsx'
 import { HostedLink } from './hosted-link.tsx'
 import { InvoiceLines } from './invoice-lines.tsx'
 import { InvoiceStatusBadge, meaningOf, monthName } from './invoice-status.tsx'
@@ -17,7 +17,7 @@ export function InvoicePage() {
   const { invoiceId } = useParams({ from: '/shell/invoices/$invoiceId' })
   const query = useInvoice(invoiceId)
   return (
-    <Found query={query} kind="Invoice" back={<LinkButton to="/invoices">All invoices</LinkButton>}>
+    <ResourcePage query={query} kind="Invoice" back={<LinkButton to="/invoices">All invoices</LinkButton>}>
       {({ pages }) => {
         const invoice = pages.at(-1)
         if (!invoice) return null
@@ -33,7 +33,7 @@ export function InvoicePage() {
               <Text>{meaningOf(invoice)}</Text>
               <HostedLink invoice={invoice} />
             </Group>
-            {invoice.billing_name && <Text>For {madeOutTo(invoice)}</Text>}
+            {invoice.billing_name && <Text>For {billedTo(invoice)}</Text>}
             <InvoiceLines invoice={invoice} lines={lines} />
             <MoreButton query={query}>
               More lines ({lines.length} of {invoice.session_count})
@@ -41,12 +41,12 @@ export function InvoicePage() {
           </Page>
         )
       }}
-    </Found>
+    </ResourcePage>
   )
 }
 
 /** Names whom the invoice is for, as it was when it was made. */
-const madeOutTo = ({ billing_name, billing_country, billing_vat_id }: Schemas['Invoice']) =>
+const billedTo = ({ billing_name, billing_country, billing_vat_id }: Schemas['Invoice']) =>
   [billing_name, billing_country, billing_vat_id].filter((part) => part !== null).join(', ')
 
 const Actions = ({ all }: { all: boolean }) => (

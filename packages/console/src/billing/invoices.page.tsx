@@ -1,7 +1,7 @@
 import { Table, Text } from '@mantine/core'
 import { ClientProfileForm } from '../profiles/client-profile-form.tsx'
 import { DataTable } from '../ui/data-table.tsx'
-import { Fact, Facts } from '../ui/facts.tsx'
+import { DescriptionItem, DescriptionList } from '../ui/description-list.tsx'
 import { duration, money } from '../ui/format.ts'
 import { LinkAnchor } from '../ui/links.tsx'
 import { Page } from '../ui/page.tsx'
@@ -51,17 +51,17 @@ function Totals({ invoices }: { invoices: readonly Invoice[] }) {
       .filter(({ status }) => statuses.includes(status))
       .reduce((cents, { total_cents }) => cents + total_cents, 0)
   return (
-    <Facts cols={{ base: 1, xs: 3 }}>
-      <Fact label="In all" size="lg">
+    <DescriptionList cols={{ base: 1, xs: 3 }}>
+      <DescriptionItem label="In all" size="lg">
         {money(sum('DRAFT', 'OPEN', 'FAILED', 'PAID'))}
-      </Fact>
-      <Fact label="Paid" size="lg">
+      </DescriptionItem>
+      <DescriptionItem label="Paid" size="lg">
         {money(sum('PAID'))}
-      </Fact>
-      <Fact label="To be paid" size="lg">
+      </DescriptionItem>
+      <DescriptionItem label="To be paid" size="lg">
         {money(sum('OPEN', 'FAILED'))}
-      </Fact>
-    </Facts>
+      </DescriptionItem>
+    </DescriptionList>
   )
 }
 

@@ -22,9 +22,9 @@ const clamp = (value: number) => (Number.isFinite(value) ? Math.min(1, Math.max(
 /** All inputs together. */
 export function combined(inputs: Iterable<Axes>): Axes {
   let [forward, left] = [0, 0]
-  for (const one of inputs) {
-    forward += one.forward
-    left += one.left
+  for (const input of inputs) {
+    forward += input.forward
+    left += input.left
   }
   return { forward: clamp(forward), left: clamp(left) }
 }

@@ -34,10 +34,10 @@ export function CockpitView({ session, live, status }: Props) {
   return (
     <Stack gap="md" className={styles.cockpit}>
       <StatusBar cockpit={cockpit} status={status} />
-      <LinkNotice driver={cockpit.driver} />
+      <LinkNotice operatorConnection={cockpit.operatorConnection} />
       <Panels
         ratio={2}
-        seen={
+        main={
           <>
             <div className={styles.view}>
               <VideoView url={session.stream_url} title={`Camera of ${session.robot_name}`} />
@@ -47,17 +47,17 @@ export function CockpitView({ session, live, status }: Props) {
             <Controls cockpit={cockpit} />
           </>
         }
-        told={
+        telemetry={
           <Paper withBorder p="md">
-            <TelemetryView subscribe={cockpit.driver.telemetry.subscribe} />
+            <TelemetryView subscribe={cockpit.operatorConnection.telemetry.subscribe} />
           </Paper>
         }
-        talk={
+        chat={
           <Section gap="xs" title="Chat">
             <ChatPanel live={live} />
           </Section>
         }
-        more={
+        details={
           <>
             <Section gap="xs" title="More time">
               <ExtensionPanel live={live} />

@@ -3,7 +3,7 @@ import { useId } from 'react'
 import { type Store, useStore } from '../ui/store.ts'
 import { FULL_ANGULAR_RADPS, FULL_LINEAR_MPS } from './axes.ts'
 import type { Cockpit } from './cockpit.ts'
-import { LEAST_LIMIT, MOST_DEAD_ZONE } from './preferences.ts'
+import { MAX_DEAD_ZONE, MIN_SPEED_LIMIT } from './preferences.ts'
 
 /** What drives, and how fast it may. */
 export function Controls({ cockpit }: { cockpit: Cockpit }) {
@@ -13,7 +13,7 @@ export function Controls({ cockpit }: { cockpit: Cockpit }) {
   return (
     <Paper withBorder p="md" component="section" aria-label="Controls">
       <Stack gap="sm">
-        <Share label="Speed limit" hint={speeds} store={preferences.limit} least={LEAST_LIMIT} most={1} />
+        <Share label="Speed limit" hint={speeds} store={preferences.limit} min={MIN_SPEED_LIMIT} max={1} />
         <Text size="sm" c="dimmed">
           Drive with the arrow keys or W A S D, with the stick, or with a gamepad. The robot stands as soon as
           you let go, leave this window or write.
@@ -37,7 +37,7 @@ function GamepadLine({ name, deadZone }: { name: string | undefined; deadZone: S
       <Text size="sm">
         Gamepad: {name}. Left stick up and down drives, left and right turns; button B (circle) stops.
       </Text>
-      <Share label="Dead zone" hint="of the stick's way" store={deadZone} least={0} most={MOST_DEAD_ZONE} />
+      <Share label="Dead zone" hint="of the stick's way" store={deadZone} min={0} max={MAX_DEAD_ZONE} />
     </Stack>
   )
 }
@@ -46,12 +46,12 @@ interface ShareProps {
   readonly label: string
   readonly hint: string
   readonly store: Store<number>
-  readonly least: number
-  readonly most: number
+  readonly min: number
+  readonly max: number
 }
 
 /** A share of something, in percent, that is changed at once. */
-function Share({ label, hint, store, least, most }: ShareProps) {
+function Share({ label, hint, store, min, max }: ShareProps) {
   const value = useStore(store)
   const id = useId()
   return (
@@ -60,8 +60,8 @@ function Share({ label, hint, store, least, most }: ShareProps) {
         {label}: {Math.round(value * 100)} % ({hint})
       </Text>
       <Slider
-        min={least * 100}
-        max={most * 100}
+        min={min * 100}
+        max={max * 100}
         step={5}
         value={Math.round(value * 100)}
         onChange={(percent) => store.set(percent / 100)}

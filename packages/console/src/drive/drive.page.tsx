@@ -6,9 +6,9 @@ import { usePlatform } from '../app/platform.ts'
 import { useMe } from '../auth/me.ts'
 import { useLiveSession } from '../live/hooks.ts'
 import { type SessionDetail, sessionQuery } from '../session/session-query.ts'
-import { Found } from '../ui/found.tsx'
 import { LinkButton } from '../ui/links.tsx'
 import { Page } from '../ui/page.tsx'
+import { ResourcePage } from '../ui/resource-page.tsx'
 import { Empty, Loading } from '../ui/states.tsx'
 import { CockpitView } from './cockpit-view.tsx'
 
@@ -18,21 +18,21 @@ export function DrivePage() {
   const { rest } = usePlatform()
   const query = useQuery(sessionQuery(rest, sessionId))
   return (
-    <Found query={query} kind="Session" back={<LinkButton to="/sessions">All sessions</LinkButton>}>
-      {(session) => <Wheel key={sessionId} session={session} />}
-    </Found>
+    <ResourcePage query={query} kind="Session" back={<LinkButton to="/sessions">All sessions</LinkButton>}>
+      {(session) => <OperatorCockpit key={sessionId} session={session} />}
+    </ResourcePage>
   )
 }
 
-function Wheel({ session }: { session: SessionDetail }) {
+function OperatorCockpit({ session }: { session: SessionDetail }) {
   const me = useMe()
   const live = useLiveSession(session.id)
   const status = live?.session?.status ?? session.status
   if (session.operator_id !== me.id) {
     return (
-      <NotHere session={session} title="You do not drive this session">
+      <DriveUnavailable session={session} title="You do not drive this session">
         Only its operator does. You can watch it, and stop the robot, from its page.
-      </NotHere>
+      </DriveUnavailable>
     )
   }
   if (status !== 'ACTIVE' && status !== 'PAUSED') return <NotOpen session={session} status={status} />
@@ -46,16 +46,16 @@ function Wheel({ session }: { session: SessionDetail }) {
 
 const NotOpen = ({ session, status }: { session: SessionDetail; status: SessionStatus }) =>
   status === 'PENDING' ? (
-    <NotHere session={session} title="This session has not started yet">
+    <DriveUnavailable session={session} title="This session has not started yet">
       It can be started from its page.
-    </NotHere>
+    </DriveUnavailable>
   ) : (
-    <NotHere session={session} title="This session is over">
+    <DriveUnavailable session={session} title="This session is over">
       The robot has been stopped and released.
-    </NotHere>
+    </DriveUnavailable>
   )
 
-const NotHere = (props: { session: SessionDetail; title: string; children: ReactNode }) => (
+const DriveUnavailable = (props: { session: SessionDetail; title: string; children: ReactNode }) => (
   <Page title={`Drive ${props.session.robot_name}`}>
     <Empty
       title={props.title}

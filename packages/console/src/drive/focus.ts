@@ -1,6 +1,14 @@
 /** Fields of a form in which one does not type. */
 const NOT_TYPED: ReadonlySet<string> = new Set([
-  ...['button', 'checkbox', 'color', 'file', 'image', 'radio', 'range', 'reset', 'submit'],
+  'button',
+  'checkbox',
+  'color',
+  'file',
+  'image',
+  'radio',
+  'range',
+  'reset',
+  'submit',
 ])
 /** What has a use of its own for the arrow keys. */
 const ARROW_USERS =

@@ -4,7 +4,7 @@ import { type Axes, pastDeadZone } from './axes.ts'
 /** B of an Xbox pad, circle of a PlayStation's. */
 const STOP_BUTTON = 1
 
-export interface GamepadParts {
+export interface GamepadOptions {
   readonly steer: (axes: Axes) => void
   readonly stop: () => void
   /** 0 to below 1. */
@@ -18,14 +18,16 @@ export interface GamepadInput {
 }
 
 /** Drives with the left stick of the first gamepad: up and down, left and right. Asked once per frame of the screen. */
-export function createGamepadInput({ steer, stop, deadZone }: GamepadParts): GamepadInput {
+export function createGamepadInput({ steer, stop, deadZone }: GamepadOptions): GamepadInput {
   const name = createStore<string | undefined>(undefined)
   let pressed = false
   let present = false
 
-  function look(): void {
-    frame = requestAnimationFrame(look)
-    const pad = navigator.getGamepads().find((one) => one?.connected && one.axes.length >= 2)
+  function poll(): void {
+    frame = requestAnimationFrame(poll)
+    const pad = navigator
+      .getGamepads()
+      .find((candidate) => candidate?.connected && candidate.axes.length >= 2)
     name.set(pad?.id)
     if (!pad) {
       if (present) steer({ forward: 0, left: 0 })
@@ -41,6 +43,6 @@ export function createGamepadInput({ steer, stop, deadZone }: GamepadParts): Gam
     steer({ forward: 0 - back, left: 0 - right })
   }
 
-  let frame = requestAnimationFrame(look)
+  let frame = requestAnimationFrame(poll)
   return { name, close: () => cancelAnimationFrame(frame) }
 }

@@ -3,14 +3,18 @@ import { isTyping, usesArrows } from './focus.ts'
 
 /** What each key adds, by its place on the keyboard: W A S D are there on every layout. */
 const DRIVE_KEYS: Readonly<Record<string, Axes>> = {
-  ...{ ArrowUp: { forward: 1, left: 0 }, KeyW: { forward: 1, left: 0 } },
-  ...{ ArrowDown: { forward: -1, left: 0 }, KeyS: { forward: -1, left: 0 } },
-  ...{ ArrowLeft: { forward: 0, left: 1 }, KeyA: { forward: 0, left: 1 } },
-  ...{ ArrowRight: { forward: 0, left: -1 }, KeyD: { forward: 0, left: -1 } },
+  ArrowUp: { forward: 1, left: 0 },
+  KeyW: { forward: 1, left: 0 },
+  ArrowDown: { forward: -1, left: 0 },
+  KeyS: { forward: -1, left: 0 },
+  ArrowLeft: { forward: 0, left: 1 },
+  KeyA: { forward: 0, left: 1 },
+  ArrowRight: { forward: 0, left: -1 },
+  KeyD: { forward: 0, left: -1 },
 }
 const STOP_KEYS: ReadonlySet<string> = new Set(['Space', 'Escape'])
 
-export interface KeyboardParts {
+export interface KeyboardOptions {
   readonly steer: (axes: Axes) => void
   /** Whether a stop would change anything; if not, the keys do what they do elsewhere. */
   readonly canStop: () => boolean
@@ -24,12 +28,12 @@ export interface Keyboard {
 }
 
 /** Drives with the keys that are held, wherever the focus is, unless what has it needs them. */
-export function createKeyboard({ steer, canStop, stop }: KeyboardParts): Keyboard {
+export function createKeyboard({ steer, canStop, stop }: KeyboardOptions): Keyboard {
   const held = new Map<string, Axes>()
   const listening = new AbortController()
   /** Stop keys that are down: their letting go must not press the button that has the focus. */
   const stopping = new Set<string>()
-  const tell = () => {
+  const emitAxes = () => {
     let [forward, left] = [0, 0]
     for (const axes of held.values()) {
       forward += axes.forward
@@ -46,7 +50,7 @@ export function createKeyboard({ steer, canStop, stop }: KeyboardParts): Keyboar
     event.preventDefault()
     if (event.repeat || held.has(event.code)) return
     held.set(event.code, axes)
-    tell()
+    emitAxes()
   }
 
   function onStopKey(event: KeyboardEvent): void {
@@ -59,7 +63,7 @@ export function createKeyboard({ steer, canStop, stop }: KeyboardParts): Keyboar
 
   function onKeyUp(event: KeyboardEvent): void {
     if (stopping.delete(event.code)) event.preventDefault()
-    if (held.delete(event.code)) tell()
+    if (held.delete(event.code)) emitAxes()
   }
 
   // Before anybody else: a stop is no one else's to swallow.
@@ -69,7 +73,7 @@ export function createKeyboard({ steer, canStop, stop }: KeyboardParts): Keyboar
   const release = () => {
     if (held.size === 0) return
     held.clear()
-    tell()
+    emitAxes()
   }
   return { release, close: () => listening.abort() }
 }

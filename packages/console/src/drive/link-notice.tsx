@@ -2,13 +2,13 @@ import { Alert, Button, Group, Text } from '@mantine/core'
 import { closeCodes, closeText } from '@wheelhouse/protocol'
 import type { LinkEnd } from '@wheelhouse/sdk'
 import { useStore } from '../ui/store.ts'
-import type { Driver } from './driver.ts'
+import type { OperatorConnection } from './operator-connection.ts'
 
 /** Says that the link is not there, and what can be done about it. */
-export function LinkNotice({ driver }: { driver: Driver }) {
-  const { phase, problem, end } = useStore(driver.link)
+export function LinkNotice({ operatorConnection }: { operatorConnection: OperatorConnection }) {
+  const { phase, problem, end } = useStore(operatorConnection.link)
   if (phase === 'online') return null
-  if (phase === 'ended') return <Ended end={end} onTakeOver={driver.takeOver} />
+  if (phase === 'ended') return <Ended end={end} onTakeOver={operatorConnection.takeOver} />
   const title = phase === 'connecting' ? 'Connecting to the robot' : 'The link to the robot is lost'
   return (
     <Alert color="orange" variant="outline" title={title} role="status">

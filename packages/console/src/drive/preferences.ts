@@ -3,8 +3,8 @@ import { createStore, type Store } from '../ui/store.ts'
 const DEAD_ZONE_KEY = 'wheelhouse-dead-zone'
 const limitKey = (robotId: string) => `wheelhouse-speed-limit:${robotId}`
 
-export const LEAST_LIMIT = 0.05
-export const MOST_DEAD_ZONE = 0.5
+export const MIN_SPEED_LIMIT = 0.05
+export const MAX_DEAD_ZONE = 0.5
 
 /** How somebody likes to drive, remembered by this browser. */
 export interface DrivePreferences {
@@ -15,16 +15,19 @@ export interface DrivePreferences {
 }
 
 export const loadPreferences = (robotId: string): DrivePreferences => ({
-  limit: remembered(limitKey(robotId), { least: LEAST_LIMIT, most: 1, otherwise: 0.5 }),
-  deadZone: remembered(DEAD_ZONE_KEY, { least: 0, most: MOST_DEAD_ZONE, otherwise: 0.15 }),
+  limit: createPersistedNumber(limitKey(robotId), { min: MIN_SPEED_LIMIT, max: 1, fallback: 0.5 }),
+  deadZone: createPersistedNumber(DEAD_ZONE_KEY, { min: 0, max: MAX_DEAD_ZONE, fallback: 0.15 }),
 })
 
 /** A number that outlives the page, where the browser allows it. */
-function remembered(key: string, range: { least: number; most: number; otherwise: number }): Store<number> {
-  const store = createStore(range.otherwise)
+function createPersistedNumber(
+  key: string,
+  range: { min: number; max: number; fallback: number },
+): Store<number> {
+  const store = createStore(range.fallback)
   try {
-    const known = Number(localStorage.getItem(key) ?? Number.NaN)
-    if (known >= range.least && known <= range.most) store.set(known)
+    const stored = Number(localStorage.getItem(key) ?? Number.NaN)
+    if (stored >= range.min && stored <= range.max) store.set(stored)
   } catch {
     // Without storage, nothing is remembered.
   }

@@ -6,8 +6,8 @@ import { useStore } from '../ui/store.ts'
 import { useTicker } from '../ui/use-ticker.ts'
 import styles from './cockpit.module.css'
 import type { Cockpit } from './cockpit.ts'
-import type { LinkView } from './driver.ts'
-import type { Leg } from './measures.ts'
+import type { LatencySample } from './latency-stats.ts'
+import type { LinkView } from './operator-connection.ts'
 
 const REFRESH_MS = 500
 
@@ -20,9 +20,9 @@ const links: Record<LinkView['phase'], { label: string; color: string }> = {
 
 /** How things stand, at all times: session, robot, link, latency, age of what is shown, commands that were lost. */
 export function StatusBar({ cockpit, status }: { cockpit: Cockpit; status: SessionStatus }) {
-  const { driver } = cockpit
-  const link = useStore(driver.link)
-  const state = useStore(driver.state)
+  const { operatorConnection } = cockpit
+  const link = useStore(operatorConnection.link)
+  const state = useStore(operatorConnection.state)
   const online = link.phase === 'online' && state !== null
   const { label, color } = links[link.phase]
   const stop = online ? state.stop : null
@@ -48,16 +48,16 @@ export function StatusBar({ cockpit, status }: { cockpit: Cockpit; status: Sessi
 }
 
 /** Figures grow old by themselves, and change too often to be rendered at every frame. */
-function Figures({ cockpit: { driver } }: { cockpit: Cockpit }) {
+function Figures({ cockpit: { operatorConnection } }: { cockpit: Cockpit }) {
   useTicker(REFRESH_MS)
-  const { command, operator, robot, dropped, lastDrop } = driver.measures.read()
-  const lastMs = driver.telemetry.lastMs()
-  const battery = driver.battery()
+  const { command, operator, robot, dropped, lastDrop } = operatorConnection.latencyStats.read()
+  const lastMs = operatorConnection.telemetry.lastMs()
+  const battery = operatorConnection.battery()
   return (
     <dl className={styles.figures}>
-      <Figure name="You to gateway" value={legText(operator)} />
-      <Figure name="Gateway to robot" value={legText(robot)} />
-      <Figure name="Command to answer" value={legText(command)} />
+      <Figure name="You to gateway" value={latencyText(operator)} />
+      <Figure name="Gateway to robot" value={latencyText(robot)} />
+      <Figure name="Command to answer" value={latencyText(command)} />
       <Figure name="Last frame" value={lastMs === undefined ? 'none yet' : ago(performance.now() - lastMs)} />
       {battery && <Figure name="Battery" value={percent(battery.battery)} />}
       <Figure
@@ -79,7 +79,7 @@ const Figure = ({ name, value }: { name: string; value: string }) => (
   </div>
 )
 
-const legText = ({ lastMs, p95Ms }: Leg) =>
+const latencyText = ({ lastMs, p95Ms }: LatencySample) =>
   lastMs === undefined || p95Ms === undefined
     ? 'not measured yet'
     : `${milliseconds(lastMs)}, p95 ${milliseconds(p95Ms)}`

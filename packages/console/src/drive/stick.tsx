@@ -13,7 +13,7 @@ const TRAVEL = 75
 export function Stick({ cockpit }: { cockpit: Cockpit }) {
   const base = useRef<HTMLDivElement>(null)
   const knob = useRef<HTMLDivElement>(null)
-  const { axes, pilot } = cockpit
+  const { axes, commandSender } = cockpit
   useEffect(() => {
     const show = () => {
       const { forward, left } = axes.get()
@@ -29,9 +29,9 @@ export function Stick({ cockpit }: { cockpit: Cockpit }) {
     const [x, y] = [(clientX - left) / (width / 2) - 1, (clientY - top) / (height / 2) - 1]
     // Beyond the rim, the direction counts.
     const over = Math.max(1, Math.hypot(x, y))
-    pilot.steer('stick', { forward: -y / over, left: -x / over })
+    commandSender.steer('stick', { forward: -y / over, left: -x / over })
   }
-  const rest = () => pilot.steer('stick', atRest)
+  const releaseStick = () => commandSender.steer('stick', atRest)
   return (
     <div
       ref={base}
@@ -45,9 +45,9 @@ export function Stick({ cockpit }: { cockpit: Cockpit }) {
         steer(event)
       }}
       onPointerMove={(event) => held(event) && steer(event)}
-      onPointerUp={rest}
-      onPointerCancel={rest}
-      onLostPointerCapture={rest}
+      onPointerUp={releaseStick}
+      onPointerCancel={releaseStick}
+      onLostPointerCapture={releaseStick}
     >
       <div ref={knob} className={styles.knob} />
     </div>

@@ -3,12 +3,12 @@ import { reasonText } from '@wheelhouse/protocol'
 import { useMe } from '../auth/me.ts'
 import type { LiveSession } from '../live/hooks.ts'
 import type { SessionDetail } from '../session/session-query.ts'
-import type { StopPress } from '../session/stop.ts'
+import type { StopRequestState } from '../session/stop.ts'
 import { messageOf } from '../ui/message-of.ts'
 import { useStore } from '../ui/store.ts'
 import styles from './cockpit.module.css'
 import type { Cockpit } from './cockpit.ts'
-import { type StopInForce, stopInForce } from './stop-in-force.ts'
+import { findLatchedStop, type LatchedStop } from './latched-stop.ts'
 
 interface Props {
   readonly cockpit: Cockpit
@@ -18,11 +18,11 @@ interface Props {
 
 /** The stop, always within reach, and what it has done. */
 export function StopBar({ cockpit, session, live }: Props) {
-  const { driver } = cockpit
-  const link = useStore(driver.link)
-  const state = useStore(driver.state)
-  const view = useStore(cockpit.pressed)
-  const inForce = stopInForce(link, state, live.events)
+  const { operatorConnection } = cockpit
+  const link = useStore(operatorConnection.link)
+  const state = useStore(operatorConnection.state)
+  const view = useStore(cockpit.stopState)
+  const inForce = findLatchedStop(link, state, live.events)
   return (
     <section className={styles.stopBar} aria-label="Emergency stop" data-stopped={inForce !== undefined}>
       <button type="button" className={styles.stop} onClick={cockpit.stop}>
@@ -36,15 +36,19 @@ export function StopBar({ cockpit, session, live }: Props) {
   )
 }
 
-function StopText(props: { view: StopPress; inForce: StopInForce | undefined; session: SessionDetail }) {
+function StopText(props: {
+  view: StopRequestState
+  inForce: LatchedStop | undefined
+  session: SessionDetail
+}) {
   const { view, inForce, session } = props
-  const by = useWho(session)
+  const by = useActorName(session)
   if (inForce) {
-    const who = inForce.by === undefined ? byRole(inForce.byRole) : `, by ${by(inForce.by)}`
+    const actorText = inForce.by === undefined ? byRole(inForce.byRole) : `, by ${by(inForce.by)}`
     return (
       <Text size="sm">
         <b>Stopped:</b> {reasonText(inForce.reason)}
-        {who}
+        {actorText}
         {inForce.recorded ? '.' : '. It holds, but is not recorded yet.'}
       </Text>
     )
@@ -71,12 +75,12 @@ function StopText(props: { view: StopPress; inForce: StopInForce | undefined; se
   )
 }
 
-function byRole(role: StopInForce['byRole']): string {
+function byRole(role: LatchedStop['byRole']): string {
   if (!role) return ''
   return { client: ', by the owner', operator: ', by you', admin: ', by an admin' }[role]
 }
 
-function useWho(session: SessionDetail): (id: string | null) => string {
+function useActorName(session: SessionDetail): (id: string | null) => string {
   const me = useMe()
   return (id) => {
     if (id === null) return 'the platform'

@@ -1,8 +1,8 @@
 import { Badge } from '@mantine/core'
 import { useConnection } from './hooks.ts'
-import type { ConnectionState } from './live.ts'
+import type { HubConnectionState } from './live.ts'
 
-const shown: Record<ConnectionState, { label: string; color: string; hint: string }> = {
+const shown: Record<HubConnectionState, { label: string; color: string; hint: string }> = {
   connecting: { label: 'Connecting', color: 'gray.7', hint: 'Connecting to the platform' },
   live: { label: 'Live', color: 'teal.9', hint: 'What you see is told as it happens' },
   reconnecting: {

@@ -3,28 +3,28 @@ import { HubClient } from '@wheelhouse/sdk'
 import type { SessionGuard } from '../auth/session-guard.ts'
 import { createStore, type Store } from '../ui/store.ts'
 import { createNotificationFeed, type NotificationFeed } from './notification-feed.ts'
-import { createRobotBoard, type RobotBoard } from './robot-board.ts'
+import { createRobotStatusBoard, type RobotStatusBoard } from './robot-board.ts'
 import { createSessionRooms, type SessionRooms } from './session-rooms.ts'
 
 /** `offline`: this device has no network; `reconnecting`: the connection was lost and is being made again. */
-export type ConnectionState = 'connecting' | 'live' | 'reconnecting' | 'offline'
+export type HubConnectionState = 'connecting' | 'live' | 'reconnecting' | 'offline'
 
 /** The page's one connection to the hub, and what is known through it. */
 export interface Live {
-  readonly connection: Store<ConnectionState>
+  readonly connection: Store<HubConnectionState>
   readonly sessions: SessionRooms
-  readonly robots: RobotBoard
+  readonly robots: RobotStatusBoard
   readonly notifications: NotificationFeed
   /** Connects, and stays connected as long as the page is there. Safe to call again. */
   connect(): void
 }
 
-export function createLive(parts: { url: string; session: SessionGuard; queries: QueryClient }): Live {
-  const { session, queries } = parts
-  const connection = createStore<ConnectionState>('connecting')
+export function createLive(options: { url: string; session: SessionGuard; queries: QueryClient }): Live {
+  const { session, queries } = options
+  const connection = createStore<HubConnectionState>('connecting')
   const lost = () => connection.set(navigator.onLine ? 'reconnecting' : 'offline')
   const hub = new HubClient({
-    url: parts.url,
+    url: options.url,
     // The cookie says who it is. An attempt waits while the session has to be renewed.
     token: async () => {
       await session.renewed()
@@ -39,15 +39,15 @@ export function createLive(parts: { url: string; session: SessionGuard; queries:
     onAuthError: () => session.expire(),
     onError: (cause) => console.warn('hub:', cause),
   })
-  let begun = false
+  let isStarted = false
   return {
     connection,
     sessions: createSessionRooms(hub, queries),
-    robots: createRobotBoard(hub, queries),
+    robots: createRobotStatusBoard(hub, queries),
     notifications: createNotificationFeed(hub, queries),
     connect() {
-      if (begun) return
-      begun = true
+      if (isStarted) return
+      isStarted = true
       const notLive = () => {
         if (!hub.connected) lost()
       }

@@ -8,11 +8,11 @@ export interface NotificationFeed {
   /** How many are unread; undefined until it is known. */
   readonly unread: Store<number | undefined>
   /** Calls `tell` for every notification after number `after`, once. The first call begins; later ones are ignored. */
-  follow(after: string, tell: (notification: NotificationEvent) => void): void
+  follow(after: string, onNotification: (notification: NotificationEvent) => void): void
 }
 
 /** Which answers are old once something of this kind was notified. */
-const touched: Record<string, readonly (readonly string[])[]> = {
+const invalidatedKeys: Record<string, readonly (readonly string[])[]> = {
   session: [keys.sessions, keys.stats],
   extension: [keys.sessions],
   robot: [keys.sessions, keys.robots],
@@ -29,7 +29,7 @@ export function createNotificationFeed(hub: HubClient, queries: QueryClient): No
   const report = (cause: unknown) => console.warn('notifications:', cause)
   return {
     unread,
-    follow(after, tell) {
+    follow(after, onNotification) {
       if (following) return
       following = true
       hub
@@ -37,8 +37,8 @@ export function createNotificationFeed(hub: HubClient, queries: QueryClient): No
           (notification) => {
             refresh(keys.notifications)
             const kind = notification.type.split('.')[0] ?? ''
-            for (const queryKey of touched[kind] ?? []) refresh(queryKey)
-            tell(notification)
+            for (const queryKey of invalidatedKeys[kind] ?? []) refresh(queryKey)
+            onNotification(notification)
           },
           { after },
         )

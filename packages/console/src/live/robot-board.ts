@@ -7,14 +7,14 @@ import { createStore, type Store } from '../ui/store.ts'
 /** The last told status of every robot that this person may see, by the robot's id. */
 export type RobotStatuses = ReadonlyMap<string, RobotStatusEvent>
 
-export interface RobotBoard {
+export interface RobotStatusBoard {
   /** Undefined until the first list has come. */
   readonly statuses: Store<RobotStatuses | undefined>
   /** Begins to follow robots. Safe to call again. */
   follow(): void
 }
 
-export function createRobotBoard(hub: HubClient, queries: QueryClient): RobotBoard {
+export function createRobotStatusBoard(hub: HubClient, queries: QueryClient): RobotStatusBoard {
   const statuses = createStore<RobotStatuses | undefined>(undefined)
   let following = false
   return {
@@ -22,7 +22,7 @@ export function createRobotBoard(hub: HubClient, queries: QueryClient): RobotBoa
     follow() {
       if (following) return
       following = true
-      const followed = hub.watchRobots((update) => {
+      const subscription = hub.watchRobots((update) => {
         if (update.kind === 'list') {
           statuses.set(new Map(update.robots.map((robot) => [robot.robot_id, robot])))
           return
@@ -33,7 +33,7 @@ export function createRobotBoard(hub: HubClient, queries: QueryClient): RobotBoa
         // Heartbeats alone change nothing that was asked for over REST.
         if (old?.status !== robot.status) void queries.invalidateQueries({ queryKey: keys.robots })
       })
-      followed.catch(() => {
+      subscription.catch(() => {
         following = false
       })
     },

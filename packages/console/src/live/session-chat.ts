@@ -24,27 +24,29 @@ export interface Chat {
   typing(): void
 }
 
-interface Holder {
+interface ChatState {
   readonly outgoing: readonly OutgoingMessage[]
   readonly events: readonly { readonly seq: number }[]
 }
 
-export function createChat<S extends Holder>(hub: HubClient, sessionId: string, state: Store<S>): Chat {
-  let toldTypingAt = 0
-  const keep = (change: (old: readonly OutgoingMessage[]) => readonly OutgoingMessage[]) =>
+export function createChat<S extends ChatState>(hub: HubClient, sessionId: string, state: Store<S>): Chat {
+  let lastTypingSentAt = 0
+  const updateOutgoing = (change: (old: readonly OutgoingMessage[]) => readonly OutgoingMessage[]) =>
     state.update((old) => ({ ...old, outgoing: change(old.outgoing) }))
-  const mark = (id: string, next: Partial<OutgoingMessage>) =>
-    keep((old) => old.map((one) => (one.clientMessageId === id ? { ...one, ...next } : one)))
-  const discard = (id: string) => keep((old) => old.filter((one) => one.clientMessageId !== id))
+  const patchMessage = (id: string, next: Partial<OutgoingMessage>) =>
+    updateOutgoing((old) =>
+      old.map((entry) => (entry.clientMessageId === id ? { ...entry, ...next } : entry)),
+    )
+  const discard = (id: string) => updateOutgoing((old) => old.filter((entry) => entry.clientMessageId !== id))
 
   async function transmit(id: string, body: string): Promise<void> {
     try {
       const { seq } = await hub.sendChat(sessionId, body, id)
       // The entry itself may have come before the acknowledgement, or be still on its way.
       if ((state.get().events.at(-1)?.seq ?? 0) >= seq) discard(id)
-      else mark(id, { phase: 'sent', seq })
+      else patchMessage(id, { phase: 'sent', seq })
     } catch (error) {
-      mark(id, { phase: 'failed', error })
+      patchMessage(id, { phase: 'failed', error })
     }
   }
 
@@ -52,18 +54,18 @@ export function createChat<S extends Holder>(hub: HubClient, sessionId: string, 
     discard,
     send(body) {
       const clientMessageId = crypto.randomUUID()
-      keep((old) => [...old, { clientMessageId, body, phase: 'sending' }])
+      updateOutgoing((old) => [...old, { clientMessageId, body, phase: 'sending' }])
       void transmit(clientMessageId, body)
     },
     retry(id) {
-      const message = state.get().outgoing.find((one) => one.clientMessageId === id)
+      const message = state.get().outgoing.find((entry) => entry.clientMessageId === id)
       if (message?.phase !== 'failed') return
-      mark(id, { phase: 'sending', error: undefined })
+      patchMessage(id, { phase: 'sending', error: undefined })
       void transmit(id, message.body)
     },
     typing() {
-      if (performance.now() - toldTypingAt < TYPING_EVERY_MS) return
-      toldTypingAt = performance.now()
+      if (performance.now() - lastTypingSentAt < TYPING_EVERY_MS) return
+      lastTypingSentAt = performance.now()
       hub.typing(sessionId)
     },
   }

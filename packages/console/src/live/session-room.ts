@@ -15,7 +15,7 @@ const MAX_EVENTS = 2_000
 const TYPING_SHOWN_MS = 4_000
 
 /** As much of the query cache as is needed to mark answers as old. */
-export interface StaleMarker {
+export interface QueryInvalidator {
   invalidateQueries(which: { queryKey: readonly string[] }): Promise<unknown>
 }
 
@@ -39,7 +39,7 @@ export interface SessionRoom extends Chat {
   readonly sessionId: string
   readonly state: Store<LiveSessionState>
   /** Acts on the session. Sent once; see `HubClient.action` for what it throws. */
-  act(action: SessionAction, reason?: string): Promise<WatchedSession>
+  performAction(action: SessionAction, reason?: string): Promise<WatchedSession>
   close(): void
 }
 
@@ -55,7 +55,7 @@ const nothing: LiveSessionState = {
 const statusAfter = ({ data }: SessionLogEvent) => SessionStatus.safeParse(data.status).data
 
 /** Watches one session through the hub. */
-export function createSessionRoom(hub: HubClient, queries: StaleMarker, sessionId: string): SessionRoom {
+export function createSessionRoom(hub: HubClient, queries: QueryInvalidator, sessionId: string): SessionRoom {
   const state = createStore(nothing)
   const change = (next: Partial<LiveSessionState>) => state.update((old) => ({ ...old, ...next }))
   const typingTimers = new Map<string, ReturnType<typeof setTimeout>>()
@@ -96,7 +96,7 @@ export function createSessionRoom(hub: HubClient, queries: StaleMarker, sessionI
       () => {
         // Entries may have come after the session that was told with them.
         const { session, events } = state.get()
-        const status = events.map(statusAfter).findLast((one) => one !== undefined)
+        const status = events.map(statusAfter).findLast((candidate) => candidate !== undefined)
         change({ caughtUp: true, ...(session && status && { session: { ...session, status } }) })
       },
       (error) => change({ error }),
@@ -106,7 +106,7 @@ export function createSessionRoom(hub: HubClient, queries: StaleMarker, sessionI
     ...chat,
     sessionId,
     state,
-    async act(action, reason) {
+    async performAction(action, reason) {
       const session = await hub.action(sessionId, action, reason)
       change({ session })
       return session

@@ -1,5 +1,5 @@
 import type { HubClient } from '@wheelhouse/sdk'
-import { createSessionRoom, type SessionRoom, type StaleMarker } from './session-room.ts'
+import { createSessionRoom, type QueryInvalidator, type SessionRoom } from './session-room.ts'
 
 export interface SessionRooms {
   /** The room of a session, shared by all who have entered; call `leave` once for every `enter`. */
@@ -8,22 +8,22 @@ export interface SessionRooms {
 }
 
 /** Watches each session once, however many parts of the page look at it. */
-export function createSessionRooms(hub: HubClient, queries: StaleMarker): SessionRooms {
+export function createSessionRooms(hub: HubClient, queries: QueryInvalidator): SessionRooms {
   const rooms = new Map<string, { room: SessionRoom; users: number }>()
   return {
     enter(sessionId) {
-      const known = rooms.get(sessionId) ?? { room: createSessionRoom(hub, queries, sessionId), users: 0 }
-      known.users += 1
-      rooms.set(sessionId, known)
-      return known.room
+      const entry = rooms.get(sessionId) ?? { room: createSessionRoom(hub, queries, sessionId), users: 0 }
+      entry.users += 1
+      rooms.set(sessionId, entry)
+      return entry.room
     },
     leave(sessionId) {
-      const known = rooms.get(sessionId)
-      if (!known) return
-      known.users -= 1
-      if (known.users > 0) return
+      const entry = rooms.get(sessionId)
+      if (!entry) return
+      entry.users -= 1
+      if (entry.users > 0) return
       rooms.delete(sessionId)
-      known.room.close()
+      entry.room.close()
     },
   }
 }

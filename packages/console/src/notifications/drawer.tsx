@@ -27,8 +27,13 @@ export default function NotificationDrawer({ onClose }: { onClose: () => void })
         {notifications?.length === 0 && (
           <Empty title="Nothing yet">You are told here what happens to your sessions.</Empty>
         )}
-        {notifications?.map((one) => (
-          <Entry key={one.id} notification={one} onRead={() => markRead.mutate(one.id)} onLeave={onClose} />
+        {notifications?.map((notification) => (
+          <Entry
+            key={notification.id}
+            notification={notification}
+            onRead={() => markRead.mutate(notification.id)}
+            onLeave={onClose}
+          />
         ))}
         {list.hasNextPage && (
           <Button

@@ -33,11 +33,11 @@ export function useNotifications() {
     mutationFn: (upTo: string) => answerOf(rest.POST('/api/notifications/read', { body: { up_to: upTo } })),
     onSuccess: refresh,
   })
-  const told = useStore(live.notifications.unread)
+  const liveUnread = useStore(live.notifications.unread)
   return {
     list,
     notifications: list.data?.pages.flatMap((page) => page.notifications),
-    unread: told ?? list.data?.pages[0]?.unread_count ?? 0,
+    unread: liveUnread ?? list.data?.pages[0]?.unread_count ?? 0,
     markRead,
     markAllRead,
   }

@@ -11,18 +11,18 @@ import { OperatorProfileForm } from '../profiles/operator-profile-form.tsx'
 import { useProfileChange } from '../settings/use-profile-change.ts'
 import { Loading, Problem, QueryView } from '../ui/states.tsx'
 
-const offers = [
+const roleChoices = [
   {
     role: 'operator',
     title: 'Operator',
     text: 'I drive robots of others and am paid for it.',
-    act: 'I want to drive',
+    actionLabel: 'I want to drive',
   },
   {
     role: 'client',
     title: 'Owner',
     text: 'I have robots and look for people who drive them.',
-    act: 'I have robots',
+    actionLabel: 'I have robots',
   },
 ] as const
 
@@ -89,13 +89,13 @@ function ChooseRole() {
     <Step title={`Welcome, ${me.display_name}`}>
       <Text>What brings you here?</Text>
       <SimpleGrid cols={{ base: 1, xs: 2 }}>
-        {offers.map(({ role, title, text, act }) => (
+        {roleChoices.map(({ role, title, text, actionLabel }) => (
           <Card key={role} withBorder>
             <Stack>
               <Title order={2}>{title}</Title>
               <Text>{text}</Text>
               <Button loading={change.isPending} onClick={() => change.mutate({ role })}>
-                {act}
+                {actionLabel}
               </Button>
             </Stack>
           </Card>

@@ -5,7 +5,7 @@ import { type FormEvent, useState } from 'react'
 import { keys } from '../api/keys.ts'
 import { usePlatform } from '../app/platform.ts'
 import { Problem } from '../ui/states.tsx'
-import { useOnceMutation } from './once.ts'
+import { useIdempotentMutation } from './idempotent-mutation.ts'
 import { type Certification, useModelName, useModels } from './queries.ts'
 
 /** Asks for a type: one of the supported models', or another that an owner has named. */
@@ -18,7 +18,9 @@ export function CertificationForm({ certifications }: { certifications: readonly
   })
   const models = useModels()
   const modelName = useModelName(type.trim())
-  const live = certifications.find((one) => one.robot_type === type.trim() && one.status !== 'REJECTED')
+  const live = certifications.find(
+    (certification) => certification.robot_type === type.trim() && certification.status !== 'REJECTED',
+  )
   const submit = (event: FormEvent) => {
     event.preventDefault()
     if (!live) request.mutate({ robot_type: type.trim(), ...(note.trim() && { note: note.trim() }) })
@@ -71,7 +73,7 @@ const alreadyLive = ({ robot_type, status }: Certification) =>
 function useRequest(onDone: () => void) {
   const { rest } = usePlatform()
   const queries = useQueryClient()
-  return useOnceMutation({
+  return useIdempotentMutation({
     send: (body: { robot_type: string; note?: string }, key) =>
       answerOf(
         rest.POST('/api/operator/certifications', { body, params: { header: { 'Idempotency-Key': key } } }),

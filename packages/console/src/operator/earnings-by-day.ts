@@ -21,7 +21,7 @@ export async function earningsByDay(rest: RestClient, now = new Date()): Promise
     const day = new Date(now.getFullYear(), now.getMonth(), now.getDate() - (DAYS - 1 - index))
     return { day, cents: 0, sessions: 0 }
   })
-  const byDay = new Map(days.map((one) => [one.day.getTime(), one]))
+  const byDay = new Map(days.map((entry) => [entry.day.getTime(), entry]))
   for await (const session of completedSince(rest, (days[0]?.day.getTime() ?? 0) - PLANNED_AHEAD_MS)) {
     // Somebody who is an owner too has sessions that others drove.
     if (!('operator_earnings_cents' in session) || session.ended_at === null) continue

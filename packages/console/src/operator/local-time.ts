@@ -3,7 +3,7 @@ const DAY_MS = 86_400_000
 const two = (value: number) => String(value).padStart(2, '0')
 
 /** An instant as a field of date and time shows it in the viewer's zone: `2026-11-25T10:30`. */
-export function wallOf(at: Date): string {
+export function toWallTime(at: Date): string {
   const date = `${at.getFullYear()}-${two(at.getMonth() + 1)}-${two(at.getDate())}`
   return `${date}T${two(at.getHours())}:${two(at.getMinutes())}`
 }
@@ -20,7 +20,7 @@ export function instantsOf(wall: string): Date[] {
   const offsets = [-DAY_MS, DAY_MS].map((ms) => new Date(utcMs + ms).getTimezoneOffset())
   return [...new Set(offsets)]
     .map((offset) => new Date(utcMs + offset * 60_000))
-    .filter((at) => wallOf(at) === wall.slice(0, 16))
+    .filter((at) => toWallTime(at) === wall.slice(0, 16))
     .sort((a, b) => a.getTime() - b.getTime())
 }
 

@@ -9,7 +9,7 @@ import { PayoutAccount } from './payout-account.tsx'
 import { PayoutForm } from './payout-form.tsx'
 import { PayoutList } from './payout-list.tsx'
 
-const LOOK_AGAIN_MS = 15_000
+const REFETCH_INTERVAL_MS = 15_000
 const MAX_RETRIES = 3
 
 /** A platform without payments says so at once, not for a moment: it names no time to come back. */
@@ -23,7 +23,7 @@ export function Payments() {
     queryKey: keys.payouts,
     queryFn: () => answerOf(rest.GET('/api/payments/payout')),
     retry: (count, error) => count < MAX_RETRIES && !isNotSetUp(error),
-    refetchInterval: ({ state }) => (state.data && state.data.pendingCents > 0 ? LOOK_AGAIN_MS : false),
+    refetchInterval: ({ state }) => (state.data && state.data.pendingCents > 0 ? REFETCH_INTERVAL_MS : false),
   })
   if (isNotSetUp(query.error)) return <NotSetUp />
   return (

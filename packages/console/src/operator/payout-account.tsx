@@ -6,7 +6,7 @@ import { usePlatform } from '../app/platform.ts'
 import { LinkAnchor } from '../ui/links.tsx'
 import { Section } from '../ui/section.tsx'
 import { Problem, QueryView } from '../ui/states.tsx'
-import { requirementWords } from './payout-words.ts'
+import { requirementLabel } from './payout-labels.ts'
 
 type Account = Schemas['PayoutAccount']
 
@@ -19,13 +19,13 @@ export function PayoutAccount() {
   })
   return (
     <Section title="Payout account">
-      <QueryView query={query}>{(account) => <Standing account={account} />}</QueryView>
+      <QueryView query={query}>{(account) => <AccountStatus account={account} />}</QueryView>
     </Section>
   )
 }
 
-function Standing({ account }: { account: Account }) {
-  const missing = [...new Set(account.requirements.map(requirementWords))]
+function AccountStatus({ account }: { account: Account }) {
+  const missing = [...new Set(account.requirements.map(requirementLabel))]
   return (
     <>
       <Text>{sentenceOf(account)}</Text>
@@ -33,8 +33,8 @@ function Standing({ account }: { account: Account }) {
         <div>
           <Text>The payment provider still wants to know:</Text>
           <List>
-            {missing.map((words) => (
-              <List.Item key={words}>{words}</List.Item>
+            {missing.map((requirement) => (
+              <List.Item key={requirement}>{requirement}</List.Item>
             ))}
           </List>
         </div>

@@ -9,7 +9,7 @@ import { money } from '../ui/format.ts'
 import { Section } from '../ui/section.tsx'
 import { Problem } from '../ui/states.tsx'
 import { Time } from '../ui/time.tsx'
-import { useOnceMutation } from './once.ts'
+import { useIdempotentMutation } from './idempotent-mutation.ts'
 
 type Overview = Schemas['PayoutOverview']
 
@@ -102,7 +102,7 @@ export function PayoutForm({ overview }: { overview: Overview }) {
 function useAsk(onDone: () => void) {
   const { rest } = usePlatform()
   const queries = useQueryClient()
-  return useOnceMutation({
+  return useIdempotentMutation({
     send: (body: { amountCents: number }, key) =>
       answerOf(rest.POST('/api/payments/payout', { body, params: { header: { 'Idempotency-Key': key } } })),
     onSuccess: () => {

@@ -3,7 +3,7 @@ import { type FormEvent, useState } from 'react'
 import { dateTime, relative, viewerZone } from '../ui/format.ts'
 import { LinkButton } from '../ui/links.tsx'
 import { Problem } from '../ui/states.tsx'
-import { instantsOf, offsetAt, wallOf } from './local-time.ts'
+import { instantsOf, offsetAt, toWallTime } from './local-time.ts'
 import type { AvailableRobot } from './queries.ts'
 import { usePlan } from './use-start.ts'
 
@@ -14,7 +14,7 @@ const MAX_MINUTES = 1_440
 
 /** Plans a session for a time by the viewer's clocks. */
 export default function PlanSession({ robot, onClose }: { robot: AvailableRobot; onClose: () => void }) {
-  const [wall, setWall] = useState(() => wallOf(nextFullHour()))
+  const [wall, setWall] = useState(() => toWallTime(nextFullHour()))
   const [later, setLater] = useState(false)
   const [minutes, setMinutes] = useState<number | string>(60)
   const plan = usePlan()
@@ -40,13 +40,15 @@ export default function PlanSession({ robot, onClose }: { robot: AvailableRobot;
               description={`In your zone, ${viewerZone()}; up to 90 days ahead`}
               required
               data-autofocus
-              min={wallOf(new Date())}
-              max={wallOf(new Date(Date.now() + MAX_AHEAD_MS))}
+              min={toWallTime(new Date())}
+              max={toWallTime(new Date(Date.now() + MAX_AHEAD_MS))}
               value={wall}
               error={problem}
               onChange={(event) => setWall(event.currentTarget.value)}
             />
-            {instants.length > 1 && <WhichOfTwo instants={instants} later={later} onChange={setLater} />}
+            {instants.length > 1 && (
+              <AmbiguousTimeChoice instants={instants} later={later} onChange={setLater} />
+            )}
             <NumberInput
               label="Minutes"
               description="How long you plan to drive; nobody else can book the robot in this time"
@@ -94,7 +96,7 @@ const Planned = ({ at, sessionId, onClose }: { at: Date; sessionId: string; onCl
 )
 
 /** Clocks are put back over this time, so that they show it twice. */
-const WhichOfTwo = (props: {
+const AmbiguousTimeChoice = (props: {
   instants: readonly Date[]
   later: boolean
   onChange: (later: boolean) => void

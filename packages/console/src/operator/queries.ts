@@ -61,6 +61,6 @@ export function useModels() {
 
 /** What a type is called by its maker; undefined for a type of somebody's own. */
 export function useModelName(robotType: string): string | undefined {
-  const model = useModels().data?.models.find((one) => one.robot_type === robotType)
+  const model = useModels().data?.models.find((candidate) => candidate.robot_type === robotType)
   return model && `${model.name} by ${model.manufacturer}`
 }

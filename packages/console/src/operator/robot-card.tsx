@@ -24,7 +24,7 @@ interface Props {
 export function RobotCard({ robot, now, busy, starting, onStart, onPlan }: Props) {
   const model = useModelName(robot.robot_type)
   const status = now?.status ?? robot.status
-  const heard = newer(now?.last_heartbeat, robot.last_heartbeat)
+  const lastHeartbeat = newer(now?.last_heartbeat, robot.last_heartbeat)
   const { label, color } = shownAs[status]
   const free = status === 'AVAILABLE' && !busy
   return (
@@ -41,7 +41,7 @@ export function RobotCard({ robot, now, busy, starting, onStart, onPlan }: Props
           </Group>
           <Text>{model ? `${model} (${robot.robot_type})` : robot.robot_type}</Text>
           <Text size="sm" c="dimmed">
-            Last heartbeat: {heard ? <Time at={heard} /> : 'none yet'}
+            Last heartbeat: {lastHeartbeat ? <Time at={lastHeartbeat} /> : 'none yet'}
           </Text>
           {robot.tags.length > 0 && (
             <Text size="sm" c="dimmed">

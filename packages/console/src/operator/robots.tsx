@@ -29,7 +29,7 @@ export function AvailableRobots() {
     <Stack>
       {start.error && <Text fw={600}>{wanted?.name} was not started</Text>}
       <Problem error={start.error} />
-      <QueryView query={query} isEmpty={({ robots }) => robots.length === 0} empty={<WhyNone />}>
+      <QueryView query={query} isEmpty={({ robots }) => robots.length === 0} empty={<NoRobotsNotice />}>
         {({ robots }) => (
           <RobotList
             robots={robots}
@@ -58,7 +58,7 @@ function RobotList({ robots, statuses, startingId, onStart, onPlan }: ListProps)
   const busy = useAvailability().data?.open_session_id != null
   // The last of a type may leave while it is chosen.
   const types = [...new Set([...robots.map((robot) => robot.robot_type), type])]
-    .filter((one) => one !== ALL)
+    .filter((candidate) => candidate !== ALL)
     .sort()
   const shown = robots.filter((robot) => type === ALL || robot.robot_type === type)
   return (
@@ -92,7 +92,7 @@ function RobotList({ robots, statuses, startingId, onStart, onPlan }: ListProps)
 }
 
 /** An empty list says what would fill it. */
-function WhyNone() {
+function NoRobotsNotice() {
   const { data } = useCertifications()
   const certifications = data?.certifications
   if (certifications?.some(({ status }) => status === 'APPROVED')) {

@@ -3,7 +3,7 @@ import { useNavigate } from '@tanstack/react-router'
 import { answerOf } from '@wheelhouse/sdk'
 import { keys } from '../api/keys.ts'
 import { usePlatform } from '../app/platform.ts'
-import { useOnceMutation } from './once.ts'
+import { useIdempotentMutation } from './idempotent-mutation.ts'
 
 export interface Plan {
   readonly robotId: string
@@ -16,7 +16,7 @@ export interface Plan {
 function useSession(onSuccess: (session: { sessionId: string }) => unknown) {
   const { rest } = usePlatform()
   const queries = useQueryClient()
-  return useOnceMutation({
+  return useIdempotentMutation({
     send: (body: Plan, key) =>
       answerOf(rest.POST('/api/sessions', { body, params: { header: { 'Idempotency-Key': key } } })),
     onSuccess: async (session) => {

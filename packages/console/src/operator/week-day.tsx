@@ -1,6 +1,14 @@
 import { Button, Card, Group, Menu, Stack, Text, TextInput, Title } from '@mantine/core'
 import type { KeyboardEvent } from 'react'
-import { copied, type DraftSlot, newSlot, type SlotProblem, stepped, tidied, weekdays } from './week.ts'
+import {
+  copyDay,
+  type DraftSlot,
+  newSlot,
+  normalizeTime,
+  type SlotProblem,
+  stepTime,
+  weekdays,
+} from './week.ts'
 
 interface Props {
   readonly day: (typeof weekdays)[number]
@@ -21,7 +29,7 @@ export function DayEditor({ day: { weekday, name }, slots, problems, onChange }:
           <Title order={2}>{name}</Title>
           <Group gap="xs">
             {own.length > 0 && (
-              <CopyMenu from={weekday} name={name} onCopy={(to) => onChange(copied(slots, weekday, to))} />
+              <CopyMenu from={weekday} name={name} onCopy={(to) => onChange(copyDay(slots, weekday, to))} />
             )}
             <Button
               variant="default"
@@ -94,7 +102,7 @@ function TimeField(props: {
   const onKey = (event: KeyboardEvent) => {
     if (event.key !== 'ArrowUp' && event.key !== 'ArrowDown') return
     event.preventDefault()
-    onChange(stepped(value, event.key === 'ArrowUp' ? 1 : -1))
+    onChange(stepTime(value, event.key === 'ArrowUp' ? 1 : -1))
   }
   return (
     <TextInput
@@ -106,7 +114,7 @@ function TimeField(props: {
       autoComplete="off"
       onChange={(event) => onChange(event.currentTarget.value)}
       onKeyDown={onKey}
-      onBlur={() => onChange(tidied(value))}
+      onBlur={() => onChange(normalizeTime(value))}
     />
   )
 }

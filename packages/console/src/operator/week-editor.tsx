@@ -5,11 +5,11 @@ import { type FormEvent, useState } from 'react'
 import { usePlatform } from '../app/platform.ts'
 import { Saved } from '../ui/saved.tsx'
 import { Problem } from '../ui/states.tsx'
-import { KeepUnsaved } from './keep-unsaved.tsx'
 import { availabilityKey, scheduleKey } from './queries.ts'
+import { UnsavedChangesGuard } from './unsaved-changes-guard.tsx'
 import { type DraftWeek, draftOf, MAX_SLOTS, problemsOf, sameWeek, scheduleOf, weekdays } from './week.ts'
+import { WeekChart } from './week-chart.tsx'
 import { DayEditor } from './week-day.tsx'
-import { WeekPicture } from './week-picture.tsx'
 
 type Schedule = Schemas['Schedule']
 
@@ -38,7 +38,7 @@ export function WeekEditor({ saved }: { saved: Schedule }) {
     <form onSubmit={submit} noValidate>
       <Stack>
         <ZoneField zone={draft.timezone} onChange={(timezone) => change({ timezone })} />
-        <WeekPicture slots={draft.slots} />
+        <WeekChart slots={draft.slots} />
         {weekdays.map((day) => (
           <DayEditor
             key={day.weekday}
@@ -66,7 +66,7 @@ export function WeekEditor({ saved }: { saved: Schedule }) {
           {changed ? <Text size="sm">Not saved yet</Text> : <Saved when={save.isSuccess} />}
         </Group>
       </Stack>
-      <KeepUnsaved when={changed && !save.isPending} />
+      <UnsavedChangesGuard when={changed && !save.isPending} />
     </form>
   )
 }

@@ -39,7 +39,11 @@ export const draftOf = ({ timezone, slots }: Schedule): DraftWeek => ({
 /** What the platform is told. Only for a week without problems. */
 export const scheduleOf = ({ timezone, slots }: DraftWeek): Schemas['Schedule'] => ({
   timezone,
-  slots: slots.map(({ weekday, start, end }) => ({ weekday, start: tidied(start), end: tidied(end) })),
+  slots: slots.map(({ weekday, start, end }) => ({
+    weekday,
+    start: normalizeTime(start),
+    end: normalizeTime(end),
+  })),
 })
 
 /** Minutes since midnight of a time such as `9`, `930` or `09:30`; undefined for what is none. */
@@ -55,13 +59,13 @@ export const timeOf = (minutes: number): string =>
   `${String(Math.floor(minutes / 60)).padStart(2, '0')}:${String(minutes % 60).padStart(2, '0')}`
 
 /** A time as the platform writes it; anything else stays as it was typed. */
-export function tidied(text: string): string {
+export function normalizeTime(text: string): string {
   const minutes = minutesOf(text)
   return minutes === undefined ? text : timeOf(minutes)
 }
 
 /** The time one step earlier or later, at a whole quarter of an hour. */
-export function stepped(text: string, direction: 1 | -1): string {
+export function stepTime(text: string, direction: 1 | -1): string {
   const minutes = minutesOf(text)
   if (minutes === undefined) return text
   const next = (direction > 0 ? Math.floor : Math.ceil)(minutes / STEP_MINUTES) + direction
@@ -76,7 +80,7 @@ export interface SlotProblem {
 /** What is wrong with which slot, by its id. */
 export function problemsOf(slots: readonly DraftSlot[]): ReadonlyMap<string, SlotProblem> {
   const problems = new Map<string, SlotProblem>()
-  const sound: { id: string; weekday: number; from: number; to: number }[] = []
+  const validSlots: { id: string; weekday: number; from: number; to: number }[] = []
   for (const { id, weekday, start, end } of slots) {
     const [from, to] = [minutesOf(start), minutesOf(end)]
     if (from === undefined || from === DAY_MINUTES) {
@@ -87,11 +91,13 @@ export function problemsOf(slots: readonly DraftSlot[]): ReadonlyMap<string, Slo
       problems.set(id, {
         end: 'Must be after the beginning; hours over midnight are two, up to 24:00 and from 00:00',
       })
-    } else sound.push({ id, weekday, from, to })
+    } else validSlots.push({ id, weekday, from, to })
   }
-  sound.sort((a, b) => a.weekday - b.weekday || a.from - b.from)
-  for (const [index, slot] of sound.entries()) {
-    const before = sound.slice(0, index).find((one) => one.weekday === slot.weekday && one.to > slot.from)
+  validSlots.sort((a, b) => a.weekday - b.weekday || a.from - b.from)
+  for (const [index, slot] of validSlots.entries()) {
+    const before = validSlots
+      .slice(0, index)
+      .find((other) => other.weekday === slot.weekday && other.to > slot.from)
     if (before) problems.set(slot.id, { start: `Overlaps with ${timeOf(before.from)}–${timeOf(before.to)}` })
   }
   return problems
@@ -107,7 +113,7 @@ export function newSlot(slots: readonly DraftSlot[], weekday: number): DraftSlot
 }
 
 /** The hours of one day, in the place of those of others. */
-export function copied(
+export function copyDay(
   slots: readonly DraftSlot[],
   from: number,
   to: readonly number[],
@@ -123,6 +129,9 @@ export function copied(
 /** Whether two weeks say the same, whatever the order of their slots. */
 export function sameWeek(a: Schedule, b: Schedule): boolean {
   const text = ({ timezone, slots }: Schedule) =>
-    JSON.stringify([timezone, slots.map((s) => `${s.weekday} ${tidied(s.start)} ${tidied(s.end)}`).sort()])
+    JSON.stringify([
+      timezone,
+      slots.map((s) => `${s.weekday} ${normalizeTime(s.start)} ${normalizeTime(s.end)}`).sort(),
+    ])
   return text(a) === text(b)
 }

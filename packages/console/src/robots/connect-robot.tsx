@@ -71,8 +71,8 @@ export function ConnectRobot({ robot, token }: { robot: Robot; token: string }) 
 
 /** Waits for the robot before the owner's eyes. */
 function Arrival({ robot }: { robot: Robot }) {
-  const asOfNow = useLiveRobots()
-  const { status, last_heartbeat } = asOfNow(useRobot(robot.id).data ?? robot)
+  const withLiveStatus = useLiveRobots()
+  const { status, last_heartbeat } = withLiveStatus(useRobot(robot.id).data ?? robot)
   const online = status !== 'OFFLINE'
   return (
     <Group component="section" aria-label="Connection of the robot" mih={40}>

@@ -16,7 +16,12 @@ interface Values extends RobotValues {
   readonly hardware_id: string
 }
 const nothing: Values = {
-  ...{ name: '', robot_type: '', hardware_id: '', stream_url: '', tags: [], notes: '' },
+  name: '',
+  robot_type: '',
+  hardware_id: '',
+  stream_url: '',
+  tags: [],
+  notes: '',
   // Opening a robot to everybody is for its owner to choose.
   require_certification: true,
 }

@@ -3,7 +3,7 @@ import { useQuery } from '@tanstack/react-query'
 import { answerOf, type RestClient } from '@wheelhouse/sdk'
 import { keys } from '../api/keys.ts'
 import { usePlatform } from '../app/platform.ts'
-import { useAct } from '../session/session-side.ts'
+import { useSessionAction } from '../session/session-roles.ts'
 import { StatusBadge } from '../session/status-badge.tsx'
 import { ConfirmButton } from '../ui/confirm-button.tsx'
 import { LinkAnchor } from '../ui/links.tsx'
@@ -37,14 +37,14 @@ export function OpenSession({ robot }: { robot: Robot }) {
 }
 
 function Release({ robot, sessionId }: { robot: Robot; sessionId: string }) {
-  const act = useAct(sessionId)
+  const sessionAction = useSessionAction(sessionId)
   return (
     <ConfirmButton
       variant="default"
       question={`Release ${robot.name}?`}
       consequence="This ends the session: the robot stops and is free for others. What the session costs is fixed. This cannot be undone."
-      act="End the session"
-      onConfirm={() => act.mutateAsync('end')}
+      confirmLabel="End the session"
+      onConfirm={() => sessionAction.mutateAsync('end')}
     >
       Release the robot
     </ConfirmButton>

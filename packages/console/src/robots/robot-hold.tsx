@@ -35,7 +35,7 @@ export function RobotHold({ robot }: { robot: RobotDetail }) {
           variant="default"
           question={`Release ${robot.name}?`}
           consequence="Operators can start sessions on the robot again. Make sure that it may move."
-          act="Release"
+          confirmLabel="Release"
           onConfirm={() => release.mutateAsync()}
         >
           Release the hold

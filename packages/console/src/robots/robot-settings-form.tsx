@@ -26,8 +26,12 @@ const fields = [
 /** What an owner may change about a robot. What is looked up meanwhile leaves alone what was typed. */
 export function RobotSettingsForm({ robot }: { robot: RobotDetail }) {
   const [values, setValues] = useState<Values>({
-    ...{ name: robot.name, stream_url: robot.stream_url, tags: robot.tags, notes: robot.notes ?? '' },
-    ...{ require_certification: robot.require_certification, latency_limit_ms: robot.latency_limit_ms },
+    name: robot.name,
+    stream_url: robot.stream_url,
+    tags: robot.tags,
+    notes: robot.notes ?? '',
+    require_certification: robot.require_certification,
+    latency_limit_ms: robot.latency_limit_ms,
     stop_clear: robot.stop_clear,
     low_battery_threshold: Math.round(robot.low_battery_threshold * 100),
     log_event_level: robot.log_event_level,

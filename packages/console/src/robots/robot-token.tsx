@@ -36,7 +36,7 @@ export function RobotToken({ robot }: { robot: Robot }) {
         variant="default"
         question={`Replace the token of ${robot.name}?`}
         consequence="The robot is disconnected at once, and its old token is worth nothing from now on. A session that is open waits for the robot to come back."
-        act="Replace"
+        confirmLabel="Replace"
         onConfirm={() => rotate.mutateAsync()}
       >
         Replace the token

@@ -1,10 +1,10 @@
 import { Anchor } from '@mantine/core'
 import { useParams } from '@tanstack/react-router'
-import { Fact, Facts } from '../ui/facts.tsx'
-import { Found } from '../ui/found.tsx'
+import { DescriptionItem, DescriptionList } from '../ui/description-list.tsx'
 import { LinkButton } from '../ui/links.tsx'
 import { Page } from '../ui/page.tsx'
 import { percent } from '../ui/percent.ts'
+import { ResourcePage } from '../ui/resource-page.tsx'
 import { Section } from '../ui/section.tsx'
 import { Time } from '../ui/time.tsx'
 import { webAddress } from '../ui/web-address.ts'
@@ -22,16 +22,20 @@ import { type RobotDetail, useLiveRobots, useRobot } from './use-robots.ts'
 export function RobotPage() {
   const { robotId } = useParams({ from: '/shell/robots/$robotId' })
   const query = useRobot(robotId)
-  const asOfNow = useLiveRobots()
+  const withLiveStatus = useLiveRobots()
   return (
-    <Found query={query} kind="Robot" back={<LinkButton to="/robots">All robots</LinkButton>}>
+    <ResourcePage query={query} kind="Robot" back={<LinkButton to="/robots">All robots</LinkButton>}>
       {(robot) => (
         // Another robot is another page: nothing that was typed or shown goes over.
-        <Page key={robot.id} title={robot.name} actions={<RobotStatusBadge status={asOfNow(robot).status} />}>
+        <Page
+          key={robot.id}
+          title={robot.name}
+          actions={<RobotStatusBadge status={withLiveStatus(robot).status} />}
+        >
           <StalenessNote asOfMs={query.dataUpdatedAt} />
           <RobotHold robot={robot} />
-          <Details robot={asOfNow(robot)} />
-          {asOfNow(robot).status === 'IN_SESSION' && <OpenSession robot={robot} />}
+          <Details robot={withLiveStatus(robot)} />
+          {withLiveStatus(robot).status === 'IN_SESSION' && <OpenSession robot={robot} />}
           <Section title="Logs">
             <RobotLogs robotId={robot.id} />
           </Section>
@@ -49,30 +53,32 @@ export function RobotPage() {
           </Section>
         </Page>
       )}
-    </Found>
+    </ResourcePage>
   )
 }
 
 const Details = ({ robot }: { robot: RobotDetail }) => (
-  <Facts cols={{ base: 1, xs: 2, md: 3 }}>
-    <Fact label="Last heartbeat">
+  <DescriptionList cols={{ base: 1, xs: 2, md: 3 }}>
+    <DescriptionItem label="Last heartbeat">
       <HeartbeatAge at={robot.last_heartbeat} />
-    </Fact>
-    <Fact label="Battery">
+    </DescriptionItem>
+    <DescriptionItem label="Battery">
       <Battery robot={robot} />
-    </Fact>
-    <Fact label="Last online">{robot.last_online ? <Time at={robot.last_online} /> : 'never'}</Fact>
-    <Fact label="Hours in sessions">{robot.total_hours.toFixed(1)}</Fact>
-    <Fact label="Type">{robot.robot_type}</Fact>
-    <Fact label="Hardware id">{robot.hardware_id}</Fact>
-    <Fact label="Registered">
+    </DescriptionItem>
+    <DescriptionItem label="Last online">
+      {robot.last_online ? <Time at={robot.last_online} /> : 'never'}
+    </DescriptionItem>
+    <DescriptionItem label="Hours in sessions">{robot.total_hours.toFixed(1)}</DescriptionItem>
+    <DescriptionItem label="Type">{robot.robot_type}</DescriptionItem>
+    <DescriptionItem label="Hardware id">{robot.hardware_id}</DescriptionItem>
+    <DescriptionItem label="Registered">
       <Time at={robot.created_at} exact />
-    </Fact>
-    <Fact label="Control URL">{robot.control_url}</Fact>
-    <Fact label="Video">
+    </DescriptionItem>
+    <DescriptionItem label="Control URL">{robot.control_url}</DescriptionItem>
+    <DescriptionItem label="Video">
       <Video url={robot.stream_url} />
-    </Fact>
-  </Facts>
+    </DescriptionItem>
+  </DescriptionList>
 )
 
 function Battery({ robot: { battery, battery_at: at } }: { robot: RobotDetail }) {

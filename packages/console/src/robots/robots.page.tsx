@@ -77,7 +77,7 @@ function Pages(props: {
 }
 
 function RobotTable({ robots }: { robots: readonly Robot[] }) {
-  const asOfNow = useLiveRobots()
+  const withLiveStatus = useLiveRobots()
   return (
     <DataTable
       label="Robots"
@@ -85,7 +85,7 @@ function RobotTable({ robots }: { robots: readonly Robot[] }) {
       columns={['Name', 'Status', 'Last heartbeat', 'Hours in sessions', 'Tags']}
     >
       {robots.map((robot) => (
-        <Row key={robot.id} robot={asOfNow(robot)} />
+        <Row key={robot.id} robot={withLiveStatus(robot)} />
       ))}
     </DataTable>
   )

@@ -7,7 +7,7 @@ export type LogLevel = Schemas['RobotLogLine']['level']
 
 const PAGE = 50
 /** Nothing pushes log lines to this page. */
-const LOOK_MS = 3_000
+const POLL_INTERVAL_MS = 3_000
 
 /** The log of one of the signed-in user's robots, newest first, page by page. */
 export function useRobotLogs(id: string, level: LogLevel) {
@@ -22,6 +22,6 @@ export function useRobotLogs(id: string, level: LogLevel) {
     initialPageParam: undefined as number | undefined,
     getNextPageParam: (page) => (page.length < PAGE ? undefined : page.at(-1)?.seq),
     select: ({ pages }) => pages.flat(),
-    refetchInterval: LOOK_MS,
+    refetchInterval: POLL_INTERVAL_MS,
   })
 }

@@ -17,7 +17,8 @@ export const robotKey = (id: string) => [...keys.robots, 'own', id]
 export function useRobots({ search, status, type, page = 1 }: RobotSearch) {
   const { rest } = usePlatform()
   const query = {
-    ...{ limit: PAGE, offset: (page - 1) * PAGE },
+    limit: PAGE,
+    offset: (page - 1) * PAGE,
     ...(search && { search }),
     ...(status && { status }),
     ...(type && { robot_type: type }),
@@ -25,9 +26,9 @@ export function useRobots({ search, status, type, page = 1 }: RobotSearch) {
   return useQuery({
     queryKey: [...keys.robots, 'own', 'list', query],
     queryFn: async ({ signal }) => {
-      const asked = rest.GET('/api/client/robots', { params: { query }, signal })
-      const robots = await answerOf(asked)
-      const { response } = await asked
+      const request = rest.GET('/api/client/robots', { params: { query }, signal })
+      const robots = await answerOf(request)
+      const { response } = await request
       return { robots, total: Number(response.headers.get('X-Total-Count') ?? robots.length) }
     },
     placeholderData: keepPreviousData,
@@ -45,16 +46,16 @@ export function useRobot(id: string) {
   })
 }
 
-type Known = Pick<Robot, 'id' | 'status' | 'last_heartbeat'>
+type RobotWithStatus = Pick<Robot, 'id' | 'status' | 'last_heartbeat'>
 
 /** A robot as it is now: what was told live, as long as the connection is there, over what was asked for. */
-export function useLiveRobots(): <R extends Known>(robot: R) => R {
+export function useLiveRobots(): <R extends RobotWithStatus>(robot: R) => R {
   const live = useConnection() === 'live'
   const statuses = useRobotStatuses()
   return (robot) => {
-    const told = live ? statuses?.get(robot.id) : undefined
-    if (!told) return robot
-    const beats = [robot.last_heartbeat, told.last_heartbeat].filter((at) => at !== null).sort()
-    return { ...robot, status: told.status, last_heartbeat: beats.at(-1) ?? null }
+    const liveStatus = live ? statuses?.get(robot.id) : undefined
+    if (!liveStatus) return robot
+    const beats = [robot.last_heartbeat, liveStatus.last_heartbeat].filter((at) => at !== null).sort()
+    return { ...robot, status: liveStatus.status, last_heartbeat: beats.at(-1) ?? null }
   }
 }

@@ -53,7 +53,7 @@ function Scroller({ length, children }: { length: number; children: ReactNode })
   useEffect(() => {
     if (atEnd.current) viewport.current?.scrollTo({ top: viewport.current.scrollHeight })
   }, [length])
-  const look = () => {
+  const onScroll = () => {
     const { scrollTop = 0, scrollHeight = 0, clientHeight = 0 } = viewport.current ?? {}
     atEnd.current = scrollHeight - scrollTop - clientHeight < 40
   }
@@ -61,7 +61,7 @@ function Scroller({ length, children }: { length: number; children: ReactNode })
     <ScrollArea
       h={280}
       viewportRef={viewport}
-      onScrollPositionChange={look}
+      onScrollPositionChange={onScroll}
       viewportProps={{ tabIndex: 0, role: 'region', 'aria-label': 'Messages' }}
     >
       {children}

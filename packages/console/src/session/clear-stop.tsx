@@ -8,7 +8,7 @@ import { Problem } from '../ui/states.tsx'
 import { Time } from '../ui/time.tsx'
 import { actorName } from './event-texts.ts'
 import type { SessionDetail } from './session-query.ts'
-import { useAct } from './session-side.ts'
+import { useSessionAction } from './session-roles.ts'
 
 /** What a stop that is in force says of itself. */
 export function useStopText({
@@ -19,8 +19,13 @@ export function useStopText({
 }: SessionDetail): string {
   const me = useMe()
   if (!stop) return ''
-  const cast = { meId: me.id, operatorId: operator_id, operatorName: operator_name, clientId: client_id }
-  return `${actorName(stop.by, cast)} pressed stop, ${dateTime(stop.at)}: ${reasonText(stop.reason)}.`
+  const participants = {
+    meId: me.id,
+    operatorId: operator_id,
+    operatorName: operator_name,
+    clientId: client_id,
+  }
+  return `${actorName(stop.by, participants)} pressed stop, ${dateTime(stop.at)}: ${reasonText(stop.reason)}.`
 }
 
 /** Clears the stop, or asks those who may to clear it. */
@@ -33,13 +38,13 @@ export const StopClearing = ({ session }: { session: SessionDetail }) =>
 
 /** The stop is the owner's or an admin's: one button, or the key C, asks them to clear it. */
 function AskToClear({ session }: { session: SessionDetail }) {
-  const act = useAct(session.id)
-  const ask = () => act.mutate('request_clear_stop')
+  const sessionAction = useSessionAction(session.id)
+  const ask = () => sessionAction.mutate('request_clear_stop')
   useHotkeys([['c', ask]])
   const askedAt = session.control.stop?.clear_requested_at
   return (
     <>
-      <Button loading={act.isPending} onClick={ask}>
+      <Button loading={sessionAction.isPending} onClick={ask}>
         Ask to clear (C)
       </Button>
       {askedAt && (
@@ -47,23 +52,23 @@ function AskToClear({ session }: { session: SessionDetail }) {
           You asked for it <Time at={askedAt} />.
         </Text>
       )}
-      <Problem error={act.error} />
+      <Problem error={sessionAction.error} />
     </>
   )
 }
 
 /** Clears the stop, after it was read. The session stays paused. */
 function ClearStop({ session }: { session: SessionDetail }) {
-  const act = useAct(session.id)
-  const told = useStopText(session)
-  const asked = session.control.stop?.clear_requested_at != null
+  const sessionAction = useSessionAction(session.id)
+  const stopText = useStopText(session)
+  const isClearRequested = session.control.stop?.clear_requested_at != null
   return (
     <ConfirmButton
-      variant={asked ? 'filled' : 'default'}
+      variant={isClearRequested ? 'filled' : 'default'}
       question="Clear the stop?"
-      consequence={`${told} Look at the robot before you clear it. The session stays paused until its operator resumes it.`}
-      act="Clear the stop"
-      onConfirm={() => act.mutateAsync('clear_stop')}
+      consequence={`${stopText} Look at the robot before you clear it. The session stays paused until its operator resumes it.`}
+      confirmLabel="Clear the stop"
+      onConfirm={() => sessionAction.mutateAsync('clear_stop')}
     >
       Clear the stop
     </ConfirmButton>

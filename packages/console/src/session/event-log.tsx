@@ -7,12 +7,12 @@ import { useMe } from '../auth/me.ts'
 import type { LiveSession } from '../live/hooks.ts'
 import { Problem } from '../ui/states.tsx'
 import { useTicker } from '../ui/use-ticker.ts'
-import { type Cast, eventText } from './event-texts.ts'
+import { eventText, type SessionParticipants } from './event-texts.ts'
 import { sessionQuery } from './session-query.ts'
 
 /** Rows are dear: a long log is drawn piece by piece, so that no new entry holds up who is driving. */
 const SHOWN_AT_ONCE = 200
-const DAY_LOOK_MS = 60_000
+const DAY_CHECK_MS = 60_000
 
 const clock = new Intl.DateTimeFormat(undefined, { timeStyle: 'medium' })
 const calendar = new Intl.DateTimeFormat(undefined, {
@@ -24,7 +24,7 @@ const calendar = new Intl.DateTimeFormat(undefined, {
 
 /** Everything that happened in a session, newest first, by the log's own numbers. */
 export function EventLog({ live }: { live: LiveSession }) {
-  const cast = useCast(live)
+  const participants = useParticipants(live)
   const [shown, setShown] = useState(SHOWN_AT_ONCE)
   const { events, caughtUp, error } = live
   if (error) return <Problem error={error} />
@@ -32,7 +32,7 @@ export function EventLog({ live }: { live: LiveSession }) {
   return (
     <ScrollArea.Autosize mah={360} viewportProps={{ tabIndex: 0, role: 'group', 'aria-label': 'Entries' }}>
       <Stack gap={4} component="ol" m={0} p={0} style={{ listStyle: 'none' }}>
-        <Entries events={events.slice(-shown).reverse()} cast={cast} />
+        <Entries events={events.slice(-shown).reverse()} participants={participants} />
       </Stack>
       {older > 0 && (
         <Button variant="default" size="xs" onClick={() => setShown((count) => count + SHOWN_AT_ONCE)}>
@@ -46,8 +46,14 @@ export function EventLog({ live }: { live: LiveSession }) {
 }
 
 /** With the day above the entries of each day, unless all are of today. */
-function Entries({ events, cast }: { events: readonly SessionLogEvent[]; cast: Cast }) {
-  useTicker(DAY_LOOK_MS)
+function Entries({
+  events,
+  participants,
+}: {
+  events: readonly SessionLogEvent[]
+  participants: SessionParticipants
+}) {
+  useTicker(DAY_CHECK_MS)
   const days = events.map(({ at }) => calendar.format(new Date(at)))
   const today = calendar.format(new Date())
   const dated = days.some((day) => day !== today)
@@ -58,23 +64,25 @@ function Entries({ events, cast }: { events: readonly SessionLogEvent[]; cast: C
           {days[index]}
         </Text>
       )}
-      <Entry event={event} cast={cast} />
+      <Entry event={event} participants={participants} />
     </Fragment>
   ))
 }
 
-const Entry = memo(({ event, cast }: { event: SessionLogEvent; cast: Cast }) => (
-  <Group component="li" data-seq={event.seq} gap="xs" wrap="nowrap" align="baseline">
-    <Text size="xs" c="dimmed" style={{ whiteSpace: 'nowrap' }}>
-      {event.seq} · <time dateTime={event.at}>{clock.format(new Date(event.at))}</time>
-    </Text>
-    <Text size="sm" style={{ overflowWrap: 'anywhere' }}>
-      {eventText(event, cast)}
-    </Text>
-  </Group>
-))
+const Entry = memo(
+  ({ event, participants }: { event: SessionLogEvent; participants: SessionParticipants }) => (
+    <Group component="li" data-seq={event.seq} gap="xs" wrap="nowrap" align="baseline">
+      <Text size="xs" c="dimmed" style={{ whiteSpace: 'nowrap' }}>
+        {event.seq} · <time dateTime={event.at}>{clock.format(new Date(event.at))}</time>
+      </Text>
+      <Text size="sm" style={{ overflowWrap: 'anywhere' }}>
+        {eventText(event, participants)}
+      </Text>
+    </Group>
+  ),
+)
 
-function useCast(live: LiveSession): Cast {
+function useParticipants(live: LiveSession): SessionParticipants {
   const { rest } = usePlatform()
   const { id: meId } = useMe()
   const { data } = useQuery(sessionQuery(rest, live.room.sessionId))

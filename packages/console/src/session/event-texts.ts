@@ -7,7 +7,7 @@ import {
 import { timeOfDay } from '../ui/format.ts'
 
 /** Who takes part, so that the log can name them. */
-export interface Cast {
+export interface SessionParticipants {
   readonly meId: string
   readonly operatorId?: string | undefined
   readonly operatorName?: string | undefined
@@ -26,7 +26,10 @@ const clock = (value: unknown): string => {
 const minutes = (value: unknown): string => `${value} ${value === 1 ? 'minute' : 'minutes'}`
 
 /** Who did it, for the beginning of a sentence. Without a name it was the platform itself. */
-export function actorName(actorId: unknown, { meId, operatorId, operatorName, clientId }: Cast): string {
+export function actorName(
+  actorId: unknown,
+  { meId, operatorId, operatorName, clientId }: SessionParticipants,
+): string {
   const id = text(actorId)
   if (id === undefined) return 'The platform'
   if (id === meId) return 'You'
@@ -69,8 +72,8 @@ const texts: Record<SessionEventType, (who: string, data: Data) => string> = {
 }
 
 /** An entry of a session's log as a sentence. Kinds that are new here are named as they come. */
-export function eventText(event: SessionLogEvent, cast: Cast): string {
+export function eventText(event: SessionLogEvent, participants: SessionParticipants): string {
   const type = Types.safeParse(event.type).data
-  const who = actorName(event.data.actor_id, cast)
+  const who = actorName(event.data.actor_id, participants)
   return type ? texts[type](who, event.data) : event.type.replaceAll(/[._]/g, ' ')
 }

@@ -8,7 +8,7 @@ import { duration, timeOfDay } from '../ui/format.ts'
 import { Problem } from '../ui/states.tsx'
 import { type Extension, newestExtension } from './extensions.ts'
 import { sessionQuery } from './session-query.ts'
-import { isOpen, useAct, useSides } from './session-side.ts'
+import { isOpen, useSessionAction, useSessionRoles } from './session-roles.ts'
 
 /** More time: the owner asks, the operator accepts or declines, both see what came of it. */
 export function ExtensionPanel({ live }: { live: LiveSession }) {
@@ -31,7 +31,7 @@ function Panel(props: {
   extension: Extension | undefined
 }) {
   const { session, status, extension } = props
-  const sides = useSides(session)
+  const sessionRoles = useSessionRoles(session)
   const waiting = extension?.answer === 'waiting'
   const planned = extension?.plannedMinutes ?? session.planned_minutes
   return (
@@ -43,38 +43,42 @@ function Panel(props: {
         </Text>
       )}
       <Text size="sm" role="status">
-        {extension ? textOf(extension, sides.operator) : 'Nobody has asked for more time.'}
+        {extension ? textOf(extension, sessionRoles.operator) : 'Nobody has asked for more time.'}
       </Text>
-      {isOpen(status) && waiting && sides.operator && <Decision sessionId={session.id} />}
-      {status === 'ACTIVE' && !waiting && sides.client && <Request sessionId={session.id} />}
+      {isOpen(status) && waiting && sessionRoles.operator && <Decision sessionId={session.id} />}
+      {status === 'ACTIVE' && !waiting && sessionRoles.client && <Request sessionId={session.id} />}
     </Stack>
   )
 }
 
 function textOf({ minutes, answer }: Extension, isOperator: boolean): string {
-  const asked = `${minutes} more ${minutes === 1 ? 'minute' : 'minutes'}`
+  const requestedTime = `${minutes} more ${minutes === 1 ? 'minute' : 'minutes'}`
   if (answer === 'waiting') {
     return isOperator
-      ? `The owner asks for ${asked}.`
-      : `Asked for ${asked}: the operator has not answered yet.`
+      ? `The owner asks for ${requestedTime}.`
+      : `Asked for ${requestedTime}: the operator has not answered yet.`
   }
-  if (answer === 'expired') return `The request for ${asked} was not answered before the end.`
-  return answer === 'approved' ? `${asked} were granted.` : `${asked} were declined.`
+  if (answer === 'expired') return `The request for ${requestedTime} was not answered before the end.`
+  return answer === 'approved' ? `${requestedTime} were granted.` : `${requestedTime} were declined.`
 }
 
 function Decision({ sessionId }: { sessionId: string }) {
-  const act = useAct(sessionId)
+  const sessionAction = useSessionAction(sessionId)
   return (
     <>
       <Group gap="xs">
-        <Button loading={act.isPending} onClick={() => act.mutate('approve_extension')}>
+        <Button loading={sessionAction.isPending} onClick={() => sessionAction.mutate('approve_extension')}>
           Accept
         </Button>
-        <Button variant="default" loading={act.isPending} onClick={() => act.mutate('decline_extension')}>
+        <Button
+          variant="default"
+          loading={sessionAction.isPending}
+          onClick={() => sessionAction.mutate('decline_extension')}
+        >
           Decline
         </Button>
       </Group>
-      <Problem error={act.error} />
+      <Problem error={sessionAction.error} />
     </>
   )
 }

@@ -8,52 +8,53 @@ import { ChatPanel } from './chat-panel.tsx'
 import { useStopText } from './clear-stop.tsx'
 import { EventLog } from './event-log.tsx'
 import { ExtensionPanel } from './extension-panel.tsx'
-import { LiveFacts, Standing } from './live-facts.tsx'
+import { LiveStatus, SessionStatusLine } from './live-status.tsx'
+import type { ObserverConnection, ObserverState } from './observer-connection.ts'
 import { Panels } from './panels.tsx'
 import { RobotLogPanel } from './robot-log-panel.tsx'
 import { SessionActions } from './session-actions.tsx'
 import type { SessionDetail } from './session-query.ts'
-import { useSides } from './session-side.ts'
+import { useSessionRoles } from './session-roles.ts'
 import { StopBar } from './stop-bar.tsx'
+import { useObserverConnection, useObserverState } from './use-observer-connection.ts'
 import { useStop } from './use-stop.ts'
-import { useWatching, useWatchState } from './use-watching.ts'
-import type { Watching, WatchState } from './watching.ts'
 
 interface Props {
   readonly session: SessionDetail
-  readonly toldAtMs: number
+  readonly fetchedAtMs: number
   readonly live: LiveSession
 }
 
 /** A session that is going on: seen, stopped, talked about. */
-export function LiveView({ session, toldAtMs, live }: Props) {
-  const { operator, client } = useSides(session)
-  const watching = useWatching(session.id, true)
-  const watched = useWatchState(watching)
-  const stop = useStop(live.room, watching)
-  const told = useStopText(session)
-  const inForce = told || (watched?.drive?.stop?.latched ? 'A stop is in force.' : undefined)
+export function LiveView({ session, fetchedAtMs, live }: Props) {
+  const { operator, client } = useSessionRoles(session)
+  const observerConnection = useObserverConnection(session.id, true)
+  const observerState = useObserverState(observerConnection)
+  const stop = useStop(live.room, observerConnection)
+  const recordedStopText = useStopText(session)
+  const inForce =
+    recordedStopText || (observerState?.drive?.stop?.latched ? 'A stop is in force.' : undefined)
   // The operator sees the robot from the cockpit.
-  const watches = client || !operator
+  const showsCamera = client || !operator
   return (
     <Stack>
-      <Standing {...{ session, live, watched }} />
-      <LinkProblem watching={watching} watched={watched} />
+      <SessionStatusLine {...{ session, live, observerState }} />
+      <LinkProblem observerConnection={observerConnection} observerState={observerState} />
       <Panels
-        seen={
+        main={
           <>
-            {watches && <VideoView url={session.stream_url} title={`Camera of ${session.robot_name}`} />}
-            <LiveFacts {...{ session, toldAtMs, live, watched }} />
+            {showsCamera && <VideoView url={session.stream_url} title={`Camera of ${session.robot_name}`} />}
+            <LiveStatus {...{ session, fetchedAtMs, live, observerState }} />
           </>
         }
-        told={
-          watches && (
+        telemetry={
+          showsCamera && (
             <Paper withBorder p="md">
-              {watching && <TelemetryView subscribe={watching.subscribe} />}
+              {observerConnection && <TelemetryView subscribe={observerConnection.subscribe} />}
             </Paper>
           )
         }
-        talk={
+        chat={
           <>
             <Section gap="xs" title="Control">
               <SessionActions live={live} />
@@ -70,13 +71,13 @@ export function LiveView({ session, toldAtMs, live }: Props) {
             </Section>
           </>
         }
-        more={
+        details={
           <>
             <Section gap="xs" title="More time">
               <ExtensionPanel live={live} />
             </Section>
             <Section gap="xs" title="Robot log">
-              <RobotLogPanel watched={watched} />
+              <RobotLogPanel observerState={observerState} />
             </Section>
             <Section gap="xs" title="Event log">
               <EventLog live={live} />
@@ -90,17 +91,22 @@ export function LiveView({ session, toldAtMs, live }: Props) {
 }
 
 /** Says when what the gateway tells is not of now. */
-function LinkProblem(props: { watching: Watching | undefined; watched: WatchState | undefined }) {
-  const { watching, watched } = props
-  if (watched === undefined || watched.connection === 'online') return null
-  const ended = watched.connection === 'ended'
+function LinkProblem(props: {
+  observerConnection: ObserverConnection | undefined
+  observerState: ObserverState | undefined
+}) {
+  const { observerConnection, observerState } = props
+  if (observerState === undefined || observerState.connection === 'online') return null
+  const ended = observerState.connection === 'ended'
   return (
     <Alert color="orange" variant="outline" title={ended ? 'No live view' : 'Connecting to the robot'}>
       <Text size="sm">
-        {ended ? watched.problem : 'What you see of the robot is not of now until the connection is there.'}
+        {ended
+          ? observerState.problem
+          : 'What you see of the robot is not of now until the connection is there.'}
       </Text>
       {ended && (
-        <Button mt="xs" variant="default" size="xs" onClick={() => watching?.renew()}>
+        <Button mt="xs" variant="default" size="xs" onClick={() => observerConnection?.reconnect()}>
           Connect again
         </Button>
       )}

@@ -3,11 +3,11 @@ import styles from './panels.module.css'
 
 interface Props {
   /** The picture and what belongs right below it. */
-  readonly seen: ReactNode
+  readonly main: ReactNode
   /** What the robot tells. Nothing in it takes the focus, so that it may stand elsewhere than it is read. */
-  readonly told?: ReactNode
-  readonly talk: ReactNode
-  readonly more: ReactNode
+  readonly telemetry?: ReactNode
+  readonly chat: ReactNode
+  readonly details: ReactNode
   /** How much wider the first column is than the second. */
   readonly ratio?: number
 }
@@ -16,15 +16,15 @@ interface Props {
  * The parts of an open session. On a desk in two columns: what is seen and said, what is told and was. On a phone one
  * below the other: `seen`, `told`, `talk`, `more`.
  */
-export const Panels = ({ seen, told, talk, more, ratio = 1 }: Props) => (
+export const Panels = ({ main, telemetry, chat, details, ratio = 1 }: Props) => (
   <div className={styles.panels} style={{ '--first-column': `${ratio}fr` } as CSSProperties}>
     <div className={styles.column}>
-      <div className={`${styles.panel} ${styles.seen}`}>{seen}</div>
-      <div className={`${styles.panel} ${styles.talk}`}>{talk}</div>
+      <div className={`${styles.panel} ${styles.seen}`}>{main}</div>
+      <div className={`${styles.panel} ${styles.talk}`}>{chat}</div>
     </div>
     <div className={styles.column}>
-      {told && <div className={`${styles.panel} ${styles.told}`}>{told}</div>}
-      <div className={`${styles.panel} ${styles.more}`}>{more}</div>
+      {telemetry && <div className={`${styles.panel} ${styles.told}`}>{telemetry}</div>}
+      <div className={`${styles.panel} ${styles.more}`}>{details}</div>
     </div>
   </div>
 )

@@ -1,10 +1,10 @@
 import { Group, ScrollArea, Stack, Text } from '@mantine/core'
 import { LevelBadge, lineTime } from '../robots/log-line.tsx'
-import type { WatchState } from './watching.ts'
+import type { ObserverState } from './observer-connection.ts'
 
 /** What the robot has logged since this page watches, newest first. */
-export function RobotLogPanel({ watched }: { watched: WatchState | undefined }) {
-  const lines = watched?.logs ?? []
+export function RobotLogPanel({ observerState }: { observerState: ObserverState | undefined }) {
+  const lines = observerState?.logs ?? []
   if (lines.length === 0) {
     return (
       <Text size="sm" c="dimmed">

@@ -7,7 +7,7 @@ import { ConfirmButton } from '../ui/confirm-button.tsx'
 import { Problem } from '../ui/states.tsx'
 import { StopClearing } from './clear-stop.tsx'
 import { type SessionDetail, sessionQuery } from './session-query.ts'
-import { isOpen, useAct, useSides } from './session-side.ts'
+import { isOpen, useSessionAction, useSessionRoles } from './session-roles.ts'
 
 /** What the signed-in user may do with an open session: pause, clear the stop, resume, end. */
 export function SessionActions({ live }: { live: LiveSession }) {
@@ -18,13 +18,14 @@ export function SessionActions({ live }: { live: LiveSession }) {
 }
 
 function Actions({ session }: { session: SessionDetail }) {
-  const sides = useSides(session)
-  const act = useAct(session.id)
+  const sessionRoles = useSessionRoles(session)
+  const sessionAction = useSessionAction(session.id)
   const isAdmin = useMe().roles.includes('admin')
-  if (!sides.operator && !sides.client && !isAdmin) return null
-  const isParty = sides.operator || sides.client
+  if (!sessionRoles.operator && !sessionRoles.client && !isAdmin) return null
+  const isParty = sessionRoles.operator || sessionRoles.client
   if (session.status === 'PENDING' && !isParty) return null
-  if (session.status === 'PENDING') return <ScheduledActions session={session} mayStart={sides.operator} />
+  if (session.status === 'PENDING')
+    return <ScheduledActions session={session} mayStart={sessionRoles.operator} />
   if (!isOpen(session.status)) return null
   const { stop, connected } = session.control
   const paused = session.status === 'PAUSED'
@@ -32,16 +33,20 @@ function Actions({ session }: { session: SessionDetail }) {
     <Stack gap="xs">
       <Group gap="xs">
         {!paused && (
-          <Button variant="default" loading={act.isPending} onClick={() => act.mutate('pause')}>
+          <Button
+            variant="default"
+            loading={sessionAction.isPending}
+            onClick={() => sessionAction.mutate('pause')}
+          >
             Pause
           </Button>
         )}
         {stop && <StopClearing session={session} />}
-        {paused && sides.operator && (
+        {paused && sessionRoles.operator && (
           <Button
             disabled={stop !== null || !connected}
-            loading={act.isPending}
-            onClick={() => act.mutate('resume')}
+            loading={sessionAction.isPending}
+            onClick={() => sessionAction.mutate('resume')}
           >
             Resume
           </Button>
@@ -50,14 +55,14 @@ function Actions({ session }: { session: SessionDetail }) {
           variant="default"
           question="End this session?"
           consequence="The robot stops and is free for others. What the session costs is fixed. This cannot be undone."
-          act="End the session"
-          onConfirm={() => act.mutateAsync('end')}
+          confirmLabel="End the session"
+          onConfirm={() => sessionAction.mutateAsync('end')}
         >
           End
         </ConfirmButton>
       </Group>
-      {paused && <Text size="sm">{nextStep(sides.operator, stop, connected)}</Text>}
-      <Problem error={act.error} />
+      {paused && <Text size="sm">{nextStep(sessionRoles.operator, stop, connected)}</Text>}
+      <Problem error={sessionAction.error} />
     </Stack>
   )
 }
@@ -82,15 +87,15 @@ export function ScheduledActions(props: {
   size?: 'xs' | 'sm'
 }) {
   const { session, mayStart, size = 'sm' } = props
-  const act = useAct(session.id)
+  const sessionAction = useSessionAction(session.id)
   return (
     <Stack gap="xs">
       <Group gap="xs">
         {mayStart && (
           <Button
             size={size}
-            loading={act.isPending}
-            onClick={() => act.mutate('start')}
+            loading={sessionAction.isPending}
+            onClick={() => sessionAction.mutate('start')}
             aria-label={`Start now on ${session.robot_name}`}
           >
             Start now
@@ -101,14 +106,14 @@ export function ScheduledActions(props: {
           variant="default"
           question="Cancel this session?"
           consequence="It costs nothing. The other side is told."
-          act="Cancel the session"
-          onConfirm={() => act.mutateAsync('cancel')}
+          confirmLabel="Cancel the session"
+          onConfirm={() => sessionAction.mutateAsync('cancel')}
           aria-label={`Cancel on ${session.robot_name}`}
         >
           Cancel
         </ConfirmButton>
       </Group>
-      <Problem error={act.variables === 'start' ? act.error : undefined} />
+      <Problem error={sessionAction.variables === 'start' ? sessionAction.error : undefined} />
     </Stack>
   )
 }

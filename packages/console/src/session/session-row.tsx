@@ -7,7 +7,7 @@ import { Time } from '../ui/time.tsx'
 import type { ListedSession } from './load-sessions.ts'
 import { ScheduledActions } from './session-actions.tsx'
 import { sessionQuery } from './session-query.ts'
-import { isOpen } from './session-side.ts'
+import { isOpen } from './session-roles.ts'
 import { StatusBadge } from './status-badge.tsx'
 
 /** One session of the list, and what can be done with it from there. */
@@ -31,7 +31,7 @@ export function SessionRow({ session }: { session: ListedSession }) {
           <Text size="sm">
             <When session={session} />
           </Text>
-          <Text size="sm">{factsOf(session)}</Text>
+          <Text size="sm">{detailsOf(session)}</Text>
         </Stack>
         {status === 'PENDING' && <ScheduledActions session={session} mayStart={operates} size="xs" />}
         {isOpen(status) && <OpenLink session={session} operates={operates} />}
@@ -76,7 +76,7 @@ function Scheduled({ sessionId }: { sessionId: string }) {
   )
 }
 
-function factsOf(session: ListedSession): string {
+function detailsOf(session: ListedSession): string {
   const { duration_minutes, client_charge_cents, rating } = session
   const earned = 'operator_earnings_cents' in session ? session.operator_earnings_cents : null
   return [
@@ -84,6 +84,6 @@ function factsOf(session: ListedSession): string {
     earned !== null ? `earned ${money(earned)}` : client_charge_cents !== null && money(client_charge_cents),
     rating !== null && `rated ${rating} of 5`,
   ]
-    .filter((fact) => fact !== false)
+    .filter((detail) => detail !== false)
     .join(' · ')
 }

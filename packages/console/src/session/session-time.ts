@@ -2,9 +2,9 @@ import type { SessionLogEvent, SessionStatus } from '@wheelhouse/protocol'
 
 /** Since when a session has had its status, in Unix milliseconds, as its log tells it; undefined when it does not. */
 export function statusSince(events: readonly SessionLogEvent[], status: SessionStatus): number | undefined {
-  const told = events.filter(({ data }) => typeof data.status === 'string')
-  const before = told.findLastIndex(({ data }) => data.status !== status)
-  const first = told[before + 1]
+  const statusEvents = events.filter(({ data }) => typeof data.status === 'string')
+  const before = statusEvents.findLastIndex(({ data }) => data.status !== status)
+  const first = statusEvents[before + 1]
   return first && Date.parse(first.at)
 }
 

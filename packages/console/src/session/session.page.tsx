@@ -15,7 +15,7 @@ import { EventLog } from './event-log.tsx'
 import { LiveView } from './live-view.tsx'
 import { SessionActions } from './session-actions.tsx'
 import { type SessionDetail, sessionQuery } from './session-query.ts'
-import { isOpen } from './session-side.ts'
+import { isOpen } from './session-roles.ts'
 import { StatusBadge } from './status-badge.tsx'
 import { Summary } from './summary.tsx'
 
@@ -39,7 +39,7 @@ export function SessionPage() {
       }
     >
       <QueryView query={query}>
-        {(session) => <Known key={session.id} session={session} toldAtMs={query.dataUpdatedAt} />}
+        {(session) => <SessionContent key={session.id} session={session} fetchedAtMs={query.dataUpdatedAt} />}
       </QueryView>
     </Page>
   )
@@ -53,11 +53,11 @@ const NoSuchSession = () => (
   </Page>
 )
 
-function Known({ session, toldAtMs }: { session: SessionDetail; toldAtMs: number }) {
+function SessionContent({ session, fetchedAtMs }: { session: SessionDetail; fetchedAtMs: number }) {
   const live = useLiveSession(session.id)
   if (!live) return <Loading />
   const status = live.session?.status ?? session.status
-  if (isOpen(status)) return <LiveView {...{ session, toldAtMs, live }} />
+  if (isOpen(status)) return <LiveView {...{ session, fetchedAtMs, live }} />
   return <NotOpen session={{ ...session, status }} live={live} />
 }
 

@@ -12,8 +12,8 @@ import { type ListedSession, loadSessions } from './load-sessions.ts'
 import { SessionRow } from './session-row.tsx'
 
 /** What the hub does not tell this page of: our own acts elsewhere. */
-const LOOK_AGAIN_MS = 5_000
-const isMoving = ({ status }: ListedSession) => status !== 'COMPLETED' && status !== 'CANCELLED'
+const REFETCH_INTERVAL_MS = 5_000
+const isUnfinished = ({ status }: ListedSession) => status !== 'COMPLETED' && status !== 'CANCELLED'
 
 /** The sessions of this person; the address says which, and how many. */
 export function SessionsPage() {
@@ -24,7 +24,7 @@ export function SessionsPage() {
     queryKey: [...keys.sessions, 'list', search],
     queryFn: ({ signal }) => loadSessions(rest, search, signal),
     placeholderData: keepPreviousData,
-    refetchInterval: ({ state }) => (state.data?.sessions.some(isMoving) ? LOOK_AGAIN_MS : false),
+    refetchInterval: ({ state }) => (state.data?.sessions.some(isUnfinished) ? REFETCH_INTERVAL_MS : false),
   })
   const go = (next: ListSearch) => void navigate({ search: next, resetScroll: false })
   const filtered = Boolean(search.status || search.robot || search.from || search.to)

@@ -4,12 +4,12 @@ import { usePlatform } from '../app/platform.ts'
 import { useConnection } from '../live/hooks.ts'
 import { messageOf } from '../ui/message-of.ts'
 import { useStore } from '../ui/store.ts'
-import type { Stop, StopPress } from './stop.ts'
+import type { StopControl, StopRequestState } from './stop.ts'
 import './stop-bar.css'
 
 /** The stop, always on the screen and on the Escape key, and what has come of pressing it. */
-export function StopBar({ stop, inForce }: { stop: Stop; inForce: string | undefined }) {
-  const press = useStore(stop.state)
+export function StopBar({ stop, inForce }: { stop: StopControl; inForce: string | undefined }) {
+  const request = useStore(stop.state)
   const connection = useConnection()
   useStopKey(stop)
   return (
@@ -20,12 +20,12 @@ export function StopBar({ stop, inForce }: { stop: Stop; inForce: string | undef
         size="xl"
         aria-keyshortcuts="Escape"
         aria-label="Stop the robot"
-        onClick={() => stop.press()}
+        onClick={() => stop.request()}
       >
         STOP
       </Button>
       <Text size="sm" role="alert" style={{ overflowWrap: 'anywhere' }}>
-        {textOf(press, inForce, connection === 'live')}
+        {textOf(request, inForce, connection === 'live')}
       </Text>
       <Text size="xs" c="dimmed" visibleFrom="sm">
         or <Kbd>Esc</Kbd>
@@ -34,19 +34,19 @@ export function StopBar({ stop, inForce }: { stop: Stop; inForce: string | undef
   )
 }
 
-function textOf(press: StopPress, inForce: string | undefined, live: boolean): string {
-  if (press.phase === 'pressed') {
+function textOf(request: StopRequestState, inForce: string | undefined, live: boolean): string {
+  if (request.phase === 'pressed') {
     return live
       ? 'Stop pressed, not confirmed yet'
       : 'Stop pressed, not sent yet: no connection. It goes out as soon as there is one.'
   }
-  if (press.phase === 'refused') return `The stop was refused: ${messageOf(press.error)}`
+  if (request.phase === 'refused') return `The stop was refused: ${messageOf(request.error)}`
   if (inForce) return inForce
-  return press.phase === 'recorded' ? 'The stop is in force' : ''
+  return request.phase === 'recorded' ? 'The stop is in force' : ''
 }
 
 /** Escape stops the robot from anywhere in the page, unless it closes a dialog or a menu. */
-function useStopKey(stop: Stop): void {
+function useStopKey(stop: StopControl): void {
   const { session } = usePlatform()
   useEffect(() => {
     const onKeyDown = (event: KeyboardEvent) => {
@@ -54,7 +54,7 @@ function useStopKey(stop: Stop): void {
       // The dialog that asks to sign in again does not close; the stop must not wait for it.
       const closes = document.querySelector('[role="dialog"], [role="menu"], [role="listbox"]') !== null
       if (closes && session.phase.get() !== 'expired') return
-      stop.press()
+      stop.request()
     }
     window.addEventListener('keydown', onKeyDown)
     return () => window.removeEventListener('keydown', onKeyDown)

@@ -6,14 +6,14 @@ import { Section } from '../ui/section.tsx'
 import { Time } from '../ui/time.tsx'
 import { RatingForm, RatingShown } from './rating-form.tsx'
 import type { SessionDetail } from './session-query.ts'
-import { useSides } from './session-side.ts'
-import { clockText } from './use-second.ts'
+import { useSessionRoles } from './session-roles.ts'
+import { clockText } from './use-clock.ts'
 
 type Line = readonly [string, ReactNode]
 
 /** What came of a session that is over. */
 export function Summary({ session }: { session: SessionDetail }) {
-  const { client, operator } = useSides(session)
+  const { client, operator } = useSessionRoles(session)
   const completed = session.status === 'COMPLETED'
   return (
     <Section title="Summary">
@@ -53,7 +53,7 @@ function linesOf(session: SessionDetail): Line[] {
     ...(started_at ? [['Paused', clockText(paused_seconds)] as const] : []),
     ...outage(session),
     ...(client_charge_cents === null ? [] : [['Charge', charge(session, client_charge_cents)] as const]),
-    ...yields(session),
+    ...resultLines(session),
     ...latency(session),
   ]
 }
@@ -72,7 +72,7 @@ function outage(session: SessionDetail): Line[] {
 }
 
 /** What each side has of it. */
-function yields(session: SessionDetail): Line[] {
+function resultLines(session: SessionDetail): Line[] {
   if ('operator_earnings_cents' in session) {
     const { operator_earnings_cents: cents, earnings_pending_until: until } = session
     if (cents === null) return []
@@ -89,11 +89,11 @@ const Pending = ({ amount, until }: { amount: string; until: string }) => (
   </>
 )
 
-function latency({ latency: told }: SessionDetail): Line[] {
-  if (!told) return []
-  const { p50_ms, p95_ms, max_ms, frames, dropped } = told
-  const late =
+function latency({ latency: stats }: SessionDetail): Line[] {
+  if (!stats) return []
+  const { p50_ms, p95_ms, max_ms, frames, dropped } = stats
+  const latencyText =
     p50_ms === null ? '' : `half within ${p50_ms} ms, 19 of 20 within ${p95_ms} ms, the latest ${max_ms} ms`
   const count = `${frames} reached the robot, ${dropped} did not`
-  return [['Commands', [count, late].filter(Boolean).join('; ')]]
+  return [['Commands', [count, latencyText].filter(Boolean).join('; ')]]
 }

@@ -73,7 +73,7 @@ function Row({ apiKey }: { apiKey: ApiKey }) {
             size="xs"
             question={`Revoke ${apiKey.name}?`}
             consequence="Programs that use this key are cut off at once. This cannot be undone."
-            act="Revoke"
+            confirmLabel="Revoke"
             onConfirm={revoke}
             aria-label={`Revoke ${apiKey.name}`}
           >

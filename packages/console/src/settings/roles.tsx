@@ -39,7 +39,7 @@ export function RolesSection() {
               size="xs"
               question={roles[role].question}
               consequence={`${roles[role].consequence} You can take the role again.`}
-              act="Drop the role"
+              confirmLabel="Drop the role"
               onConfirm={() => drop.mutateAsync(role)}
               aria-label={`Drop the role: ${roles[role].label}`}
             >

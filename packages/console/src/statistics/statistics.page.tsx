@@ -4,7 +4,7 @@ import { answerOf, type Schemas } from '@wheelhouse/sdk'
 import { keys } from '../api/keys.ts'
 import { usePlatform } from '../app/platform.ts'
 import { Chart } from '../ui/chart.tsx'
-import { Fact, Facts } from '../ui/facts.tsx'
+import { DescriptionItem, DescriptionList } from '../ui/description-list.tsx'
 import { dataSize, duration, money } from '../ui/format.ts'
 import { Page } from '../ui/page.tsx'
 import { QueryView } from '../ui/states.tsx'
@@ -32,13 +32,13 @@ export function StatisticsPage() {
                 title="Robots now"
                 counts={stats.robots_by_status}
                 labels={robotStatuses}
-                what="Robots"
+                unit="Robots"
               />
               <Counts
                 title="Sessions"
                 counts={stats.sessions_by_status}
                 labels={sessionStatuses}
-                what="Sessions"
+                unit="Sessions"
               />
             </SimpleGrid>
           </>
@@ -49,32 +49,32 @@ export function StatisticsPage() {
 }
 
 const Headline = ({ stats }: { stats: Stats }) => (
-  <Facts cols={{ base: 2, sm: 3, lg: 6 }}>
-    <Fact size="xl" label="Spent this month">
+  <DescriptionList cols={{ base: 2, sm: 3, lg: 6 }}>
+    <DescriptionItem size="xl" label="Spent this month">
       {money(stats.spend_this_month_cents)}
-    </Fact>
-    <Fact size="xl" label="Spent in all">
+    </DescriptionItem>
+    <DescriptionItem size="xl" label="Spent in all">
       {money(stats.spend_total_cents)}
-    </Fact>
-    <Fact size="xl" label="Time driven">
+    </DescriptionItem>
+    <DescriptionItem size="xl" label="Time driven">
       {duration(stats.minutes)}
-    </Fact>
-    <Fact size="xl" label="Episodes">
+    </DescriptionItem>
+    <DescriptionItem size="xl" label="Episodes">
       {stats.episodes_collected.toLocaleString()}
-    </Fact>
-    <Fact size="xl" label="Data">
+    </DescriptionItem>
+    <DescriptionItem size="xl" label="Data">
       {dataSize(stats.data_collected_mb)}
-    </Fact>
-    <Fact size="xl" label="Your ratings">
+    </DescriptionItem>
+    <DescriptionItem size="xl" label="Your ratings">
       {stats.average_rating === null ? 'none yet' : `${stats.average_rating} of 5`}
-    </Fact>
-  </Facts>
+    </DescriptionItem>
+  </DescriptionList>
 )
 
 const Months = ({ stats: { months } }: { stats: Stats }) => (
   <Chart
     title="Spending by month"
-    rows={months.map((one) => ({ label: monthLabel(one.month), value: one.spend_cents / 100 }))}
+    rows={months.map((entry) => ({ label: monthLabel(entry.month), value: entry.spend_cents / 100 }))}
     unit="Spent"
     format={(value) => money(value * 100)}
   />
@@ -83,7 +83,7 @@ const Months = ({ stats: { months } }: { stats: Stats }) => (
 const Time = ({ stats: { months } }: { stats: Stats }) => (
   <Chart
     title="Time driven by month"
-    rows={months.map((one) => ({ label: monthLabel(one.month), value: one.minutes }))}
+    rows={months.map((entry) => ({ label: monthLabel(entry.month), value: entry.minutes }))}
     unit="Time"
     format={duration}
   />
@@ -94,14 +94,14 @@ function Counts<S extends string>(props: {
   title: string
   counts: Record<S, number>
   labels: readonly (readonly [S, string])[]
-  what: string
+  unit: string
 }) {
-  const { title, counts, labels, what } = props
+  const { title, counts, labels, unit } = props
   return (
     <Chart
       title={title}
       rows={labels.map(([status, label]) => ({ label, value: counts[status] }))}
-      unit={what}
+      unit={unit}
       format={(value) => value.toLocaleString()}
     />
   )

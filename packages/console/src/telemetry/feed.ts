@@ -27,7 +27,7 @@ export interface TelemetryFeed {
 export function createTelemetryFeed(): TelemetryFeed {
   const listeners = new Set<TelemetryListener>()
   let newest: TelemetrySample | undefined
-  const take = (sample: TelemetrySample) => {
+  const publish = (sample: TelemetrySample) => {
     newest = sample
     for (const listener of listeners) listener(sample)
   }
@@ -39,8 +39,8 @@ export function createTelemetryFeed(): TelemetryFeed {
       return () => listeners.delete(listener)
     },
     handlers: {
-      onTelemetry: (data) => take({ atMs: performance.now(), data }),
-      onBinaryTelemetry: (bytes) => take({ atMs: performance.now(), bytes }),
+      onTelemetry: (data) => publish({ atMs: performance.now(), data }),
+      onBinaryTelemetry: (bytes) => publish({ atMs: performance.now(), bytes }),
     },
   }
 }

@@ -37,14 +37,14 @@ const UNITS: readonly [ending: string, unit: string][] = [
 /** Everything in a sample that can be read, by a name for people: `Velocity, linear` is `0.50 m/s`. */
 export function readingsOf(data: unknown): [name: string, value: string][] {
   const found: [string, string][] = []
-  collect(data, [], found)
+  collectReadings(data, [], found)
   return found
 }
 
-function collect(value: unknown, path: readonly string[], found: [string, string][]): void {
+function collectReadings(value: unknown, path: readonly string[], found: [string, string][]): void {
   if (found.length >= MAX_READINGS) return
   if (typeof value === 'object' && value !== null && !Array.isArray(value) && path.length < MAX_DEPTH) {
-    for (const [key, inner] of Object.entries(value)) collect(inner, [...path, key], found)
+    for (const [key, inner] of Object.entries(value)) collectReadings(inner, [...path, key], found)
     return
   }
   const key = path.at(-1) ?? 'value'

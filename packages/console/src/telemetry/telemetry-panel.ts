@@ -9,7 +9,7 @@ const AGE_EVERY_MS = 250
 const STALE_MS = 2_000
 const PREVIEW_BYTES = 16
 
-export interface PanelParts {
+export interface TelemetryPanelElements {
   readonly canvas: HTMLCanvasElement
   /** A `<dl>`. */
   readonly values: HTMLElement
@@ -17,9 +17,12 @@ export interface PanelParts {
 }
 
 /** Draws samples as they come, by the browser's own rhythm and outside of React. @returns what ends it */
-export function runTelemetryPanel(subscribe: SubscribeTelemetry, parts: PanelParts): () => void {
-  const map = new TrailMap(parts.canvas)
-  const show = createValueList(parts.values)
+export function runTelemetryPanel(
+  subscribe: SubscribeTelemetry,
+  elements: TelemetryPanelElements,
+): () => void {
+  const map = new TrailMap(elements.canvas)
+  const show = createValueList(elements.values)
   let newest: TelemetrySample | undefined
   let drawn: TelemetrySample | undefined
   let textMs = 0
@@ -29,7 +32,7 @@ export function runTelemetryPanel(subscribe: SubscribeTelemetry, parts: PanelPar
   const unsubscribe = subscribe((sample) => {
     newest = sample
     const pose = poseOf(sample.data)
-    if (pose) map.moved(pose)
+    if (pose) map.addPose(pose)
   })
 
   function draw(nowMs: number): void {
@@ -46,17 +49,17 @@ export function runTelemetryPanel(subscribe: SubscribeTelemetry, parts: PanelPar
     }
     if (nowMs - ageMs >= AGE_EVERY_MS) {
       ageMs = nowMs
-      writeAge(parts.age, performance.now() - newest.atMs)
+      writeAge(elements.age, performance.now() - newest.atMs)
     }
   }
 
   function describe(sample: TelemetrySample): void {
     const pose = poseOf(sample.data)
-    parts.canvas.hidden = pose === undefined
+    elements.canvas.hidden = pose === undefined
     if (pose) {
       const degrees = Math.round((pose.headingRad * 180) / Math.PI)
       const at = `${pose.xM.toFixed(1)} m, ${pose.yM.toFixed(1)} m`
-      parts.canvas.setAttribute('aria-label', `Map: the robot is at ${at}, heading ${degrees} degrees`)
+      elements.canvas.setAttribute('aria-label', `Map: the robot is at ${at}, heading ${degrees} degrees`)
     }
     show(sample.bytes ? bytesRead(sample.bytes) : readingsOf(sample.data))
   }
@@ -68,10 +71,10 @@ export function runTelemetryPanel(subscribe: SubscribeTelemetry, parts: PanelPar
   }
 }
 
-function writeAge(place: HTMLElement, ageMs: number): void {
+function writeAge(element: HTMLElement, ageMs: number): void {
   const stale = ageMs > STALE_MS
-  place.textContent = stale ? `Nothing for ${(ageMs / 1000).toFixed(0)} s` : `${Math.round(ageMs)} ms old`
-  place.toggleAttribute('data-stale', stale)
+  element.textContent = stale ? `Nothing for ${(ageMs / 1000).toFixed(0)} s` : `${Math.round(ageMs)} ms old`
+  element.toggleAttribute('data-stale', stale)
 }
 
 function bytesRead(bytes: Uint8Array): [string, string][] {

@@ -3,7 +3,7 @@ import type { Pose } from './readings.ts'
 const MAX_TRAIL = 1_500
 /** Nearer than this to the last point, the trail is not worth another. */
 const STEP_M = 0.03
-const LEAST_SPAN_M = 4
+const MIN_SPAN_M = 4
 const MARGIN_M = 0.7
 const ROBOT_PX = 9
 const TAU = 2 * Math.PI
@@ -25,7 +25,7 @@ export class TrailMap {
     this.#canvas = canvas
   }
 
-  moved(pose: Pose): void {
+  addPose(pose: Pose): void {
     this.#pose = pose
     const last = this.#trail.at(-1)
     if (last && Math.hypot(pose.xM - last.xM, pose.yM - last.yM) < STEP_M) return
@@ -41,25 +41,25 @@ export class TrailMap {
     const pose = this.#pose
     if (!context || !pose) return
     const { width, height, colour } = this.#fit(context)
-    const spanX = Math.max(LEAST_SPAN_M, this.#high.xM - this.#low.xM + 2 * MARGIN_M)
-    const spanY = Math.max(LEAST_SPAN_M, this.#high.yM - this.#low.yM + 2 * MARGIN_M)
+    const spanX = Math.max(MIN_SPAN_M, this.#high.xM - this.#low.xM + 2 * MARGIN_M)
+    const spanY = Math.max(MIN_SPAN_M, this.#high.yM - this.#low.yM + 2 * MARGIN_M)
     const scale = Math.min(width / spanX, height / spanY)
     const middle = { xM: (this.#low.xM + this.#high.xM) / 2, yM: (this.#low.yM + this.#high.yM) / 2 }
-    const place = ({ xM, yM }: Point): [number, number] => [
+    const toPixels = ({ xM, yM }: Point): [number, number] => [
       width / 2 + (xM - middle.xM) * scale,
       height / 2 - (yM - middle.yM) * scale,
     ]
     context.clearRect(0, 0, width, height)
     context.strokeStyle = context.fillStyle = colour
-    drawGrid(context, { width, height, scale, origin: place({ xM: 0, yM: 0 }) })
+    drawGrid(context, { width, height, scale, origin: toPixels({ xM: 0, yM: 0 }) })
     context.beginPath()
-    for (const point of this.#trail) context.lineTo(...place(point))
-    context.lineTo(...place(pose))
+    for (const point of this.#trail) context.lineTo(...toPixels(point))
+    context.lineTo(...toPixels(pose))
     context.globalAlpha = 0.6
     context.lineWidth = 2
     context.stroke()
     context.globalAlpha = 1
-    drawRobot(context, place(pose), pose.headingRad)
+    drawRobot(context, toPixels(pose), pose.headingRad)
   }
 
   /** As many pixels as the screen has, and the colour of the text around it. */

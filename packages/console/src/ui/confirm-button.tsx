@@ -7,9 +7,9 @@ interface Props extends ButtonProps {
   readonly question: string
   readonly consequence: ReactNode
   /** What the confirming button says: the act itself, such as "Revoke". */
-  readonly act: string
+  readonly confirmLabel: string
   /** Of the confirming button; red unless told, since most acts that are asked about take something away. */
-  readonly actColor?: string
+  readonly confirmColor?: string
   /** The dialog closes when it succeeds, and shows what went wrong when it fails. */
   readonly onConfirm: () => Promise<unknown>
   readonly 'aria-label'?: string
@@ -19,8 +19,8 @@ interface Props extends ButtonProps {
 export function ConfirmButton({
   question,
   consequence,
-  act,
-  actColor = 'red.9',
+  confirmLabel,
+  confirmColor = 'red.9',
   onConfirm,
   children,
   ...button
@@ -53,8 +53,8 @@ export function ConfirmButton({
             <Button variant="default" onClick={close} data-autofocus>
               Keep
             </Button>
-            <Button color={actColor} loading={busy} onClick={() => void confirm()}>
-              {act}
+            <Button color={confirmColor} loading={busy} onClick={() => void confirm()}>
+              {confirmLabel}
             </Button>
           </Group>
         </Stack>

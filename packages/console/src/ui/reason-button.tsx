@@ -7,14 +7,14 @@ interface Props extends ButtonProps {
   readonly question: string
   readonly consequence: ReactNode
   /** What the confirming button says. */
-  readonly act: string
+  readonly confirmLabel: string
   /** The dialog closes when it succeeds, and shows what went wrong when it fails. */
   readonly onConfirm: (reason: string) => Promise<unknown>
   readonly 'aria-label'?: string
 }
 
 /** A button whose action needs a reason that the other side reads. */
-export function ReasonButton({ question, consequence, act, onConfirm, children, ...button }: Props) {
+export function ReasonButton({ question, consequence, confirmLabel, onConfirm, children, ...button }: Props) {
   const [opened, { open, close }] = useDisclosure(false)
   const [reason, setReason] = useState('')
   const [busy, setBusy] = useState(false)
@@ -58,7 +58,7 @@ export function ReasonButton({ question, consequence, act, onConfirm, children, 
                 Keep
               </Button>
               <Button color="red.9" type="submit" loading={busy} disabled={reason.trim() === ''}>
-                {act}
+                {confirmLabel}
               </Button>
             </Group>
           </Stack>

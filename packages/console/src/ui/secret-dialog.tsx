@@ -3,7 +3,7 @@ import type { ReactNode } from 'react'
 import { CopyableSecret, SecretNote } from './secret.tsx'
 
 /** A secret, and what somebody has to know about it. */
-export interface ShownOnce {
+export interface OneTimeSecret {
   readonly title: string
   readonly note: string
   readonly label: string
@@ -17,7 +17,7 @@ interface Props {
   readonly onClosed: () => void
   /** While it asks. */
   readonly title: string
-  readonly shown: ShownOnce | undefined
+  readonly shown: OneTimeSecret | undefined
   readonly children: ReactNode
 }
 

@@ -4,14 +4,14 @@ import type { Player } from './player.ts'
 import { playFile, playHls } from './stream-file.ts'
 import { playWhep } from './whep.ts'
 
-const LOOK_MS = 5_000
+const PROBE_TIMEOUT_MS = 5_000
 
 /**
  * Which players to try, in order, by what an address answers. Only a camera that answers pages of other origins can
  * be looked at beforehand; for the others the address itself is a hint, and then each is tried.
  */
 export async function playersFor(url: string, signal: AbortSignal): Promise<readonly Player[]> {
-  const answer = await look(url, signal)
+  const answer = await probe(url, signal)
   if (answer === undefined) return byAddress(url)
   if (answer.type.startsWith('multipart/x-mixed-replace')) return [playMjpeg, playPicture]
   if (answer.type.startsWith('image/')) return [playPicture]
@@ -31,9 +31,12 @@ function byAddress(url: string): readonly Player[] {
 }
 
 /** What an address answers; undefined if that is not for this page to see, or nobody answers. */
-async function look(url: string, signal: AbortSignal): Promise<{ status: number; type: string } | undefined> {
-  const enough = new AbortController()
-  const ended = AbortSignal.any([signal, enough.signal, AbortSignal.timeout(LOOK_MS)])
+async function probe(
+  url: string,
+  signal: AbortSignal,
+): Promise<{ status: number; type: string } | undefined> {
+  const probeAbort = new AbortController()
+  const ended = AbortSignal.any([signal, probeAbort.signal, AbortSignal.timeout(PROBE_TIMEOUT_MS)])
   try {
     const { status, headers } = await fetch(url, { signal: ended, credentials: 'same-origin' })
     return { status, type: headers.get('Content-Type')?.toLowerCase() ?? '' }
@@ -41,6 +44,6 @@ async function look(url: string, signal: AbortSignal): Promise<{ status: number;
     signal.throwIfAborted()
     return undefined
   } finally {
-    enough.abort()
+    probeAbort.abort()
   }
 }

@@ -8,10 +8,10 @@ const HEAD_END = [13, 10, 13, 10]
 let shown: (() => void) | undefined
 self.addEventListener('message', ({ data }: MessageEvent<string | undefined>) => {
   if (data === undefined) shown?.()
-  else play(data).then(tell, () => tell({ ended: 'the picture broke off' }))
+  else play(data).then(postToPage, () => postToPage({ ended: 'the picture broke off' }))
 })
 
-const tell = (message: FromMjpegWorker, transfer: Transferable[] = []) =>
+const postToPage = (message: FromMjpegWorker, transfer: Transferable[] = []) =>
   self.postMessage(message, { transfer })
 
 async function play(url: string): Promise<FromMjpegWorker> {
@@ -21,7 +21,7 @@ async function play(url: string): Promise<FromMjpegWorker> {
     const picture = await createImageBitmap(new Blob([jpeg], { type: 'image/jpeg' }))
     const { promise, resolve } = Promise.withResolvers<void>()
     shown = resolve
-    tell({ picture }, [picture])
+    postToPage({ picture }, [picture])
     await promise
   })
   return { ended: 'the camera has ended the picture' }
@@ -57,12 +57,12 @@ async function* iterate<T>(body: ReadableStream<T>): AsyncGenerator<T> {
   }
 }
 
-function joined(one: Uint8Array<ArrayBuffer>, other: Uint8Array<ArrayBuffer>): Uint8Array<ArrayBuffer> {
-  if (one.length === 0) return other
-  const both = new Uint8Array(one.length + other.length)
-  both.set(one)
-  both.set(other, one.length)
-  return both
+function joined(first: Uint8Array<ArrayBuffer>, second: Uint8Array<ArrayBuffer>): Uint8Array<ArrayBuffer> {
+  if (first.length === 0) return second
+  const joinedBytes = new Uint8Array(first.length + second.length)
+  joinedBytes.set(first)
+  joinedBytes.set(second, first.length)
+  return joinedBytes
 }
 
 /** The first part that has all arrived, and what follows it. @throws for a part that does not tell its length */

@@ -22,10 +22,10 @@ export function VideoView({ url, title }: Props) {
   const [watch, setWatch] = useState<VideoWatch>()
   useEffect(() => {
     if (!url || !host.current) return
-    const begun = watchVideo(url, title, host.current)
-    setWatch(begun)
+    const opened = watchVideo(url, title, host.current)
+    setWatch(opened)
     return () => {
-      begun.close()
+      opened.close()
       setWatch(undefined)
     }
   }, [url, title])

@@ -40,55 +40,55 @@ export function watchVideo(url: string, title: string, host: HTMLElement): Video
   let attempt = new AbortController()
   let timer: ReturnType<typeof setTimeout> | undefined
   let lastFrameMs: number | undefined
-  let waits = 0
+  let failedAttempts = 0
   let closed = false
 
-  function lost(mine: AbortController, why: string): void {
-    if (mine !== attempt || closed || mine.signal.aborted) return
-    mine.abort()
+  function lost(ownAttempt: AbortController, why: string): void {
+    if (ownAttempt !== attempt || closed || ownAttempt.signal.aborted) return
+    ownAttempt.abort()
     state.set({ phase: 'lost', why, playing: NOTHING })
-    const waitMs = Math.min(LONGEST_WAIT_MS, FIRST_WAIT_MS * 2 ** waits++)
+    const waitMs = Math.min(LONGEST_WAIT_MS, FIRST_WAIT_MS * 2 ** failedAttempts++)
     timer = setTimeout(() => void begin(), waitMs * (0.75 + Math.random() / 2))
   }
 
   async function begin(): Promise<void> {
     clearTimeout(timer)
     attempt.abort()
-    const mine = new AbortController()
-    attempt = mine
+    const ownAttempt = new AbortController()
+    attempt = ownAttempt
     state.update((old) => ({ ...old, phase: 'looking' }))
     try {
       const address = videoUrl(url)
       if (address === undefined) throw new Error('its address is none of the web')
-      const playing = await playFirst(address, await playersFor(address, mine.signal), mine)
+      const playing = await playFirst(address, await playersFor(address, ownAttempt.signal), ownAttempt)
       const sinceMs = performance.now()
       state.set({ phase: 'showing', why: undefined, playing })
-      mine.signal.addEventListener('abort', () => {
-        if (performance.now() - sinceMs >= STABLE_MS) waits = 0
+      ownAttempt.signal.addEventListener('abort', () => {
+        if (performance.now() - sinceMs >= STABLE_MS) failedAttempts = 0
       })
     } catch (cause) {
-      lost(mine, whyLost(cause))
+      lost(ownAttempt, whyLost(cause))
     }
   }
 
   /** Tries one player after the other; each has a signal of its own, so that none leaves anything behind. */
-  async function playFirst(address: string, players: readonly Player[], mine: AbortController) {
+  async function playFirst(address: string, players: readonly Player[], ownAttempt: AbortController) {
     let problem: unknown
     for (const play of players) {
-      const one = new AbortController()
-      const signal = AbortSignal.any([one.signal, mine.signal])
+      const playerAbort = new AbortController()
+      const signal = AbortSignal.any([playerAbort.signal, ownAttempt.signal])
       let shown = false
       const hooks = { host, title, signal }
       const onFrame = () => {
         lastFrameMs = performance.now()
         shown = true
       }
-      const onEnd = (why: string) => shown && lost(mine, why)
+      const onEnd = (why: string) => shown && lost(ownAttempt, why)
       try {
         return await play(address, { ...hooks, onFrame, onEnd })
       } catch (cause) {
-        one.abort()
-        mine.signal.throwIfAborted()
+        playerAbort.abort()
+        ownAttempt.signal.throwIfAborted()
         problem = cause
       }
     }

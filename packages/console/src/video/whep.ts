@@ -1,6 +1,6 @@
 import { follow, inTime, type Player, videoElement } from './player.ts'
 
-const GATHERING_MS = 2_000
+const ICE_CANDIDATES_TIMEOUT_MS = 2_000
 
 /** WebRTC by WHEP: an offer is posted, the answer comes back, and the session it made is deleted at the end. */
 export const playWhep: Player = async (url, hooks) => {
@@ -14,7 +14,7 @@ export const playWhep: Player = async (url, hooks) => {
     if (peer.connectionState === 'failed') onEnd('the connection to the camera failed')
   })
   await peer.setLocalDescription(await peer.createOffer())
-  await gathered(peer)
+  await waitForIceCandidates(peer)
   const response = await fetch(url, {
     method: 'POST',
     headers: { 'Content-Type': 'application/sdp' },
@@ -32,10 +32,10 @@ export const playWhep: Player = async (url, hooks) => {
 }
 
 /** All candidates are in the offer, since not every server takes them later; slow ones are not waited for. */
-async function gathered(peer: RTCPeerConnection): Promise<void> {
+async function waitForIceCandidates(peer: RTCPeerConnection): Promise<void> {
   if (peer.iceGatheringState === 'complete') return
   const done = Promise.withResolvers<void>()
-  const timer = setTimeout(done.resolve, GATHERING_MS)
+  const timer = setTimeout(done.resolve, ICE_CANDIDATES_TIMEOUT_MS)
   peer.addEventListener('icegatheringstatechange', () => {
     if (peer.iceGatheringState === 'complete') done.resolve()
   })

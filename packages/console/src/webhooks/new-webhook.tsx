@@ -7,7 +7,7 @@ import { usePlatform } from '../app/platform.ts'
 import { fieldErrors } from '../ui/field-errors.ts'
 import { SecretDialog } from '../ui/secret-dialog.tsx'
 import { Problem } from '../ui/states.tsx'
-import { shownSecret } from './shown-secret.ts'
+import { toOneTimeSecret } from './one-time-secret.ts'
 import { bodyOf, WebhookFields, type WebhookValues, webhookFields } from './webhook-fields.tsx'
 
 const empty: WebhookValues = { url: '', types: ['*'], description: '' }
@@ -37,7 +37,7 @@ export function NewWebhook({ opened, onClose }: { opened: boolean; onClose: () =
       onClose={onClose}
       onClosed={forget}
       title="Add a webhook"
-      shown={made && shownSecret('Your new webhook', made)}
+      shown={made && toOneTimeSecret('Your new webhook', made)}
     >
       <form onSubmit={submit}>
         <Stack>

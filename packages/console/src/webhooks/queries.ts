@@ -9,9 +9,9 @@ export type DeliveryStatus = Delivery['status']
 
 const PAGE = 25
 /** Nobody tells the page how a delivery goes: it looks, more often while one is under way. */
-const LOOK_MS = 15_000
-const LOOK_AT_PENDING_MS = 1_500
-const LOOK_AT_TEST_MS = 500
+const POLL_INTERVAL_MS = 15_000
+const POLL_PENDING_MS = 1_500
+const POLL_TEST_MS = 500
 /** One that is tried again later than this is not under way just now. */
 const SOON_MS = 30_000
 
@@ -23,7 +23,7 @@ export function useWebhooks() {
   return useQuery({
     queryKey: keys.webhooks,
     queryFn: () => answerOf(rest.GET('/api/webhooks')),
-    refetchInterval: LOOK_MS,
+    refetchInterval: POLL_INTERVAL_MS,
   })
 }
 
@@ -32,7 +32,7 @@ export function useWebhook(id: string) {
   return useQuery({
     queryKey: webhookKey(id),
     queryFn: () => answerOf(rest.GET('/api/webhooks/{id}', { params: { path: { id } } })),
-    refetchInterval: LOOK_MS,
+    refetchInterval: POLL_INTERVAL_MS,
   })
 }
 
@@ -50,7 +50,7 @@ export function useDeliveries(id: string, status: DeliveryStatus | undefined) {
     getNextPageParam: (page) => (page.length < PAGE ? undefined : page.at(-1)?.id),
     select: ({ pages }) => pages.flat(),
     refetchInterval: ({ state }) =>
-      state.data?.pages.flat().some(isUnderWay) ? LOOK_AT_PENDING_MS : LOOK_MS,
+      state.data?.pages.flat().some(isUnderWay) ? POLL_PENDING_MS : POLL_INTERVAL_MS,
   })
 }
 
@@ -69,7 +69,7 @@ export function useDelivery(id: string, deliveryId: string | undefined) {
         }),
       ),
     enabled: deliveryId !== undefined,
-    refetchInterval: ({ state: { data } }) => (data && isUnderWay(data) ? LOOK_AT_TEST_MS : false),
+    refetchInterval: ({ state: { data } }) => (data && isUnderWay(data) ? POLL_TEST_MS : false),
   })
 }
 

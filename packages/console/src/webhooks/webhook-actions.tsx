@@ -11,8 +11,8 @@ import { SecretDialog } from '../ui/secret-dialog.tsx'
 import { Problem } from '../ui/states.tsx'
 import { Time } from '../ui/time.tsx'
 import { answerText } from './delivery-row.tsx'
+import { toOneTimeSecret } from './one-time-secret.ts'
 import { useDelivery, useWebhookChange, type Webhook, webhookKey } from './queries.ts'
-import { shownSecret } from './shown-secret.ts'
 
 interface Props {
   readonly webhook: Webhook
@@ -49,8 +49,8 @@ function TestOutcome({ webhookId, deliveryId }: { webhookId: string; deliveryId:
     if (settled) void queries.invalidateQueries({ queryKey: keys.webhooks })
   }, [settled, queries])
   if (!settled) return 'The test is on its way.'
-  const came = data.status === 'DELIVERED' ? 'The test has arrived' : 'The test did not arrive'
-  return `${came}: ${answerText(data)}.`
+  const outcome = data.status === 'DELIVERED' ? 'The test has arrived' : 'The test did not arrive'
+  return `${outcome}: ${answerText(data)}.`
 }
 
 export function SwitchWebhook({ webhook }: Props) {
@@ -65,7 +65,7 @@ export function SwitchWebhook({ webhook }: Props) {
           variant="default"
           question="Switch this webhook off?"
           consequence="What waits to be sent is given up, and what happens meanwhile is not sent."
-          act="Switch off"
+          confirmLabel="Switch off"
           onConfirm={() => turn.mutateAsync(false)}
         >
           Switch off
@@ -116,7 +116,7 @@ export function Secret({ webhook }: Props) {
         onClose={close}
         onClosed={forget}
         title="Replace the secret?"
-        shown={made && shownSecret('The new secret', made)}
+        shown={made && toOneTimeSecret('The new secret', made)}
       >
         <Stack>
           <Checkbox
@@ -158,7 +158,7 @@ export function RemoveWebhook({ webhook }: Props) {
         color="red.9"
         question="Remove this webhook?"
         consequence="Its secret and the log of its deliveries go with it. This cannot be undone."
-        act="Remove"
+        confirmLabel="Remove"
         onConfirm={remove}
       >
         Remove the webhook

@@ -10,7 +10,7 @@ export function WebhookBadge({ webhook }: { webhook: Webhook }) {
 }
 
 /** How it goes, in a sentence. */
-export function WebhookStanding({ webhook }: { webhook: Webhook }) {
+export function WebhookStatusText({ webhook }: { webhook: Webhook }) {
   const { enabled, disabled_reason, failing_since, last_success_at } = webhook
   if (!enabled) return `${webhookOffTexts[disabled_reason ?? 'user']} What happens meanwhile is not sent.`
   if (failing_since) {

@@ -5,21 +5,21 @@ import { type FormEvent, useState } from 'react'
 import { usePlatform } from '../app/platform.ts'
 import { fieldErrors } from '../ui/field-errors.ts'
 import { FormFooter } from '../ui/form-footer.tsx'
-import { Found } from '../ui/found.tsx'
 import { LinkButton } from '../ui/links.tsx'
 import { Page } from '../ui/page.tsx'
+import { ResourcePage } from '../ui/resource-page.tsx'
 import { Section } from '../ui/section.tsx'
 import { Deliveries } from './deliveries.tsx'
 import { useWebhook, useWebhookChange, type Webhook } from './queries.ts'
 import { RemoveWebhook, Secret, SwitchWebhook, TestWebhook } from './webhook-actions.tsx'
 import { bodyOf, WebhookFields, type WebhookValues, webhookFields } from './webhook-fields.tsx'
-import { WebhookBadge, WebhookStanding } from './webhook-state.tsx'
+import { WebhookBadge, WebhookStatusText } from './webhook-state.tsx'
 
 /** One webhook: how it goes, what was sent, its settings and its secret. */
 export function WebhookPage() {
   const { webhookId } = useParams({ from: '/shell/settings/webhooks/$webhookId' })
   return (
-    <Found
+    <ResourcePage
       query={useWebhook(webhookId)}
       kind="Webhook"
       back={<LinkButton to="/settings">All webhooks</LinkButton>}
@@ -40,7 +40,7 @@ export function WebhookPage() {
               <WebhookBadge webhook={webhook} />
             </div>
             <Text>
-              <WebhookStanding webhook={webhook} />
+              <WebhookStatusText webhook={webhook} />
             </Text>
             <SwitchWebhook webhook={webhook} />
             {webhook.enabled && <TestWebhook webhook={webhook} />}
@@ -59,7 +59,7 @@ export function WebhookPage() {
           </Section>
         </Page>
       )}
-    </Found>
+    </ResourcePage>
   )
 }
 

@@ -2,7 +2,7 @@ import { z } from 'zod'
 import { type Endpoint, endpoint, type Upload } from '../../../core/http/endpoint.ts'
 import { readUpload } from '../../../core/http/upload.ts'
 import type { Avatars } from './avatar.service.ts'
-import { AVATAR_TYPES } from './avatar-image.ts'
+import { AVATAR_TYPES } from './avatar-encoding.ts'
 
 const upload: Upload = { field: 'avatar', types: AVATAR_TYPES, maxBytes: 5 * 1024 * 1024 }
 
@@ -18,8 +18,8 @@ const UploadedAvatar = z
   .meta({ id: 'UploadedAvatar', description: 'Where everybody can get the new avatar.' })
 
 /** Uploading one's avatar, and everybody's sight of it. */
-export function avatarEndpoints(parts: { avatars: Avatars; baseUrl: string }): Endpoint[] {
-  const { avatars, baseUrl } = parts
+export function avatarEndpoints(deps: { avatars: Avatars; baseUrl: string }): Endpoint[] {
+  const { avatars, baseUrl } = deps
   return [
     endpoint({
       method: 'post',
@@ -27,8 +27,8 @@ export function avatarEndpoints(parts: { avatars: Avatars; baseUrl: string }): E
       summary: 'Uploads your avatar: PNG, JPEG or WebP, up to 5 MB and 40 megapixels',
       access: { sessionOnly: true },
       upload,
-      answer: [200, UploadedAvatar],
-      refusals: {
+      response: [200, UploadedAvatar],
+      errors: {
         400: 'when there is not exactly one file in the field avatar, or the image is damaged',
         408: 'when the file arrives too slowly: nothing for 5 seconds, or less than 16 KiB a second',
         413: 'when the file or the image is too large',
@@ -46,10 +46,10 @@ export function avatarEndpoints(parts: { avatars: Avatars; baseUrl: string }): E
       summary: 'Returns an avatar',
       access: 'public',
       params: z.strictObject({ name: z.string() }),
-      answer: [200],
+      response: [200],
       media: ['image/webp'],
-      refusals: { 404: 'when there is no such avatar, or not any more' },
-      alternatives: { 304: ['when it is still what the ETag in If-None-Match names'] },
+      errors: { 404: 'when there is no such avatar, or not any more' },
+      otherResponses: { 304: ['when it is still what the ETag in If-None-Match names'] },
       run: async ({ params, http }) => {
         const image = await avatars.find(params.name)
         http.set({

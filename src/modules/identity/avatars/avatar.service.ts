@@ -1,35 +1,39 @@
 import { randomBytes } from 'node:crypto'
-import { createKeyedLimit, createTurnstile } from '../../../core/concurrency/async.ts'
+import { createKeyedLimit, createSemaphore } from '../../../core/concurrency/concurrency.ts'
 import type { Db } from '../../../core/database/tables.ts'
 import { AppError, notFound, unavailable } from '../../../core/errors/errors.ts'
-import { allowOnlyAvatarFormats, drawAvatar } from './avatar-image.ts'
+import { allowOnlyAvatarFormats, encodeAvatar } from './avatar-encoding.ts'
 
 /** Decoding takes up to 160 MB of memory for a moment, so little of it goes on at a time. */
-const DRAWN_AT_ONCE = 2
+const MAX_CONCURRENT_ENCODINGS = 2
 /** Uploads in hand, each up to 5 MB of memory, those that wait to be drawn included. */
-const UPLOADS_AT_ONCE = 16
+const MAX_CONCURRENT_UPLOADS = 16
 /** Of them, those of one user: stalled uploads of one must not keep the others out. */
-const UPLOADS_OF_A_USER = 2
+const MAX_UPLOADS_PER_USER = 2
 
 const NAME_BYTES = 24
 const NAME = /^[\w-]{32}$/
 
-const tooMany = () =>
+const tooManyUploads = () =>
   new AppError(
     429,
-    `At most ${UPLOADS_OF_A_USER} of your pictures are uploaded at a time: wait for one to end`,
+    `At most ${MAX_UPLOADS_PER_USER} of your pictures are uploaded at a time: wait for one to end`,
     {
       headers: { 'Retry-After': '1' },
     },
   )
 
 /** People's uploaded avatars. */
-export function createAvatars(parts: { db: Db; now: () => Date }) {
-  const { db, now } = parts
-  const full = () => unavailable('Too many pictures are being uploaded. Try again shortly.')
-  const uploadOf = createKeyedLimit({ atOnce: UPLOADS_OF_A_USER, full: tooMany })
-  const upload = createTurnstile({ atOnce: UPLOADS_AT_ONCE, waiting: 0, full })
-  const turn = createTurnstile({ atOnce: DRAWN_AT_ONCE, waiting: UPLOADS_AT_ONCE, full })
+export function createAvatars(deps: { db: Db; now: () => Date }) {
+  const { db, now } = deps
+  const overloaded = () => unavailable('Too many pictures are being uploaded. Try again shortly.')
+  const limitUserUploads = createKeyedLimit({ concurrency: MAX_UPLOADS_PER_USER, overloaded: tooManyUploads })
+  const limitUploads = createSemaphore({ concurrency: MAX_CONCURRENT_UPLOADS, queueSize: 0, overloaded })
+  const limitEncoding = createSemaphore({
+    concurrency: MAX_CONCURRENT_ENCODINGS,
+    queueSize: MAX_CONCURRENT_UPLOADS,
+    overloaded,
+  })
   allowOnlyAvatarFormats()
 
   return {
@@ -39,10 +43,10 @@ export function createAvatars(parts: { db: Db; now: () => Date }) {
      *   drawing refuse.
      */
     replace: (userId: string, receive: () => Promise<Buffer>): Promise<string> =>
-      uploadOf(userId, () =>
-        upload(async () => {
+      limitUserUploads(userId, () =>
+        limitUploads(async () => {
           const file = await receive()
-          const image = await turn(() => drawAvatar(file))
+          const image = await limitEncoding(() => encodeAvatar(file))
           const avatar = { name: randomBytes(NAME_BYTES).toString('base64url'), image, created_at: now() }
           await db
             .insertInto('avatars')

@@ -29,16 +29,16 @@ const CliLoginView = z
   .meta({ id: 'CliLogin', description: 'How a command line signs somebody in.' })
 
 /** GET /api/auth/cli: where and as what a command line asks for tokens. */
-export function cliLoginEndpoint({ provider }: { provider: CliLogin }): Endpoint {
+export function cliLoginEndpoint({ oidcProvider }: { oidcProvider: CliLogin }): Endpoint {
   return endpoint({
     method: 'get',
     path: '/api/auth/cli',
     summary: 'Returns how a command line signs somebody in: the identity provider and a client there',
     access: 'public',
-    answer: [200, CliLoginView],
-    refusals: { 404: 'when signing in from a command line is not set up; API keys work' },
+    response: [200, CliLoginView],
+    errors: { 404: 'when signing in from a command line is not set up; API keys work' },
     run: async () => {
-      const { issuer, audience, cliClientId } = provider
+      const { issuer, audience, cliClientId } = oidcProvider
       if (cliClientId === undefined) throw notFound('Sign-in from the command line')
       return { issuer, client_id: cliClientId, audience, scopes: SCOPES }
     },

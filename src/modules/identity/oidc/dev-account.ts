@@ -12,7 +12,7 @@ export interface DevAccount {
 export const DevEmail = z.string().trim().toLowerCase().pipe(z.email().max(200))
 
 /** The claims of an account. Any address is an account, so nothing is kept between sign-ins. */
-export function personOf(accounts: readonly DevAccount[], subject: string) {
+export function devAccountClaims(accounts: readonly DevAccount[], subject: string) {
   const name = accounts.find(({ email }) => email.toLowerCase() === subject)?.name
   return { email: subject, email_verified: true, ...(name !== undefined && { name }) }
 }

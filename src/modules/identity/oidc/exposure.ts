@@ -16,9 +16,9 @@ export function checkDevelopmentAccess(settings: Settings, address: string): str
   if (!settings.roles.includes('api') || (settings.idp && !settings.demo)) return undefined
   const reason = exposure(settings, address)
   if (reason === undefined || settings.allowInsecureDev) return reason
-  const part = settings.idp ? 'The demo prints' : 'The built-in identity provider gives away'
+  const subject = settings.idp ? 'The demo prints' : 'The built-in identity provider gives away'
   throw new Error(
-    `${part} working credentials, admin accounts included, and ${reason}. ` +
+    `${subject} working credentials, admin accounts included, and ${reason}. ` +
       `Listen on this machine only (HOST=127.0.0.1), ${settings.idp ? 'set DEMO=false' : 'set IDP_ISSUER to your identity provider'}, ` +
       'or set ALLOW_INSECURE_DEV=true on a network where you trust every machine.',
   )

@@ -8,7 +8,7 @@ import type { createIdentityProvider } from './provider.ts'
 import { CLI_CLIENT_ID, DASHBOARD_CLIENT_ID, DEV_AUDIENCE, DEV_ISSUER_NAME } from './provider-names.ts'
 
 /** Who vouches for people: the configured provider, or the built-in one, in this process or in the api's. */
-export async function createIdentity(parts: {
+export async function createIdentity(deps: {
   config: Config
   baseUrl: string
   secrets: Secrets
@@ -18,13 +18,13 @@ export async function createIdentity(parts: {
   insecure?: boolean
   report: (cause: unknown) => void
 }) {
-  const { config, baseUrl } = parts
+  const { config, baseUrl } = deps
   const { dataDir, production } = config
   const builtIn =
     config.idp || !config.roles.includes('api')
       ? undefined
-      : await startBuiltIn({ ...parts, dataDir, production })
-  const provider = config.idp ?? {
+      : await startBuiltIn({ ...deps, dataDir, production })
+  const oidcProvider = config.idp ?? {
     issuer: builtIn?.issuer ?? `${baseUrl}/idp`,
     audience: DEV_AUDIENCE,
     jwksUrl: `${baseUrl}/idp/jwks`,
@@ -32,18 +32,18 @@ export async function createIdentity(parts: {
     clientSecret: undefined,
     cliClientId: CLI_CLIENT_ID,
   }
-  const discover = createDiscovery({ issuer: provider.issuer })
+  const discover = createDiscovery({ issuer: oidcProvider.issuer })
   const verifyToken = createTokenVerifier({
-    issuer: provider.issuer,
-    audience: provider.audience,
-    jwks: builtIn?.localJwks ?? remoteJwks({ discover, jwksUrl: provider.jwksUrl }),
-    ...(!config.idp && { knownAs: DEV_ISSUER_NAME }),
+    issuer: oidcProvider.issuer,
+    audience: oidcProvider.audience,
+    jwks: builtIn?.localJwks ?? remoteJwks({ discover, jwksUrl: oidcProvider.jwksUrl }),
+    ...(!config.idp && { issuerName: DEV_ISSUER_NAME }),
   })
-  return { builtIn, provider, verifyToken, userinfo: createUserinfo({ discover }) }
+  return { builtIn, oidcProvider, verifyToken, userinfo: createUserinfo({ discover }) }
 }
 
 /** Loaded only where it is needed: its library is a fifth of what a process loads. */
-async function startBuiltIn(parts: Parameters<typeof createIdentityProvider>[0]) {
-  const provider = await import('./provider.ts')
-  return await provider.createIdentityProvider(parts)
+async function startBuiltIn(deps: Parameters<typeof createIdentityProvider>[0]) {
+  const module = await import('./provider.ts')
+  return await module.createIdentityProvider(deps)
 }

@@ -19,16 +19,16 @@ export interface LoginTokens {
 }
 
 /** Speaks the authorization code flow with a provider, which is discovered on first use. */
-export function createLoginClient(parts: { provider: LoginProvider; callbackUrl: string }) {
-  const { provider, callbackUrl } = parts
-  let known: Promise<oidc.Configuration> | undefined
+export function createLoginClient(options: { oidcProvider: LoginProvider; callbackUrl: string }) {
+  const { oidcProvider, callbackUrl } = options
+  let cached: Promise<oidc.Configuration> | undefined
 
   const configuration = (): Promise<oidc.Configuration> => {
-    known ??= discover(provider).catch((cause) => {
-      known = undefined
-      throw cause instanceof AppError ? cause : readable(cause)
+    cached ??= discover(oidcProvider).catch((cause) => {
+      cached = undefined
+      throw cause instanceof AppError ? cause : toReadableError(cause)
     })
-    return known
+    return cached
   }
 
   return {
@@ -46,7 +46,7 @@ export function createLoginClient(parts: { provider: LoginProvider; callbackUrl:
         state,
         nonce,
         // Auth0 and its like issue a JWT access token only for a named audience; others ignore the parameter.
-        ...(provider.audience !== provider.clientId && { audience: provider.audience }),
+        ...(oidcProvider.audience !== oidcProvider.clientId && { audience: oidcProvider.audience }),
       })
       return { url, verifier, state, nonce }
     },
@@ -65,7 +65,7 @@ export function createLoginClient(parts: { provider: LoginProvider; callbackUrl:
           idTokenExpected: true,
         })
         .catch((cause) => {
-          throw readable(cause)
+          throw toReadableError(cause)
         })
       const { access_token, id_token } = tokens
       return { candidates: id_token ? [access_token, id_token] : [access_token] }
@@ -73,14 +73,14 @@ export function createLoginClient(parts: { provider: LoginProvider; callbackUrl:
   }
 }
 
-async function discover(provider: LoginProvider): Promise<oidc.Configuration> {
-  const { clientId, clientSecret } = provider
+async function discover(oidcProvider: LoginProvider): Promise<oidc.Configuration> {
+  const { clientId, clientSecret } = oidcProvider
   if (!clientId)
     throw new AppError(
       503,
       'Sign-in is not set up on this platform. An administrator must set IDP_CLIENT_ID.',
     )
-  const issuer = new URL(provider.issuer)
+  const issuer = new URL(oidcProvider.issuer)
   // Codes and tokens over plain http are for the development provider on the same machine only.
   const insecure = issuer.protocol === 'http:' && isLoopback(issuer.hostname)
   return await oidc.discovery(issuer, clientId, undefined, clientAuthentication(clientSecret), {
@@ -100,7 +100,7 @@ function clientAuthentication(secret: string | undefined): oidc.ClientAuth {
 }
 
 /** What went wrong with the provider, in words for the person who signs in. */
-function readable(cause: unknown): AppError {
+function toReadableError(cause: unknown): AppError {
   if (cause instanceof oidc.AuthorizationResponseError) {
     return cause.error === 'access_denied'
       ? forbidden('The sign-in was cancelled. Start again.')

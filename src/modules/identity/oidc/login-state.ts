@@ -34,9 +34,10 @@ export function openLoginState(secrets: Secrets, sealed: string | undefined): Lo
  * another origin, backslashes and the like included, becomes the dashboard. The answer is absolute because a path
  * such as `//elsewhere`, alone in a Location header, would be another origin again.
  */
-export function safeReturnTo(baseUrl: string, asked: unknown): string {
+export function safeReturnTo(baseUrl: string, requested: unknown): string {
   const fallback = new URL('/dashboard', baseUrl).href
-  if (typeof asked !== 'string' || !asked.startsWith('/') || !URL.canParse(asked, baseUrl)) return fallback
-  const target = new URL(asked, baseUrl)
+  if (typeof requested !== 'string' || !requested.startsWith('/') || !URL.canParse(requested, baseUrl))
+    return fallback
+  const target = new URL(requested, baseUrl)
   return target.origin === new URL(baseUrl).origin ? target.href : fallback
 }

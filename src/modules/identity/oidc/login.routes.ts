@@ -1,6 +1,6 @@
 import type { Context, Middleware } from 'koa'
 import { AppError, badRequest, notAllowed } from '../../../core/errors/errors.ts'
-import { problemPages } from '../../../core/http/page.ts'
+import { problemPages } from '../../../core/http/html-page.ts'
 import type { Secrets } from '../../../core/secrets.ts'
 import { createOriginGuard, type OriginGuard } from '../same-origin.ts'
 import { readCookie, sessionCookieName, setCookie } from '../session-cookie.ts'
@@ -13,32 +13,32 @@ import { isLoopback } from './loopback.ts'
 /** Browsers keep 4096 bytes of a cookie's name and value, and drop a longer one without a word. */
 const COOKIE_VALUE_LIMIT = 4_000
 
-interface Parts {
+interface Deps {
   readonly baseUrl: string
   readonly corsOrigins: readonly string[]
-  readonly provider: LoginProvider
+  readonly oidcProvider: LoginProvider
   readonly secrets: Secrets
   readonly verifyToken: VerifyToken
   readonly users: Users
   readonly report: (cause: unknown) => void
 }
 
-interface Login extends Parts {
+interface LoginContext extends Deps {
   readonly client: ReturnType<typeof createLoginClient>
-  readonly requireOwnOrigin: OriginGuard
+  readonly requireAllowedOrigin: OriginGuard
   readonly secure: boolean
   readonly stateCookie: string
   readonly sessionCookie: string
 }
 
 /** The dashboard's login with an OpenID Connect provider: `/auth/login`, `/auth/callback`, `/auth/logout`. */
-export function loginRoutes(parts: Parts): Middleware {
-  const { baseUrl, provider } = parts
+export function loginRoutes(deps: Deps): Middleware {
+  const { baseUrl, oidcProvider } = deps
   const secure = baseUrl.startsWith('https:')
-  const login: Login = {
-    ...parts,
-    client: createLoginClient({ provider, callbackUrl: `${baseUrl}/auth/callback` }),
-    requireOwnOrigin: createOriginGuard(parts),
+  const login: LoginContext = {
+    ...deps,
+    client: createLoginClient({ oidcProvider, callbackUrl: `${baseUrl}/auth/callback` }),
+    requireAllowedOrigin: createOriginGuard(deps),
     secure,
     stateCookie: secure ? '__Host-login' : '__login',
     sessionCookie: sessionCookieName(baseUrl),
@@ -48,7 +48,7 @@ export function loginRoutes(parts: Parts): Middleware {
     ['/auth/callback', { method: 'GET', run: complete }],
     ['/auth/logout', { method: 'POST', run: logout }],
   ])
-  const problems = problemPages(parts.report)
+  const problems = problemPages(deps.report)
 
   return async (http, next) => {
     const route = routes.get(http.path)
@@ -62,7 +62,7 @@ export function loginRoutes(parts: Parts): Middleware {
   }
 }
 
-async function begin(login: Login, http: Context): Promise<void> {
+async function begin(login: LoginContext, http: Context): Promise<void> {
   const base = new URL(login.baseUrl)
   if (http.hostname !== base.hostname && isLoopback(http.hostname) && isLoopback(base.hostname)) {
     // The provider sends the browser back to the base URL, where a cookie of 127.0.0.1 is not one of localhost.
@@ -70,30 +70,30 @@ async function begin(login: Login, http: Context): Promise<void> {
   }
   const { url, ...expected } = await login.client.begin()
   const returnTo = safeReturnTo(login.baseUrl, http.query.return_to)
-  keep(login, http, login.stateCookie, sealLoginState(login.secrets, { ...expected, returnTo }), {
+  setLoginCookie(login, http, login.stateCookie, sealLoginState(login.secrets, { ...expected, returnTo }), {
     seconds: LOGIN_STATE_SECONDS,
   })
   http.redirect(url.href)
 }
 
-async function complete(login: Login, http: Context): Promise<void> {
+async function complete(login: LoginContext, http: Context): Promise<void> {
   const state = openLoginState(login.secrets, readCookie(http.req.headers.cookie, login.stateCookie))
   // Anybody can make a browser open this address; only one that began a sign-in holds its state.
   if (!state || http.query.state !== state.state) {
     throw badRequest('This sign-in has expired or began in another browser. Start again.')
   }
-  drop(login, http, login.stateCookie)
+  clearLoginCookie(login, http, login.stateCookie)
   const { candidates } = await login.client.finish(http.search, state)
-  const { token, claims } = await acceptable(login, candidates)
+  const { token, claims } = await firstAcceptedToken(login, candidates)
   await login.users.forClaims(claims)
   const seconds = Math.floor((claims.expiresAt.getTime() - Date.now()) / 1000)
-  keep(login, http, login.sessionCookie, token, { seconds })
+  setLoginCookie(login, http, login.sessionCookie, token, { seconds })
   http.redirect(state.returnTo)
 }
 
-async function logout(login: Login, http: Context): Promise<void> {
-  login.requireOwnOrigin(http)
-  drop(login, http, login.sessionCookie)
+async function logout(login: LoginContext, http: Context): Promise<void> {
+  login.requireAllowedOrigin(http)
+  clearLoginCookie(login, http, login.sessionCookie)
   if (http.accepts('json', 'html') === 'html') {
     http.status = 303
     http.redirect(safeReturnTo(login.baseUrl, undefined))
@@ -101,33 +101,39 @@ async function logout(login: Login, http: Context): Promise<void> {
 }
 
 /** The first token that every later request will accept: the access token, or else the ID token. */
-async function acceptable(login: Login, candidates: readonly string[]) {
-  let refusal: unknown
+async function firstAcceptedToken(login: LoginContext, candidates: readonly string[]) {
+  let failure: unknown
   for (const token of candidates) {
     if (token.length > COOKIE_VALUE_LIMIT) {
-      refusal ??= new Error('the token is too long for a cookie')
+      failure ??= new Error('the token is too long for a cookie')
       continue
     }
     try {
       return { token, claims: await login.verifyToken(token) }
     } catch (cause) {
       if (!(cause instanceof AppError) || cause.status !== 401) throw cause
-      refusal ??= cause
+      failure ??= cause
     }
   }
   throw new AppError(
     502,
     "The identity provider's token is not meant for this platform. An administrator must check IDP_AUDIENCE.",
     {
-      cause: refusal,
+      cause: failure,
     },
   )
 }
 
-function keep(login: Login, http: Context, name: string, value: string, life: { seconds: number }): void {
-  setCookie(http, name, value, { maxAgeSeconds: life.seconds, secure: login.secure })
+function setLoginCookie(
+  login: LoginContext,
+  http: Context,
+  name: string,
+  value: string,
+  lifetime: { seconds: number },
+): void {
+  setCookie(http, name, value, { maxAgeSeconds: lifetime.seconds, secure: login.secure })
 }
 
-function drop(login: Login, http: Context, name: string): void {
-  keep(login, http, name, '', { seconds: 0 })
+function clearLoginCookie(login: LoginContext, http: Context, name: string): void {
+  setLoginCookie(login, http, name, '', { seconds: 0 })
 }

@@ -37,13 +37,13 @@ export async function loadOrCreateSigningKey(dataDir: string): Promise<SigningKe
   } finally {
     unlinkSync(draft)
   }
-  const kept = read(path)
-  if (!kept) throw new Error(`${path} vanished while it was being made`)
-  return kept
+  const stored = read(path)
+  if (!stored) throw new Error(`${path} vanished while it was being made`)
+  return stored
 }
 
 /** The part of a signing key that everybody may know. */
-export function publicPart({ d: _private, ...rest }: SigningKey) {
+export function publicJwk({ d: _private, ...rest }: SigningKey) {
   return rest
 }
 

@@ -1,6 +1,6 @@
 import { type Configuration, interactionPolicy, type KoaContextWithOIDC } from 'oidc-provider'
-import { html, sendPage } from '../../../core/http/page.ts'
-import { type DevAccount, personOf } from './dev-account.ts'
+import { html, sendPage } from '../../../core/http/html-page.ts'
+import { type DevAccount, devAccountClaims } from './dev-account.ts'
 import { devicePages } from './device-page.ts'
 import { createProviderStore } from './provider.store.ts'
 import { SIGNING_ALGORITHM, type SigningKey } from './provider-keys.ts'
@@ -17,20 +17,20 @@ const DEVICE_CODE_SECONDS = 600
 const REFRESH_SECONDS = 30 * 24 * 3600
 
 /** The development provider's configuration: two first-party clients, no consent page, JWT access tokens. */
-export function providerSettings(parts: {
+export function providerSettings(options: {
   baseUrl: string
   mountPath: string
   signingKey: SigningKey
   cookieKeys: string[]
   accounts: readonly DevAccount[]
 }): Configuration {
-  const person = (subject: string) => personOf(parts.accounts, subject)
+  const claimsOf = (subject: string) => devAccountClaims(options.accounts, subject)
   return {
     adapter: createProviderStore(Date.now),
-    clients: clients(parts.baseUrl),
+    clients: clients(options.baseUrl),
     clientDefaults: { id_token_signed_response_alg: SIGNING_ALGORITHM },
-    jwks: { keys: [parts.signingKey] },
-    cookies: { keys: parts.cookieKeys, short: { signed: true }, long: { signed: true } },
+    jwks: { keys: [options.signingKey] },
+    cookies: { keys: options.cookieKeys, short: { signed: true }, long: { signed: true } },
     scopes: SCOPES.split(' '),
     claims: { openid: ['sub'], email: ['email', 'email_verified'], profile: ['name'] },
     conformIdTokenClaims: false, // no userinfo endpoint here, so the ID token carries the claims
@@ -49,16 +49,16 @@ export function providerSettings(parts: {
       Interaction: INTERACTION_SECONDS,
     },
     interactions: {
-      url: (_http, interaction) => `${parts.mountPath}/interaction/${interaction.uid}`,
+      url: (_http, interaction) => `${options.mountPath}/interaction/${interaction.uid}`,
       policy: alwaysChooseAccount(),
     },
     findAccount: (_http, subject) => ({
       accountId: subject,
-      claims: async () => ({ sub: subject, ...person(subject) }),
+      claims: async () => ({ sub: subject, ...claimsOf(subject) }),
     }),
     // Users are made from the access token alone, so it says who they are.
     extraTokenClaims: (_http, token) =>
-      'accountId' in token && token.accountId ? person(token.accountId) : undefined,
+      'accountId' in token && token.accountId ? claimsOf(token.accountId) : undefined,
     loadExistingGrant: grantEverything,
     renderError: (http, out) =>
       sendPage(http, {
@@ -124,13 +124,13 @@ function features(): NonNullable<Configuration['features']> {
 function alwaysChooseAccount(): interactionPolicy.DefaultPolicy {
   const policy = interactionPolicy.base()
   policy.remove('consent')
-  const choose = new interactionPolicy.Check(
+  const chooseAccount = new interactionPolicy.Check(
     'choose_account',
     'an account must be chosen',
     'login_required',
     (http) => !http.oidc.result?.login,
   )
-  policy.get('login')?.checks.add(choose)
+  policy.get('login')?.checks.add(chooseAccount)
   return policy
 }
 

@@ -4,12 +4,12 @@ import type { Context, Middleware } from 'koa'
 import koaMount from 'koa-mount'
 import { Provider } from 'oidc-provider'
 import { forbidden } from '../../../core/errors/errors.ts'
-import { problemPages } from '../../../core/http/page.ts'
+import { problemPages } from '../../../core/http/html-page.ts'
 import type { Secrets } from '../../../core/secrets.ts'
 import type { KeySource } from '../tokens.ts'
-import { type DevAccount, DevEmail, personOf } from './dev-account.ts'
+import { type DevAccount, DevEmail, devAccountClaims } from './dev-account.ts'
 import { isLoopback } from './loopback.ts'
-import { loadOrCreateSigningKey, publicPart, SIGNING_ALGORITHM } from './provider-keys.ts'
+import { loadOrCreateSigningKey, publicJwk, SIGNING_ALGORITHM } from './provider-keys.ts'
 import { DASHBOARD_CLIENT_ID, DEV_AUDIENCE } from './provider-names.ts'
 import { providerSettings, TOKEN_LIFETIME_SECONDS } from './provider-settings.ts'
 import { signInPage } from './sign-in-page.ts'
@@ -23,7 +23,7 @@ const MOUNT_PATH = '/idp'
  * Its signing key lives in `dataDir`; all other state is in this process's memory, so that with several api
  * processes a sign-in must stay at one of them.
  */
-export async function createIdentityProvider(parts: {
+export async function createIdentityProvider(deps: {
   baseUrl: string
   dataDir: string
   secrets: Secrets
@@ -33,16 +33,16 @@ export async function createIdentityProvider(parts: {
   insecure?: boolean
   report: (cause: unknown) => void
 }) {
-  if (parts.production) throw new Error('The built-in identity provider does not run in production')
-  const issuer = parts.baseUrl + MOUNT_PATH
-  const signingKey = await loadOrCreateSigningKey(parts.dataDir)
-  const accounts = parts.accounts.map((account) => ({ ...account, email: DevEmail.parse(account.email) }))
-  const cookieKeys = [parts.secrets.sign('idp-cookies', issuer)]
-  const settings = providerSettings({ ...parts, mountPath: MOUNT_PATH, signingKey, cookieKeys, accounts })
+  if (deps.production) throw new Error('The built-in identity provider does not run in production')
+  const issuer = deps.baseUrl + MOUNT_PATH
+  const signingKey = await loadOrCreateSigningKey(deps.dataDir)
+  const accounts = deps.accounts.map((account) => ({ ...account, email: DevEmail.parse(account.email) }))
+  const cookieKeys = [deps.secrets.sign('idp-cookies', issuer)]
+  const settings = providerSettings({ ...deps, mountPath: MOUNT_PATH, signingKey, cookieKeys, accounts })
   const provider = new Provider(issuer, settings)
-  const insecure = parts.insecure === true
+  const insecure = deps.insecure === true
   const pages = signInPage({ provider, mountPath: MOUNT_PATH, accounts, insecure })
-  provider.on('server_error', (_http, cause) => parts.report(cause))
+  provider.on('server_error', (_http, cause) => deps.report(cause))
 
   return {
     issuer,
@@ -50,17 +50,13 @@ export async function createIdentityProvider(parts: {
     clientId: DASHBOARD_CLIENT_ID,
     jwksUrl: `${issuer}/jwks`,
     /** The keys for a token verifier in this same process. */
-    localJwks: createLocalJWKSet({ keys: [publicPart(signingKey)] }) as KeySource,
-    middleware: providerMiddleware(provider, new URL(parts.baseUrl), pages, parts.report),
+    localJwks: createLocalJWKSet({ keys: [publicJwk(signingKey)] }) as KeySource,
+    middleware: providerMiddleware(provider, new URL(deps.baseUrl), pages, deps.report),
 
     /** Signs an access token like one from a sign-in of this person at the dashboard. */
-    async issueDevToken(person: {
-      email: string
-      name?: string
-      expiresInSeconds?: number
-    }): Promise<string> {
-      const subject = DevEmail.parse(person.email)
-      const claims = { ...personOf(accounts, subject), ...(person.name && { name: person.name }) }
+    async issueDevToken(user: { email: string; name?: string; expiresInSeconds?: number }): Promise<string> {
+      const subject = DevEmail.parse(user.email)
+      const claims = { ...devAccountClaims(accounts, subject), ...(user.name && { name: user.name }) }
       const now = Math.floor(Date.now() / 1000)
       return await new SignJWT({ ...claims, jti: randomUUID(), client_id: DASHBOARD_CLIENT_ID })
         .setProtectedHeader({ alg: SIGNING_ALGORITHM, typ: 'at+jwt', kid: signingKey.kid })
@@ -68,7 +64,7 @@ export async function createIdentityProvider(parts: {
         .setIssuer(issuer)
         .setAudience(DEV_AUDIENCE)
         .setIssuedAt(now)
-        .setExpirationTime(now + (person.expiresInSeconds ?? TOKEN_LIFETIME_SECONDS))
+        .setExpirationTime(now + (user.expiresInSeconds ?? TOKEN_LIFETIME_SECONDS))
         .sign(await importJWK(signingKey, SIGNING_ALGORITHM))
     },
   }

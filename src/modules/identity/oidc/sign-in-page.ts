@@ -1,7 +1,7 @@
 import type { Context, Middleware } from 'koa'
 import type { Provider } from 'oidc-provider'
 import { AppError, badRequest, notAllowed } from '../../../core/errors/errors.ts'
-import { type Html, html, sendPage } from '../../../core/http/page.ts'
+import { type Html, html, sendPage } from '../../../core/http/html-page.ts'
 import { type DevAccount, DevEmail } from './dev-account.ts'
 
 const FORM_LIMIT_BYTES = 4_096
@@ -12,51 +12,51 @@ const INSECURE = html`<p class="problem"><b>Warning: this platform is open to th
 can sign in as any account, admins included. Use it with test data only.</p>`
 
 /** The development provider's sign-in page: choose one of the accounts, or type any e-mail address. */
-export function signInPage(parts: {
+export function signInPage(deps: {
   provider: Provider
   mountPath: string
   accounts: readonly DevAccount[]
   /** Other machines can open this page. */
   insecure: boolean
 }): Middleware {
-  const { provider } = parts
-  const prefix = `${parts.mountPath}/interaction/`
+  const { provider } = deps
+  const prefix = `${deps.mountPath}/interaction/`
   return async (http, next) => {
     if (!http.path.startsWith(prefix)) return await next()
-    const interaction = await underWay(provider, http)
+    const interaction = await currentInteraction(provider, http)
     if (interaction.uid !== http.path.slice(prefix.length)) throw expired()
-    if (http.method === 'GET' || http.method === 'HEAD') return show(http, interaction, parts)
+    if (http.method === 'GET' || http.method === 'HEAD') return sendSignInPage(http, interaction, deps)
     if (http.method !== 'POST') {
       throw notAllowed(http.method, ['GET', 'HEAD', 'POST'])
     }
     const form = await readForm(http)
     if (form.has('cancel')) return await finish(provider, http, interaction, { error: 'access_denied' })
     const email = DevEmail.safeParse(form.get('email') ?? '')
-    if (!email.success) return show(http, interaction, parts, 'That is not an e-mail address.')
+    if (!email.success) return sendSignInPage(http, interaction, deps, 'That is not an e-mail address.')
     await finish(provider, http, interaction, { login: { accountId: email.data } })
   }
 }
 
 const expired = () => badRequest('This sign-in has expired or belongs to another browser. Start again.')
 
-async function underWay(provider: Provider, http: Context): Promise<Interaction> {
+async function currentInteraction(provider: Provider, http: Context): Promise<Interaction> {
   return await provider.interactionDetails(http.req, http.res).catch(() => {
     throw expired()
   })
 }
 
-function show(
+function sendSignInPage(
   http: Context,
   interaction: Interaction,
   { accounts, insecure }: { accounts: readonly DevAccount[]; insecure: boolean },
   problem?: string,
 ): void {
   const client = String(interaction.params.client_id)
-  const back = interaction.params.redirect_uri // none where somebody signs in for a command line elsewhere
+  const redirectUri = interaction.params.redirect_uri // none where somebody signs in for a command line elsewhere
   sendPage(http, {
     status: problem ? 400 : 200,
     title: 'Sign in to Wheelhouse',
-    ...(typeof back === 'string' && { formTargets: [new URL(back).origin] }),
+    ...(typeof redirectUri === 'string' && { formTargets: [new URL(redirectUri).origin] }),
     body: html`${problem ? html`<p class="problem">${problem}</p>` : html``}${insecure ? INSECURE : html``}
 <p><small>Built-in development provider: anybody who reaches this page may sign in as anybody, without a password.
 It does not run in production. Signing in for <b>${client}</b>.</small></p>
@@ -85,8 +85,8 @@ async function finish(
   if (session && result.login && session.accountId !== result.login.accountId) {
     // Another account than before: end the old session here. The provider would do it through a page of its own,
     // whose content policy stops the redirect to a command line's loopback address.
-    const old = await provider.Session.findByUid(session.uid)
-    await old?.destroy()
+    const previousSession = await provider.Session.findByUid(session.uid)
+    await previousSession?.destroy()
     delete interaction.session
   }
   interaction.result = result

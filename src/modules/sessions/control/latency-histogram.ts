@@ -6,13 +6,13 @@ export const BUCKET_COUNT = 64
 
 const LOWEST_MS = 0.1
 const HIGHEST_MS = 60_000
-const LAST = BUCKET_COUNT - 1
+const LAST_BUCKET = BUCKET_COUNT - 1
 
 const upperBounds = Float64Array.from(
   { length: BUCKET_COUNT },
-  (_, bucket) => LOWEST_MS * (HIGHEST_MS / LOWEST_MS) ** (bucket / LAST),
+  (_, bucket) => LOWEST_MS * (HIGHEST_MS / LOWEST_MS) ** (bucket / LAST_BUCKET),
 )
-upperBounds[LAST] = HIGHEST_MS // exactly
+upperBounds[LAST_BUCKET] = HIGHEST_MS // exactly
 
 /** The longest age, in milliseconds, that belongs into a bucket; what is longer than all belongs into the last. */
 export function upperBoundMs(bucket: number): number {
@@ -23,7 +23,7 @@ export function upperBoundMs(bucket: number): number {
 
 /** The bucket of an age in milliseconds: 0 to 63. Ages below those of the first belong into it as well. */
 export function bucketOf(ms: number): number {
-  let [low, high] = [0, LAST]
+  let [low, high] = [0, LAST_BUCKET]
   while (low < high) {
     const middle = (low + high) >> 1
     if (ms <= (upperBounds[middle] as number)) high = middle
@@ -41,7 +41,7 @@ export function percentile(buckets: readonly number[], q: number, maxMs: number)
   if (total === 0) return undefined
   const rank = Math.max(1, Math.ceil(q * total))
   let counted = 0
-  for (let bucket = 0; bucket < LAST; bucket++) {
+  for (let bucket = 0; bucket < LAST_BUCKET; bucket++) {
     counted += buckets[bucket] ?? 0
     if (counted >= rank) return Math.min(upperBoundMs(bucket), maxMs)
   }

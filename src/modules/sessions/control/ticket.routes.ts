@@ -36,8 +36,8 @@ export function ticketEndpoints({ sessionTickets }: { sessionTickets: SessionTic
       access: {},
       params: idParams('session'),
       body: RequestTicket,
-      answer: [201, TicketView],
-      refusals: {
+      response: [201, TicketView],
+      errors: {
         403: 'when control is asked for by anybody but the operator of the session, or without the operator role',
         409: 'when the session is not ACTIVE or PAUSED, or its robot is offline',
       },

@@ -14,13 +14,13 @@ export interface IssuedTicket {
 }
 
 /** Who may drive or watch a session over the gateway, and where. */
-export function createSessionTickets(parts: {
+export function createSessionTickets(deps: {
   db: Db
   queries: SessionQueries
   tickets: Tickets
   ticketStore: TicketStore
 }) {
-  const { db, queries, tickets, ticketStore } = parts
+  const { db, queries, tickets, ticketStore } = deps
 
   /** Public WebSocket origin of the node that holds a robot; undefined while none does. */
   async function nodeOf(robotId: string): Promise<string | undefined> {
@@ -56,11 +56,11 @@ export function createSessionTickets(parts: {
       }
       const nodeUrl = await nodeOf(session.robot_id)
       if (nodeUrl === undefined) throw conflict('The robot is offline. Try again when it is connected.')
-      const { userId, credential, rightsVersion: permissionsVersion } = caller
+      const { userId, credential, permissionsVersion } = caller
       const apiKeyId = credential.kind === 'api_key' ? { apiKeyId: credential.id } : {}
       const number = await ticketStore.nextNumber(userId)
-      const admission = { sessionId, userId, part, permissionsVersion, number, ...apiKeyId }
-      const { ticket, expiresAt } = tickets.issue(admission, endOf(credential))
+      const claims = { sessionId, userId, part, permissionsVersion, number, ...apiKeyId }
+      const { ticket, expiresAt } = tickets.issue(claims, endOf(credential))
       return { url: `${nodeUrl}/sessions/${sessionId}/${part}`, ticket, expiresAt }
     },
   }

@@ -1,7 +1,7 @@
 import { sql } from 'kysely'
-import { gathered } from '../../../core/database/gathered.ts'
+import { createBatchLoader } from '../../../core/database/batch-loader.ts'
 import type { Db } from '../../../core/database/tables.ts'
-import type { Admission } from './ticket.ts'
+import type { TicketClaims } from './ticket.ts'
 
 /**
  * Tickets of one user that are valid at a time. A newer one ends the oldest; refusing the newer one would keep a
@@ -29,7 +29,7 @@ export function createTicketStore({ db }: { db: Db }) {
     },
 
     /** Decides whether a ticket is still valid; one query answers all who ask in the same turn. */
-    verdictOf: gathered(async (tickets: readonly Admission[]): Promise<TicketVerdict[]> => {
+    verdictOf: createBatchLoader(async (tickets: readonly TicketClaims[]): Promise<TicketVerdict[]> => {
       const { rows } = await sql<{ key_works: boolean; unchanged: boolean; recent: boolean }>`
         select
           ticket.key_id is null or exists (
@@ -44,10 +44,10 @@ export function createTicketStore({ db }: { db: Db }) {
           ${tickets.map(({ apiKeyId }) => apiKeyId ?? null)}::uuid[],
           ${tickets.map(({ permissionsVersion }) => permissionsVersion)}::bigint[],
           ${tickets.map(({ number }) => number)}::bigint[]
-        ) with ordinality as ticket (user_id, key_id, version, number, place)
+        ) with ordinality as ticket (user_id, key_id, version, number, ordinal)
         left join users u on u.id = ticket.user_id
         left join ticket_counters c on c.user_id = ticket.user_id
-        order by ticket.place`.execute(db)
+        order by ticket.ordinal`.execute(db)
       return rows.map((row) => {
         if (!row.key_works) return 'credential_ended'
         if (!row.unchanged) return 'permissions_changed'

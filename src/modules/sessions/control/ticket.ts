@@ -10,7 +10,7 @@ const NONCE_BYTES = 16
 export type TicketPart = 'control' | 'watch'
 
 /** One user's admission to one part of one session. */
-export interface Admission {
+export interface TicketClaims {
   readonly sessionId: string
   readonly userId: string
   readonly part: TicketPart
@@ -23,7 +23,7 @@ export interface Admission {
 }
 
 /** What a ticket proves. The nonce is no ticket's but its own, so whoever accepts it may do so once. */
-export interface Ticket extends Admission {
+export interface Ticket extends TicketClaims {
   readonly expiresAt: Date
   readonly nonce: string
 }
@@ -43,18 +43,24 @@ const TICKET = new RegExp(
  * `<session id>.<user id>.<part>.<API key id or ->.<permissions version>.<number>.<expiry, Unix ms>.<nonce>.<signature>`.
  * The signature alone decides about the upgrade; `TicketStore` decides whether the holder is admitted.
  */
-export function createTickets(parts: { secrets: Secrets; now: () => Date }) {
-  const { secrets, now } = parts
+export function createTickets(deps: { secrets: Secrets; now: () => Date }) {
+  const { secrets, now } = deps
   return {
     /** Issues a ticket that ends after a minute, or at `endsBy` if that is earlier. */
-    issue(admission: Admission, endsBy?: Date): { ticket: string; expiresAt: Date } {
-      const { sessionId, userId, part, apiKeyId = NO_KEY, permissionsVersion, number } = admission
+    issue(claims: TicketClaims, endsBy?: Date): { ticket: string; expiresAt: Date } {
+      const { sessionId, userId, part, apiKeyId = NO_KEY, permissionsVersion, number } = claims
       const lifetimeEndMs = now().getTime() + TICKET_LIFETIME_MS
       const expiresAt = new Date(Math.min(lifetimeEndMs, endsBy?.getTime() ?? lifetimeEndMs))
       const nonce = randomBytes(NONCE_BYTES).toString('base64url')
       const claim = [
-        ...[sessionId, userId, part, apiKeyId, permissionsVersion, number],
-        ...[expiresAt.getTime(), nonce],
+        sessionId,
+        userId,
+        part,
+        apiKeyId,
+        permissionsVersion,
+        number,
+        expiresAt.getTime(),
+        nonce,
       ].join('.')
       return { ticket: `${claim}.${secrets.sign(PURPOSE, claim)}`, expiresAt }
     },

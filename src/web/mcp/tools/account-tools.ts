@@ -1,8 +1,8 @@
 import type { ToolSpec } from '../tool.ts'
 
 /** What robots have recorded, what sessions cost, what there is to know. */
-export const recordTools: readonly ToolSpec[] = [
-  { name: 'list_datasets', title: 'List datasets', route: 'GET /api/client/datasets', pages: 'datasets' },
+export const reportTools: readonly ToolSpec[] = [
+  { name: 'list_datasets', title: 'List datasets', route: 'GET /api/client/datasets', listField: 'datasets' },
   {
     name: 'list_episodes',
     title: 'List episodes of a dataset',
@@ -10,7 +10,7 @@ export const recordTools: readonly ToolSpec[] = [
     id: 'datasetId',
     limit: 10,
   },
-  { name: 'list_invoices', title: 'List invoices', route: 'GET /api/client/invoices', pages: 'invoices' },
+  { name: 'list_invoices', title: 'List invoices', route: 'GET /api/client/invoices', listField: 'invoices' },
   {
     name: 'get_invoice',
     title: 'Read an invoice',
@@ -41,7 +41,7 @@ export const operatorTools: readonly ToolSpec[] = [
     name: 'list_certifications',
     title: 'List your certifications',
     route: 'GET /api/operator/certifications',
-    pages: 'certifications',
+    listField: 'certifications',
   },
   {
     name: 'request_certification',
@@ -52,7 +52,7 @@ export const operatorTools: readonly ToolSpec[] = [
 ]
 
 /** Who one is, and what one should know. */
-export const personTools: readonly ToolSpec[] = [
+export const profileTools: readonly ToolSpec[] = [
   { name: 'get_profile', title: 'Read your profile', route: 'GET /api/auth/profile' },
   { name: 'list_notifications', title: 'List notifications', route: 'GET /api/notifications', limit: 10 },
   {

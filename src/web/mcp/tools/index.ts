@@ -1,5 +1,5 @@
 import type { ToolSpec } from '../tool.ts'
-import { operatorTools, personTools, recordTools } from './account-tools.ts'
+import { operatorTools, profileTools, reportTools } from './account-tools.ts'
 import { robotTools } from './robots-tools.ts'
 import { sessionTools } from './session-tools.ts'
 
@@ -7,7 +7,7 @@ import { sessionTools } from './session-tools.ts'
 export const tools: readonly ToolSpec[] = [
   ...robotTools,
   ...sessionTools,
-  ...recordTools,
+  ...reportTools,
   ...operatorTools,
-  ...personTools,
+  ...profileTools,
 ]

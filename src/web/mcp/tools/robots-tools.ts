@@ -6,7 +6,7 @@ export const robotTools: readonly ToolSpec[] = [
     name: 'list_robots',
     title: 'List your robots',
     route: 'GET /api/client/robots',
-    pages: 'robots',
+    listField: 'robots',
     limit: 10,
     hidden: ['control_url', 'notes'],
   },
@@ -24,12 +24,12 @@ export const robotTools: readonly ToolSpec[] = [
     name: 'list_available_robots',
     title: 'List robots you may drive',
     route: 'GET /api/operator/available-robots',
-    pages: 'robots',
+    listField: 'robots',
   },
   {
     name: 'list_robot_models',
     title: 'List supported robot models',
     route: 'GET /api/robots',
-    pages: 'models',
+    listField: 'models',
   },
 ]

@@ -2,11 +2,23 @@ import type { ToolSpec } from '../tool.ts'
 
 /** What a session looks like after something was done to it; the rest is for get_session. */
 const state = [
-  ...['id', 'status', 'robot_id', 'robot_name', 'operator_name', 'scheduled_for', 'started_at', 'ended_at'],
-  ...['planned_minutes', 'planned_end'],
-  ...['duration_minutes', 'pause_reason', 'end_reason', 'rating', 'control'],
+  'id',
+  'status',
+  'robot_id',
+  'robot_name',
+  'operator_name',
+  'scheduled_for',
+  'started_at',
+  'ended_at',
+  'planned_minutes',
+  'planned_end',
+  'duration_minutes',
+  'pause_reason',
+  'end_reason',
+  'rating',
+  'control',
 ]
-const onSession = { route: 'PATCH /api/sessions/{id}', id: 'sessionId', picked: state } as const
+const onSession = { route: 'PATCH /api/sessions/{id}', id: 'sessionId', selected: state } as const
 
 /** Sessions. Nothing here moves a robot, and nothing lifts a stop or a pause: that is for people. */
 export const sessionTools: readonly ToolSpec[] = [
@@ -19,7 +31,7 @@ export const sessionTools: readonly ToolSpec[] = [
     roles: ['operator', 'admin'],
     description:
       'Starts a session on an available robot now, as its operator. The robot does not move by it: a person drives it, in the console.',
-    without: ['scheduledFor'],
+    omitted: ['scheduledFor'],
     hints: { openWorld: true },
   },
   {
@@ -66,7 +78,7 @@ export const sessionTools: readonly ToolSpec[] = [
     description:
       'Stops the robot of an open session at once and keeps it stopped, by its session or by the robot. Only a person ' +
       'lets the robot go again, in the console.',
-    orRobot: true,
+    acceptsRobot: true,
     fixed: { action: 'emergency_stop' },
     // Not destructive: no client should put a question before a stop.
     hints: { idempotent: true, openWorld: true },
@@ -86,7 +98,7 @@ export const sessionTools: readonly ToolSpec[] = [
     roles: ['operator'],
     description: 'Approves the extension that the client of your session has asked for.',
     fixed: { action: 'approve_extension' },
-    without: ['reason'],
+    omitted: ['reason'],
     hints: { openWorld: true },
   },
   {
@@ -103,7 +115,7 @@ export const sessionTools: readonly ToolSpec[] = [
     title: 'Rate a session',
     route: 'POST /api/sessions/{id}/rate',
     id: 'sessionId',
-    picked: state,
+    selected: state,
     hints: { openWorld: true },
   },
   {
@@ -126,7 +138,7 @@ export const sessionTools: readonly ToolSpec[] = [
     route: 'POST /api/sessions/{id}/messages',
     id: 'sessionId',
     description: 'Sends a chat message to the other side of the session, in the name of your user.',
-    without: ['clientMessageId'],
+    omitted: ['clientMessageId'],
     hints: { openWorld: true },
   },
 ]

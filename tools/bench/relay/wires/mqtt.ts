@@ -1,4 +1,4 @@
-import type { End, Heard, Wire } from './wire.ts'
+import type { End, Wire, WireEvents } from './wire.ts'
 
 // MQTT 3.1.1, as much as QoS 0 needs. https://docs.oasis-open.org/mqtt/mqtt/v3.1.1/
 
@@ -22,18 +22,18 @@ export function createMqttWire({ pair, side }: End): Wire {
   const [own, others] =
     side === 'operator' ? [`ack/${pair}`, `control/${pair}`] : [`control/${pair}`, `ack/${pair}`]
   const topic = text(others)
-  let heard: Heard
+  let received: WireEvents
 
   const see = (type: number, data: Buffer, start: number, end: number) => {
-    if (type === PUBLISH) return heard.message(data, start + 2 + data.readUInt16BE(start), end)
+    if (type === PUBLISH) return received.message(data, start + 2 + data.readUInt16BE(start), end)
     if (type === CONNACK) {
       const code = data[start + 1]
-      if (code !== 0) return heard.refused(`CONNACK ${code}`)
-      return heard.answer(packet(SUBSCRIBE, [uint16(PACKET_ID), text(own), Buffer.from([QOS_0])]))
+      if (code !== 0) return received.refused(`CONNACK ${code}`)
+      return received.answer(packet(SUBSCRIBE, [uint16(PACKET_ID), text(own), Buffer.from([QOS_0])]))
     }
     if (type !== SUBACK) return
-    if (data[start + 2] === SUBSCRIPTION_REFUSED) heard.refused('SUBACK 128')
-    else heard.ready()
+    if (data[start + 2] === SUBSCRIPTION_REFUSED) received.refused('SUBACK 128')
+    else received.ready()
   }
 
   return {
@@ -45,7 +45,7 @@ export function createMqttWire({ pair, side }: End): Wire {
         text(`${side}-${pair}`),
       ]),
     read(data, by) {
-      heard = by
+      received = by
       return walkPackets(data, see)
     },
     wrap: (payload) => packet(PUBLISH, [topic, payload]),

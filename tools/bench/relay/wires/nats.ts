@@ -17,7 +17,7 @@ export function createNatsWire({ pair, side }: End): Wire {
   return {
     // The PONG for this PING comes after the subscription was taken.
     hello: () => `CONNECT ${OPTIONS}\r\nSUB ${own} 1\r\n${PING}\r\n`,
-    read(data, heard) {
+    read(data, received) {
       let position = 0
       for (;;) {
         const newline = data.indexOf(NEWLINE, position)
@@ -26,14 +26,14 @@ export function createNatsWire({ pair, side }: End): Wire {
         if (data[position] === MSG) {
           const length = lastNumber(data, newline - 1)
           if (next + length + LINE_END.length > data.length) return position
-          heard.message(data, next, next + length)
+          received.message(data, next, next + length)
           position = next + length + LINE_END.length
           continue
         }
         const line = data.toString('latin1', position, newline - 1)
-        if (line === PING) heard.answer(PONG_LINE)
-        else if (line === PONG) heard.ready()
-        else if (line.startsWith('-ERR')) heard.refused(line)
+        if (line === PING) received.answer(PONG_LINE)
+        else if (line === PONG) received.ready()
+        else if (line.startsWith('-ERR')) received.refused(line)
         position = next
       }
     },

@@ -1,6 +1,6 @@
 import { maskedFrame, OPCODE_TEXT } from '../../fleet/wire.ts'
 import { createWebSocketWire } from './websocket.ts'
-import type { End, Heard, Wire } from './wire.ts'
+import type { End, Wire, WireEvents } from './wire.ts'
 
 const PATH = '/socket.io/?EIO=4&transport=websocket'
 const OPENED = '0'.charCodeAt(0)
@@ -17,8 +17,8 @@ export function createSocketIoWire(end: End): Wire {
   const connectPacket = Buffer.from(`${CONNECTED}${JSON.stringify({ pair, side })}`)
   const event = Buffer.from(`${EVENT}["${side === 'operator' ? 'control' : 'ack'}",`)
   const eventEnd = Buffer.from(']')
-  let outside: Heard
-  const inside: Heard = {
+  let outside: WireEvents
+  const inside: WireEvents = {
     ready() {}, // the upgrade alone is not the connection
     refused: (why) => outside.refused(why),
     answer: (bytes) => outside.answer(bytes),
@@ -35,8 +35,8 @@ export function createSocketIoWire(end: End): Wire {
   const websocket = createWebSocketWire({ ...end, path: PATH }, 'upgrade')
   return {
     hello: websocket.hello,
-    read(data, heard) {
-      outside = heard
+    read(data, received) {
+      outside = received
       return websocket.read(data, inside)
     },
     wrap: (payload) => maskedFrame(OPCODE_TEXT, Buffer.concat([event, payload, eventEnd])),

@@ -8,7 +8,7 @@ import {
   upgradeRequest,
   walkFrames,
 } from '../../fleet/wire.ts'
-import type { End, Heard, Wire } from './wire.ts'
+import type { End, Wire, WireEvents } from './wire.ts'
 
 const HEADERS_END = '\r\n\r\n'
 const BRACE = '{'.charCodeAt(0)
@@ -20,32 +20,32 @@ export type ReadyOn = 'upgrade' | 'first message'
 export function createWebSocketWire(end: End, readyOn: ReadyOn): Wire {
   let upgraded = false
   let ready = readyOn === 'upgrade'
-  let heard: Heard
+  let received: WireEvents
 
   const see = (opcode: number, data: Buffer, start: number, stop: number) => {
-    if (opcode === OPCODE_PING) heard.answer(maskedFrame(OPCODE_PONG, data.subarray(start, stop)))
-    if (opcode === OPCODE_CLOSE) heard.refused(`closed: ${closing(data, start, stop)}`)
+    if (opcode === OPCODE_PING) received.answer(maskedFrame(OPCODE_PONG, data.subarray(start, stop)))
+    if (opcode === OPCODE_CLOSE) received.refused(`closed: ${closing(data, start, stop)}`)
     if (opcode !== OPCODE_TEXT && opcode !== OPCODE_BINARY) return
-    heard.message(data, start, stop)
-    if (!ready) heard.ready()
+    received.message(data, start, stop)
+    if (!ready) received.ready()
     ready = true
   }
 
   return {
     hello: () => upgradeRequest(end.path ?? `/${end.side}/${end.pair}`, end.token),
     read(data, by) {
-      heard = by
+      received = by
       let from = 0
       if (!upgraded) {
         const headersEnd = data.indexOf(HEADERS_END)
         if (headersEnd < 0) return 0
         const status = data.toString('latin1', 0, data.indexOf('\r\n'))
         if (!status.includes(' 101 ')) {
-          heard.refused(status)
+          received.refused(status)
           return data.length
         }
         upgraded = true
-        if (ready) heard.ready()
+        if (ready) received.ready()
         from = headersEnd + HEADERS_END.length
       }
       return walkFrames(data, from, see)

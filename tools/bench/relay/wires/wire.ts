@@ -10,7 +10,7 @@ export interface End {
 }
 
 /** What an end learns from a relay. */
-export interface Heard {
+export interface WireEvents {
   /** The relay has let this end in, and what the other one sends arrives from now on. */
   ready(): void
   refused(why: string): void
@@ -25,7 +25,7 @@ export interface Wire {
   /** The first bytes. */
   hello(): Buffer | string
   /** Reads whole messages in `data`; returns where the first incomplete one begins. */
-  read(data: Buffer, heard: Heard): number
+  read(data: Buffer, received: WireEvents): number
   /** A message for the other end. */
   wrap(payload: Buffer): Buffer
 }

@@ -1,0 +1,132 @@
+import type { HttpRequest, HttpResponse } from 'uWebSockets.js'
+import type { RobotTokens } from '../../src/modules/robots/robot-token.ts'
+import type { Ticket, TicketPart, Tickets } from '../../src/modules/sessions/control/ticket.ts'
+import { ParticipantConnection } from '../control/participant-connection.ts'
+import type { ConnectLimit } from './connect-limit.ts'
+import type { GatewayConnection } from './connection.ts'
+import { respond } from './http-routes.ts'
+import type { Revocations } from './revocations.ts'
+import { RobotConnection } from './robot-connection.ts'
+
+const BEARER_PROTOCOL = 'bearer.'
+/** Tickets used within their minute that are remembered; with more than that, nobody else is let in. */
+const MAX_USED_TICKETS = 50_000
+
+/** Why nobody is let in, as the upgrade is answered. */
+interface Refusal {
+  readonly status: string
+  readonly error: string
+  readonly headers?: Readonly<Record<string, string>>
+}
+export type UpgradeDecision = { connection: GatewayConnection; subprotocol: string } | Refusal
+
+const refused = (status: string, error: string): Refusal => ({ status, error })
+const unauthorized = (error: string) => refused('401 Unauthorized', error)
+const forbidden = (error: string) => refused('403 Forbidden', error)
+const unavailable = (error: string) => refused('503 Service Unavailable', error)
+const tooManyConnects = (waitMs: number): Refusal => ({
+  ...refused('429 Too Many Requests', 'This robot connects too often: wait as Retry-After says'),
+  headers: { 'Retry-After': String(Math.ceil(waitMs / 1_000)) },
+})
+
+/** Decides upgrades from the request alone: asynchronous upgrades are a source of crashes. */
+export function createConnectionAdmission(deps: {
+  tokens: RobotTokens
+  tickets: Tickets
+  revocations: Revocations
+  /** A ticket is refused because a revocation has ended it. */
+  onRevokedTicket: () => void
+  allowedOrigins: readonly string[]
+  /** Of robots, by token. */
+  connectLimit: ConnectLimit
+  isDraining: () => boolean
+  clockMs: () => number
+}) {
+  const { tokens, tickets, revocations, onRevokedTicket, allowedOrigins, connectLimit, isDraining, clockMs } =
+    deps
+  const used = createUsedTickets()
+
+  /** What holds for everybody: the credential that was offered, or why nobody may enter. */
+  function credential(req: HttpRequest): { token: string; subprotocol: string } | Refusal {
+    if (isDraining()) return unavailable('This gateway restarts. Connect to another one.')
+    const origin = req.getHeader('origin')
+    if (origin !== '' && !allowedOrigins.includes(origin))
+      return forbidden('Connections from this Origin are not allowed. An administrator can allow it.')
+    const offered = req
+      .getHeader('sec-websocket-protocol')
+      .split(',')
+      .map((entry) => entry.trim())
+      .filter((entry) => entry !== '')
+    // Browsers want one of the offered protocols back; the token itself only when there is no other.
+    const subprotocol = offered.find((entry) => !entry.startsWith(BEARER_PROTOCOL)) ?? offered[0] ?? ''
+    return { token: bearerToken(req.getHeader('authorization'), offered), subprotocol }
+  }
+
+  return {
+    robot(req: HttpRequest): UpgradeDecision {
+      const offered = credential(req)
+      if ('status' in offered) return offered
+      const identity = tokens.read(offered.token)
+      if (!identity)
+        return unauthorized('A valid robot token is required. Rotate the token of the robot if it is lost.')
+      const robotId = req.getParameter(0)
+      if (robotId === undefined || identity.robotId !== robotId) {
+        return forbidden('The token belongs to another robot. Use the token of this one.')
+      }
+      // By token: whoever has an old one of this robot uses up nothing of the new one.
+      const waitMs = connectLimit.take(`${robotId}:${identity.tokenVersion}`)
+      if (waitMs > 0) return tooManyConnects(waitMs)
+      // The id from the path: the one cut out of the token would keep the whole header in memory.
+      const connection = new RobotConnection(robotId, identity.tokenVersion, clockMs())
+      return { connection, subprotocol: offered.subprotocol }
+    },
+
+    participant(req: HttpRequest, part: TicketPart): UpgradeDecision {
+      const offered = credential(req)
+      if ('status' in offered) return offered
+      const ticket = tickets.read(offered.token)
+      if (!ticket)
+        return unauthorized('A valid ticket is required. Get a new one: a ticket expires after a minute.')
+      if (ticket.sessionId !== req.getParameter(0) || ticket.part !== part) {
+        return forbidden('The ticket is for another session, or for another part in it. Get a new one.')
+      }
+      if (revocations.isRevoked(ticket)) {
+        onRevokedTicket()
+        return unauthorized('The permissions behind this ticket have ended or changed: fetch a new one')
+      }
+      const verdict = used.take(ticket)
+      if (verdict === 'used') return unauthorized('The ticket was used already. Get a new one.')
+      if (verdict === 'full') return unavailable('Too many connections at once. Try again shortly.')
+      return { connection: new ParticipantConnection(ticket, clockMs()), subprotocol: offered.subprotocol }
+    },
+  }
+}
+export type ConnectionAdmission = ReturnType<typeof createConnectionAdmission>
+
+function bearerToken(authorization: string, offered: readonly string[]): string {
+  if (/^bearer /i.test(authorization)) return authorization.slice('bearer '.length).trim()
+  return offered.find((entry) => entry.startsWith(BEARER_PROTOCOL))?.slice(BEARER_PROTOCOL.length) ?? ''
+}
+
+/** The tickets that have been used here and could be used again otherwise. */
+function createUsedTickets() {
+  const expiries = new Map<string, number>()
+  return {
+    take({ nonce, expiresAt }: Ticket): 'new' | 'used' | 'full' {
+      if (expiries.has(nonce)) return 'used'
+      if (expiries.size >= MAX_USED_TICKETS) {
+        const now = Date.now()
+        for (const [old, expiryMs] of expiries) if (expiryMs <= now) expiries.delete(old)
+        if (expiries.size >= MAX_USED_TICKETS) return 'full'
+      }
+      expiries.set(nonce, expiresAt.getTime())
+      return 'new'
+    },
+  }
+}
+
+/** Answers an upgrade that is refused. */
+export function refuse(res: HttpResponse, { status, error, headers }: Refusal): void {
+  const challenge = status.startsWith('401') ? { 'WWW-Authenticate': 'Bearer' } : {}
+  respond(res, status, error, { ...challenge, ...headers })
+}

@@ -1,0 +1,120 @@
+import type { LatencyIncrement } from '../../src/modules/sessions/control/control-persistence.service.ts'
+import { BUCKET_COUNT, bucketOf } from '../../src/modules/sessions/control/latency-histogram.ts'
+
+/** A round trip that is being measured, and the last one that was. */
+class RoundTrip {
+  /** 0: none is under way. */
+  sentMs = 0
+  /** Undefined before the first. */
+  lastMs: number | undefined
+
+  /** Begins one unless one is under way; without its ping it would never end. */
+  begin(nowMs: number, ping: () => boolean): void {
+    if (this.sentMs === 0 && ping()) this.sentMs = nowMs
+  }
+
+  end(nowMs: number): void {
+    if (this.sentMs === 0) return
+    this.lastMs = nowMs - this.sentMs
+    this.sentMs = 0
+  }
+
+  /** The last one, or the one under way when that takes longer already; undefined before the first. */
+  current(nowMs: number): number | undefined {
+    if (this.lastMs === undefined || this.sentMs === 0) return this.lastMs
+    return Math.max(this.lastMs, nowMs - this.sentMs)
+  }
+}
+
+/**
+ * How long commands of one session take. Round trips are measured with pings, which a peer's library answers by
+ * itself; a command's age is what its frame waited on the operator's side plus half of both round trips.
+ */
+export function createLatencyRecorder() {
+  let operator = new RoundTrip()
+  let robot = new RoundTrip()
+  /** What a frame takes from the operator when nothing holds it up. */
+  let fastestOperatorMs = Number.POSITIVE_INFINITY
+  let pathMs = 0
+  let buckets: number[] | undefined
+  let maxMs = 0
+  let frames = 0
+  let dropped = 0
+
+  const measurePath = (nowMs: number) => {
+    const toOperator = fastestOperatorMs === Number.POSITIVE_INFINITY ? 0 : fastestOperatorMs
+    pathMs = (toOperator + (robot.current(nowMs) ?? 0)) / 2
+  }
+
+  return {
+    /** What a command takes at the least, as last measured. */
+    pathMs: () => pathMs,
+
+    /** Begins a measurement on either side, unless one is under way or no ping can be sent. */
+    measure(nowMs: number, pings: { operator: () => boolean; robot: () => boolean }): void {
+      measurePath(nowMs)
+      operator.begin(nowMs, pings.operator)
+      robot.begin(nowMs, pings.robot)
+    },
+    operatorAnswered(nowMs: number): void {
+      operator.end(nowMs)
+      fastestOperatorMs = Math.min(fastestOperatorMs, operator.lastMs ?? fastestOperatorMs)
+      measurePath(nowMs)
+    },
+    robotAnswered(nowMs: number): void {
+      robot.end(nowMs)
+      measurePath(nowMs)
+    },
+    forgetOperator(): void {
+      operator = new RoundTrip()
+      fastestOperatorMs = Number.POSITIVE_INFINITY
+    },
+    forgetRobot(): void {
+      robot = new RoundTrip()
+      pathMs = 0
+    },
+    frame(nowMs: number): string {
+      const shown = (trip: RoundTrip) => {
+        const ms = trip.current(nowMs)
+        return ms === undefined ? null : Math.round(ms * 100) / 100
+      }
+      return JSON.stringify({ type: 'latency', operator_ms: shown(operator), robot_ms: shown(robot) })
+    },
+
+    /** Counts a command that went to the robot, and how old it is when it gets there. */
+    passed(ageMs: number): void {
+      const commandMs = ageMs + pathMs
+      buckets ??= new Array<number>(BUCKET_COUNT).fill(0)
+      const bucket = bucketOf(commandMs)
+      buckets[bucket] = (buckets[bucket] as number) + 1
+      frames++
+      if (commandMs > maxMs) maxMs = commandMs
+    },
+    dropped(): void {
+      dropped++
+    },
+
+    /** What has come since the last call; undefined when nothing has. Give it back when it could not be kept. */
+    take(): LatencyIncrement | undefined {
+      if (frames === 0 && dropped === 0) return undefined
+      const latencySummary = {
+        buckets: buckets ?? new Array<number>(BUCKET_COUNT).fill(0),
+        maxMs,
+        frames,
+        dropped,
+      }
+      buckets = undefined
+      maxMs = frames = dropped = 0
+      return latencySummary
+    },
+    restore(latencySummary: LatencyIncrement): void {
+      buckets ??= new Array<number>(BUCKET_COUNT).fill(0)
+      for (const [bucket, count] of latencySummary.buckets.entries())
+        buckets[bucket] = (buckets[bucket] ?? 0) + count
+      maxMs = Math.max(maxMs, latencySummary.maxMs)
+      frames += latencySummary.frames
+      dropped += latencySummary.dropped
+    },
+  }
+}
+export type LatencyRecorder = ReturnType<typeof createLatencyRecorder>

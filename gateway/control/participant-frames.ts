@@ -1,0 +1,114 @@
+import {
+  BINARY_CONTROL,
+  BINARY_HEADER_BYTES,
+  MAX_FRAME_BYTES,
+  MAX_TTL_MS,
+  ObserverFrame,
+  OperatorFrame,
+  observerFrameTypes,
+  operatorFrameTypes,
+} from '@wheelhouse/protocol'
+import { readableIssues } from '../../src/core/errors/errors.ts'
+import { parseOptions } from '../../src/core/http/validation-messages.ts'
+import { parseFrame, type TextFrame } from '../connections/parse-frame.ts'
+import type { ControlRelay } from './control-relay.ts'
+import type { ParticipantConnection } from './participant-connection.ts'
+
+/** Reads what operators and watchers send. */
+export function createParticipantFrames(deps: {
+  controlRelay: ControlRelay
+  /** Somebody pressed the stop. */
+  onStopFrame: (connection: ParticipantConnection, reason: string | undefined) => void
+  deadmanMs: number
+  clockMs: () => number
+}) {
+  const { controlRelay, onStopFrame, deadmanMs, clockMs } = deps
+
+  const malformed = (connection: ParticipantConnection, message: string) =>
+    connection.malformed(message, clockMs())
+
+  function control(
+    connection: ParticipantConnection,
+    seq: number,
+    t: number,
+    ttlMs: number,
+    data: unknown,
+  ): void {
+    if (!connection.controlSession) return // what comes before the first state counts for nothing
+    const { id } = connection.controlSession.session
+    const payload = JSON.stringify(data) ?? 'null'
+    const frame = `{"type":"control","session_id":"${id}","seq":${seq},"t":${t},"ttl_ms":${ttlMs},"data":${payload}}`
+    if (frame.length > MAX_FRAME_BYTES) return malformed(connection, 'The frame is too large to be passed on')
+    connection.malformedFrames = 0
+    controlRelay.control(connection, { seq, t, ttlMs }, frame)
+  }
+
+  /** Forwarded byte for byte: what is in it is between the operator and the robot. */
+  function binary(connection: ParticipantConnection, data: ArrayBuffer): void {
+    if (!connection.isOperator) return malformed(connection, 'Observers send text frames only.')
+    if (data.byteLength < BINARY_HEADER_BYTES)
+      return malformed(connection, 'A binary frame begins with 16 bytes')
+    const view = new DataView(data)
+    const t = view.getFloat64(8)
+    if (view.getUint8(0) !== BINARY_CONTROL || !Number.isFinite(t)) {
+      return malformed(connection, 'A binary frame of an operator is of kind 1, with a time that is a number')
+    }
+    connection.malformedFrames = 0
+    controlRelay.control(
+      connection,
+      { seq: view.getUint32(4), t, ttlMs: view.getUint16(2) || deadmanMs },
+      data,
+    )
+  }
+
+  function text(connection: ParticipantConnection, value: TextFrame): void {
+    if (connection.isOperator && isPlainControl(value)) {
+      return control(connection, value.seq, value.t, value.ttl_ms ?? deadmanMs, value.data)
+    }
+    const known = connection.isOperator ? operatorFrameTypes : observerFrameTypes
+    if (!known.has(value.type)) {
+      if (!connection.isOperator && operatorFrameTypes.has(value.type))
+        malformed(connection, 'Observers cannot drive. Connect with a ticket for control.')
+      return // newer clients may say more than this gateway understands
+    }
+    const parsed = (connection.isOperator ? OperatorFrame : ObserverFrame).safeParse(value, parseOptions)
+    if (!parsed.success) return malformed(connection, readableIssues(parsed.error))
+    const frame = parsed.data
+    if (frame.type === 'control') {
+      return control(connection, frame.seq, frame.t, frame.ttl_ms ?? deadmanMs, frame.data)
+    }
+    connection.malformedFrames = 0
+    if (frame.type === 'ping') {
+      connection.sendIfFlowing(`{"type":"pong","t":${frame.t},"server_t":${Date.now()}}`, clockMs())
+    } else if (connection.controlSession) onStopFrame(connection, frame.reason)
+    else connection.earlyStop ??= { reason: frame.reason }
+  }
+
+  return {
+    /** Reads one frame; answers the peer itself when it cannot be read. */
+    read(connection: ParticipantConnection, data: ArrayBuffer, isBinary: boolean): void {
+      if (!connection.acceptFrame(data.byteLength, clockMs())) return
+      if (isBinary) return binary(connection, data)
+      const value = parseFrame(Buffer.from(data).toString())
+      if (typeof value === 'string') return malformed(connection, value)
+      text(connection, value)
+    },
+  }
+}
+export type ParticipantFrames = ReturnType<typeof createParticipantFrames>
+
+interface PlainControl {
+  readonly seq: number
+  readonly t: number
+  readonly ttl_ms?: number
+  readonly data: unknown
+}
+
+/** Whether it is a control frame as the schema wants it, asked the short way: there are hundreds a second. */
+function isPlainControl(value: TextFrame): value is PlainControl & { type: 'control' } {
+  if (value.type !== 'control') return false
+  const { seq, t, ttl_ms: ttlMs } = value as { seq?: unknown; t?: unknown; ttl_ms?: unknown }
+  if (!Number.isSafeInteger(seq) || (seq as number) < 0 || !Number.isFinite(t)) return false
+  if (ttlMs === undefined) return true
+  return Number.isInteger(ttlMs) && (ttlMs as number) >= 1 && (ttlMs as number) <= MAX_TTL_MS
+}

@@ -1,0 +1,137 @@
+import { setTimeout as delay } from 'node:timers/promises'
+import type { Episode } from '@wheelhouse/protocol'
+import { withTimeout } from '../../src/core/concurrency/concurrency.ts'
+import { causesOf } from '../../src/core/errors/error-causes.ts'
+import type { Log } from '../../src/core/log.ts'
+import type { EpisodeStore, ReportedEpisode } from '../../src/modules/datasets/episode.store.ts'
+import { createSerialBatchLoader } from '../../src/modules/presence/serial-batch-loader.ts'
+import type { RobotConnection } from '../connections/robot-connection.ts'
+
+const EPISODES_PER_TRANSACTION = 500
+/** Episodes that may wait for the database: some 25 MB at their largest. */
+const MAX_WAITING = 10_000
+const MAX_WAITING_PER_ROBOT = 100
+/** When a robot shall send again what there was no room for. */
+const RETRY_AFTER_MS = 5_000
+const FIRST_RETRY_MS = 100
+const LONGEST_RETRY_MS = 2_000
+const FLUSH_LIMIT_MS = 3_000
+
+/**
+ * Episodes on their way to the database. Each frame is answered once: acknowledged after the commit, or refused
+ * with an error. What a process takes with it when it dies was not acknowledged, so its robot sends it again.
+ */
+export function createEpisodes(deps: {
+  store: EpisodeStore
+  log: Log
+  /** The connection that speaks for a robot now; answers go there, also to what an older one has sent. */
+  connectionOf: (robotId: string) => RobotConnection | undefined
+  clockMs: () => number
+}) {
+  const { store, log, connectionOf, clockMs } = deps
+  const stopping = new AbortController()
+  /** How many wait of each robot that has any. */
+  const waitingByRobot = new Map<string, number>()
+  let waiting = 0
+  let failing = false
+  const batcher = createSerialBatchLoader<ReportedEpisode, boolean>({
+    maxBatch: EPISODES_PER_TRANSACTION,
+    maxQueued: MAX_WAITING,
+    run: save,
+  })
+
+  /** Tries until the database has them. Answers for each whether it is stored. */
+  async function save(episodes: readonly ReportedEpisode[]): Promise<boolean[]> {
+    for (let attempt = 0; ; attempt++) {
+      stopping.signal.throwIfAborted()
+      try {
+        const stored = await store.save(episodes)
+        failing = false
+        return stored
+      } catch (cause) {
+        if (isDataError(cause)) return await saveInHalves(episodes, cause)
+        if (!failing) log.warn({ err: cause }, 'episodes wait for the database')
+        failing = true
+        const longestMs = Math.min(LONGEST_RETRY_MS, FIRST_RETRY_MS * 2 ** attempt)
+        await delay(longestMs * (0.5 + Math.random() / 2), undefined, { signal: stopping.signal })
+      }
+    }
+  }
+
+  /** Halves what the database refuses, until the one that it refuses stands alone. */
+  async function saveInHalves(episodes: readonly ReportedEpisode[], cause: unknown): Promise<boolean[]> {
+    const [first] = episodes
+    if (first && episodes.length === 1) {
+      log.warn({ err: cause, robotId: first.robotId, episodeId: first.episodeId }, 'episode refused')
+      return [false]
+    }
+    const half = Math.ceil(episodes.length / 2)
+    return [...(await save(episodes.slice(0, half))), ...(await save(episodes.slice(half)))]
+  }
+
+  async function persist(episode: ReportedEpisode): Promise<void> {
+    const { robotId, episodeId } = episode
+    waiting++
+    waitingByRobot.set(robotId, (waitingByRobot.get(robotId) ?? 0) + 1)
+    try {
+      const stored = await batcher.add(episode)
+      const answer = stored
+        ? { type: 'episode_ack', episode_id: episodeId }
+        : { type: 'error', message: 'The episode cannot be stored', episode_id: episodeId }
+      connectionOf(robotId)?.send(JSON.stringify(answer), clockMs())
+    } catch (cause) {
+      if (!stopping.signal.aborted) log.error({ err: cause, robotId }, 'episode lost; its robot has it still')
+    } finally {
+      waiting--
+      const left = (waitingByRobot.get(robotId) ?? 1) - 1
+      if (left > 0) waitingByRobot.set(robotId, left)
+      else waitingByRobot.delete(robotId)
+    }
+  }
+
+  return {
+    /** Takes an episode for storing, or answers that there is no room for it now. */
+    take(connection: RobotConnection, frame: Episode, nowMs: number): void {
+      const { robotId } = connection
+      const full = waiting >= MAX_WAITING || (waitingByRobot.get(robotId) ?? 0) >= MAX_WAITING_PER_ROBOT
+      if (!full) return void persist(toReportedEpisode(robotId, frame))
+      const error = {
+        type: 'error',
+        message: 'Too many episodes wait to be stored. Send this one again later.',
+        episode_id: frame.episode_id,
+        retry_after_ms: RETRY_AFTER_MS,
+      }
+      connection.sendIfFlowing(JSON.stringify(error), nowMs)
+    },
+
+    /** Stores and acknowledges what waits. Rejects when that takes too long. */
+    flush: (): Promise<void> => withTimeout(FLUSH_LIMIT_MS, 'episodes still wait', batcher.idle()),
+
+    /** Gives up what still waits, unacknowledged. */
+    stop(): void {
+      stopping.abort()
+    },
+  }
+}
+export type Episodes = ReturnType<typeof createEpisodes>
+
+/** Only what is stored is kept: a frame may carry anything else besides. */
+function toReportedEpisode(robotId: string, frame: Episode): ReportedEpisode {
+  return {
+    robotId,
+    episodeId: frame.episode_id,
+    startedAtMs: Math.floor(frame.started_at),
+    endedAtMs: Math.floor(frame.ended_at),
+    sizeBytes: frame.size_bytes,
+    success: frame.success ?? null,
+    uri: frame.uri ?? null,
+  }
+}
+
+/** PostgreSQL's classes 22 (data) and 23 (constraints): trying the same again would fail the same. */
+export function isDataError(cause: unknown): boolean {
+  for (const error of causesOf(cause)) {
+    if ('code' in error && /^2[23]/.test(String(error.code))) return true
+  }
+  return false
+}

@@ -1,0 +1,137 @@
+import { LOG_MESSAGE_MAX, RobotLogLevel } from '@wheelhouse/protocol'
+import { withTimeout } from '../../src/core/concurrency/concurrency.ts'
+import type { Log } from '../../src/core/log.ts'
+import type { ReportedLogLine, RobotLogStore } from '../../src/modules/robots/robot-log.store.ts'
+import type { RobotConnection } from '../connections/robot-connection.ts'
+import { isDataError } from './episodes.ts'
+import { createLogBacklog } from './robot-log-backlog.ts'
+
+const TICK_MS = 250
+const LINES_PER_STATEMENT = 1_000
+const RETRY_MS = 1_000
+const FLUSH_LIMIT_MS = 3_000
+
+/** A log line of a robot, ready to be shown and persisted. */
+export interface LogLine {
+  readonly level: RobotLogLevel
+  readonly message: string
+}
+
+/** Names of levels in other logging systems, ROS among them. */
+const aliases: Readonly<Record<string, RobotLogLevel>> = {
+  warning: 'warn',
+  fatal: 'error',
+  critical: 'error',
+}
+
+/**
+ * Reads a log frame: an unknown level becomes `info`, a message that is too long is cut off. Undefined when there is no
+ * message.
+ */
+export function logLineOf(value: object): LogLine | undefined {
+  const { level, message } = value as { level?: unknown; message?: unknown }
+  if (typeof message !== 'string') return undefined
+  const name = typeof level === 'string' ? level.toLowerCase() : ''
+  const known = RobotLogLevel.safeParse(Object.hasOwn(aliases, name) ? aliases[name] : name)
+  return {
+    level: known.success ? known.data : 'info',
+    // PostgreSQL takes neither NUL nor half a surrogate pair.
+    message: message.slice(0, LOG_MESSAGE_MAX).replaceAll('\0', '\u{fffd}').toWellFormed(),
+  }
+}
+
+/**
+ * The logs of robots: live to the participants of their sessions at once, to the database in batches and off the path of
+ * frames. The backlog is bounded; what it drops leaves a line that says how many are missing.
+ */
+export function createRobotLogs(deps: {
+  store: RobotLogStore
+  log: Log
+  connectionOf: (robotId: string) => RobotConnection | undefined
+  startedAtMs: number
+  clockMs: () => number
+}) {
+  const { store, log, connectionOf, startedAtMs, clockMs } = deps
+  const counts = { logLines: 0, logLinesDropped: 0 }
+  const backlog = createLogBacklog({
+    onDropped: (lines) => {
+      counts.logLinesDropped += lines
+    },
+  })
+  let flushing: Promise<boolean> | undefined
+  let failing = false
+  let stopped = false
+  let retryAtMs = 0
+
+  function show(connection: RobotConnection | undefined, line: ReportedLogLine, nowMs: number): void {
+    if (!connection?.controlSession) return
+    const { level, message, dropped, atMs: at } = line
+    const frame = JSON.stringify({ type: 'log', level, message, dropped, at })
+    for (const participant of connection.controlSession.participants())
+      participant.sendIfFlowing(frame, nowMs)
+  }
+
+  /** Persists one batch; answers whether it succeeded. */
+  async function write(): Promise<boolean> {
+    const lines = backlog.take(LINES_PER_STATEMENT)
+    try {
+      await store.append(lines)
+      counts.logLines += lines.length
+      failing = false
+      return true
+    } catch (cause) {
+      if (isDataError(cause)) {
+        // The same statement would fail again. Its lines were cleaned, so this is a defect.
+        log.error({ err: cause, lines: lines.length }, 'log lines of robots discarded')
+        counts.logLinesDropped += lines.length
+        return true
+      }
+      backlog.restore(lines, clockMs())
+      retryAtMs = clockMs() + RETRY_MS
+      if (!failing) log.warn({ err: cause }, 'log lines of robots wait for the database')
+      failing = true
+      return false
+    }
+  }
+
+  function begin(): Promise<boolean> {
+    flushing ??= write().finally(() => {
+      flushing = undefined
+    })
+    return flushing
+  }
+
+  async function drain(): Promise<void> {
+    await flushing
+    while (backlog.size > 0 && !stopped) {
+      if (!(await begin())) throw new Error(`${backlog.size} log lines of robots are not persisted`)
+    }
+  }
+
+  return {
+    counts: counts as Readonly<typeof counts>,
+    tickMs: TICK_MS,
+
+    /** Takes a line for showing and persisting, unless its robot logs too fast. */
+    take(connection: RobotConnection, line: LogLine, nowMs: number): void {
+      const reported = { robotId: connection.robotId, ...line, dropped: 0, atMs: startedAtMs + nowMs }
+      for (const taken of backlog.add(reported, nowMs)) show(connection, taken, nowMs)
+    },
+
+    /** Begins to persist the backlog. Call it every `tickMs`; it never throws. */
+    tick(): void {
+      const nowMs = clockMs()
+      for (const noted of backlog.tick(nowMs)) show(connectionOf(noted.robotId), noted, nowMs)
+      if (backlog.size > 0 && nowMs >= retryAtMs) void begin()
+    },
+
+    /** Persists everything. Rejects when the database is away or takes too long. */
+    flush: (): Promise<void> => withTimeout(FLUSH_LIMIT_MS, 'log lines of robots still wait', drain()),
+
+    /** Gives up what still waits. */
+    stop(): void {
+      stopped = true
+    },
+  }
+}
+export type RobotLogQueue = ReturnType<typeof createRobotLogs>

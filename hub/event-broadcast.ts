@@ -1,0 +1,38 @@
+import { rooms } from '@wheelhouse/protocol'
+import type { Server } from 'socket.io'
+import type { EventName, EventPayload } from '../src/core/events/catalog.ts'
+import type { DomainEvent } from '../src/core/events/outbox-relay.ts'
+
+type EventBroadcasters = { [N in EventName]: (io: Server, payload: EventPayload<N>) => void }
+
+/** Which rooms hear of a fact, and in which words. */
+const broadcasters: EventBroadcasters = {
+  'session.event': (io, event) => {
+    io.to(rooms.session(event.session_id)).emit('session:event', event)
+  },
+  notification: (io, { user_id, notification }) => {
+    io.to(rooms.user(user_id)).emit('notification', notification)
+  },
+  'notification.quiet': () => {},
+  'notification.read': (io, { user_id, read }) => {
+    io.to(rooms.user(user_id)).emit('notification:read', read)
+  },
+  'robots.status': (io, { robots }) => {
+    for (const { robot_id, status, last_heartbeat, owner_id, robot_type, require_certification } of robots) {
+      const open = require_certification === false ? [rooms.openRobots] : []
+      io.to([rooms.ownRobots(owner_id), rooms.robotType(robot_type), ...open]).emit('robot:status', {
+        robot_id,
+        status,
+        last_heartbeat,
+      })
+    }
+  },
+  'robots.log': () => {},
+  'robots.battery_low': () => {}, // its notifications are live
+}
+
+/** Publishes a fact from the outbox to everybody it concerns, on every hub node. */
+export function publishEvent(io: Server, event: DomainEvent): void {
+  const broadcast = broadcasters[event.name] as ((io: Server, payload: unknown) => void) | undefined
+  broadcast?.(io, event.payload) // a newer process may write facts that this one does not know
+}

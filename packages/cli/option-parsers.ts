@@ -1,0 +1,24 @@
+import { InvalidArgumentError } from 'commander'
+
+/** A whole number within limits, for commander. */
+export const integer = (min: number, max: number) => (text: string) => {
+  const value = Number(text)
+  if (/^-?\d+$/.test(text) && value >= min && value <= max) return value
+  throw new InvalidArgumentError(`Give a whole number from ${min} to ${max}.`)
+}
+
+/** A time: ISO 8601 (without a zone: this machine's), or `+30m`, `+2h`, `-7d` from now. As the platform reads it. */
+export function parseTime(text: string): string {
+  const offset = /^([+-]\d{1,5})([mhd])$/.exec(text)
+  const unitMs = { m: 60_000, h: 3_600_000, d: 86_400_000 }
+  const time = offset
+    ? Date.now() + Number(offset[1]) * unitMs[offset[2] as keyof typeof unitMs]
+    : /^\d{4}-\d{2}-\d{2}/.test(text)
+      ? Date.parse(text.length === 10 ? `${text}T00:00` : text)
+      : Number.NaN
+  if (Number.isFinite(time)) return new Date(time).toISOString()
+  throw new InvalidArgumentError('Give a time such as 2026-12-01T09:30, 2026-12-01T09:30Z, +30m or -2h.')
+}
+
+/** An option that may be given several times. */
+export const collectValues = (text: string, before: readonly string[] = []) => [...before, text]

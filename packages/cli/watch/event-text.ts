@@ -1,0 +1,72 @@
+import { ChatMessage, eventTitle, reasonText } from '@wheelhouse/protocol'
+import { z } from 'zod'
+import type { WatchEvent } from './watch-event.ts'
+
+type LogEntry = Extract<WatchEvent, { type: 'event' }>
+
+const Details = z.looseObject({
+  reason: z.string().optional().catch(undefined),
+  additional_minutes: z.number().optional().catch(undefined),
+  planned_minutes: z.number().optional().catch(undefined),
+  planned_end: z.string().optional().catch(undefined),
+  ends_at: z.string().optional().catch(undefined),
+  outage_seconds: z.number().optional().catch(undefined),
+  rating: z.number().optional().catch(undefined),
+  comment: z.string().nullish().catch(undefined),
+})
+
+const EVENT_TEXTS: Readonly<Record<string, string>> = {
+  'session.scheduled': 'session scheduled',
+  'session.started': 'session started',
+  'session.paused': 'paused',
+  'session.resumed': 'resumed',
+  'session.ended': 'session ended',
+  'session.cancelled': 'session cancelled',
+  'session.stopped': 'EMERGENCY STOP',
+  'session.stop_cleared': 'stop cleared',
+  'session.stop_clear_requested': 'the operator asks to clear the stop',
+  'session.pause_limit_soon': 'paused for long, the session ends soon',
+  'session.planned_end_soon': 'planned end is near',
+  'session.rated': 'rated',
+  'extension.requested': 'more time asked for',
+  'extension.approved': 'more time granted',
+  'extension.declined': 'more time declined',
+  'robot.lost': 'robot lost',
+  'robot.back': 'robot is back',
+}
+
+/** What an entry of the log says, in one line; not escaped. */
+export function eventText({ event, data }: Pick<LogEntry, 'event' | 'data'>): string {
+  if (event === 'chat.message') {
+    const message = ChatMessage.safeParse(data).data
+    return message ? `${message.sender_name} (${message.sender_role}): ${message.body}` : 'a message'
+  }
+  const {
+    reason,
+    additional_minutes,
+    planned_minutes,
+    planned_end,
+    ends_at,
+    outage_seconds,
+    rating,
+    comment,
+  } = Details.parse(data)
+  const more = [
+    additional_minutes === undefined ? undefined : `${additional_minutes} minutes`,
+    planned_minutes === undefined ? undefined : `planned ${planned_minutes} minutes`,
+    planned_end === undefined ? undefined : `until ${clockOf(planned_end)}`,
+    ends_at === undefined ? undefined : `at ${clockOf(ends_at)}`,
+    outage_seconds === undefined || outage_seconds <= 0 ? undefined : `${outage_seconds} s not billed`,
+    rating === undefined ? undefined : `${rating} of 5`,
+    comment ?? undefined,
+    reasonText(reason),
+  ].filter((part) => part !== undefined && part !== '')
+  return [EVENT_TEXTS[event] ?? eventTitle(event), ...(more.length > 0 ? [more.join(', ')] : [])].join(': ')
+}
+
+/** The time of day, by this machine's clock and zone; `--:--:--` for what is no time. */
+export function clockOf(time: string | number): string {
+  const date = new Date(time)
+  if (Number.isNaN(date.getTime())) return '--:--:--'
+  return date.toTimeString().slice(0, 8)
+}

@@ -1,0 +1,69 @@
+import type { DriveLatency, DropReason } from '@wheelhouse/protocol'
+
+const SAMPLES = 256
+
+/** The newest of something that is measured, and what 19 of 20 of the last were no more than. */
+export interface LatencySample {
+  readonly lastMs: number | undefined
+  readonly p95Ms: number | undefined
+}
+
+export interface LatencyReading {
+  /** From sending a command to the robot's answer. */
+  readonly command: LatencySample
+  /** Between this page and the gateway, there and back. */
+  readonly operator: LatencySample
+  /** Between the gateway and the robot, there and back. */
+  readonly robot: LatencySample
+  readonly dropped: number
+  readonly lastDrop: DropReason | undefined
+}
+
+/** What is measured while driving: written to at every frame, read a few times a second. */
+export interface LatencyStats {
+  acknowledged(roundTripMs: number | null): void
+  latency(latency: DriveLatency): void
+  dropped(why: DropReason): void
+  read(): LatencyReading
+}
+
+export function createLatencyStats(): LatencyStats {
+  const [command, operator, robot] = [createRing(), createRing(), createRing()]
+  let dropped = 0
+  let lastDrop: DropReason | undefined
+  return {
+    acknowledged: (roundTripMs) => command.add(roundTripMs),
+    latency({ operator_ms, robot_ms }) {
+      operator.add(operator_ms)
+      robot.add(robot_ms)
+    },
+    dropped(why) {
+      dropped += 1
+      lastDrop = why
+    },
+    read: () => ({
+      command: command.read(),
+      operator: operator.read(),
+      robot: robot.read(),
+      dropped,
+      lastDrop,
+    }),
+  }
+}
+
+function createRing() {
+  const values: number[] = []
+  let at = 0
+  let lastMs: number | undefined
+  return {
+    add(ms: number | null): void {
+      if (ms === null) return
+      lastMs = ms
+      values[at++ % SAMPLES] = ms
+    },
+    read(): LatencySample {
+      const sorted = values.toSorted((a, b) => a - b)
+      return { lastMs, p95Ms: sorted[Math.ceil(sorted.length * 0.95) - 1] }
+    },
+  }
+}

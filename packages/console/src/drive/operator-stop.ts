@@ -1,0 +1,43 @@
+import type { RestClient } from '@wheelhouse/sdk'
+import type { SessionRoom } from '../live/session-room.ts'
+import { createStop, RouteClosedError, type StopControl } from '../session/stop.ts'
+import { stopOverRest } from '../session/stop-over-rest.ts'
+import { findLatchedStopInLog } from './latched-stop.ts'
+import type { OperatorConnection } from './operator-connection.ts'
+
+const REASON = 'stopped from the cockpit'
+
+interface OperatorStopOptions {
+  readonly operatorConnection: OperatorConnection
+  readonly room: SessionRoom
+  readonly rest: RestClient
+}
+
+/** The operator's stop: over the gateway, the hub and the REST API at once, as far as they are there. */
+export function createOperatorStop({ operatorConnection, room, rest }: OperatorStopOptions): StopControl {
+  const overGateway = () =>
+    operatorConnection.stop(REASON).catch((cause) => {
+      throw new RouteClosedError('the link to the robot has ended', { cause })
+    })
+  const overHub = () => room.performAction('emergency_stop', REASON)
+  const overRest = stopOverRest(rest, room.sessionId, REASON)
+  return createStop(
+    () => [overGateway, overHub, overRest],
+    () => waitForLoggedStop(room),
+  )
+}
+
+/** Settles once the log, which says what is in force, has the stop that was recorded just now. */
+function waitForLoggedStop(room: SessionRoom): Promise<void> {
+  const { events } = room.state.get()
+  if (findLatchedStopInLog(events)) return Promise.resolve()
+  const after = events.at(-1)?.seq ?? 0
+  const { promise, resolve } = Promise.withResolvers<void>()
+  const unsubscribe = room.state.subscribe(() => {
+    const isLogged = room.state
+      .get()
+      .events.some(({ type, seq }) => type === 'session.stopped' && seq > after)
+    if (isLogged) resolve()
+  })
+  return promise.finally(unsubscribe)
+}

@@ -1,0 +1,106 @@
+import { Badge, Group, Text } from '@mantine/core'
+import { reasonText, type SessionStatus } from '@wheelhouse/protocol'
+import type { LiveSession } from '../live/hooks.ts'
+import { DescriptionItem, DescriptionList } from '../ui/description-list.tsx'
+import { money } from '../ui/format.ts'
+import { percent } from '../ui/percent.ts'
+import type { ObserverState } from './observer-connection.ts'
+import type { SessionDetail } from './session-query.ts'
+import { estimate, statusSince } from './session-time.ts'
+import { StatusBadge } from './status-badge.tsx'
+import { clockText, useClock } from './use-clock.ts'
+
+interface Props {
+  readonly session: SessionDetail
+  readonly live: LiveSession
+  readonly observerState: ObserverState | undefined
+}
+
+/** In one line, above everything: what the session does, since when, and whether its robot is there. */
+export function SessionStatusLine({ session, live, observerState }: Props) {
+  const nowMs = useClock()
+  const status = live.session?.status ?? session.status
+  const sinceMs = statusSince(live.events, status)
+  const why = status === 'PAUSED' && session.pause_reason && reasonText(session.pause_reason)
+  return (
+    <Group component="section" aria-label="State" gap="xs">
+      <StatusBadge status={status} />
+      <Text size="sm" span>
+        {[sinceMs !== undefined && `for ${clockText((nowMs - sinceMs) / 1_000)}`, why]
+          .filter(Boolean)
+          .join(': ')}
+      </Text>
+      <RobotBadge session={session} observerState={observerState} />
+    </Group>
+  )
+}
+
+function RobotBadge({ session, observerState }: Pick<Props, 'session' | 'observerState'>) {
+  const online = observerState?.connection === 'online'
+  const connected = (online && observerState.drive?.robot_connected) || (!online && session.control.connected)
+  return (
+    <>
+      <Badge color={online ? (connected ? 'teal.9' : 'red.9') : 'gray.7'} variant="filled">
+        {connected ? 'Robot connected' : 'Robot away'}
+      </Badge>
+      {observerState && !online && (
+        <Text size="sm" c="dimmed" span>
+          as last told
+        </Text>
+      )}
+    </>
+  )
+}
+
+/** What an open session costs so far, and how its robot is reached. */
+export function LiveStatus({
+  session,
+  fetchedAtMs,
+  live,
+  observerState,
+}: Props & { readonly fetchedAtMs: number }) {
+  const status = live.session?.status ?? session.status
+  return (
+    <DescriptionList cols={{ base: 1, xs: 2 }}>
+      <Cost {...{ session, status }} elapsedMs={useClock() - fetchedAtMs} />
+      <Latency observerState={observerState} />
+      <Battery observerState={observerState} />
+    </DescriptionList>
+  )
+}
+
+function Cost(props: { session: SessionDetail; status: SessionStatus; elapsedMs: number }) {
+  const { session, status, elapsedMs } = props
+  const { rate_cents_per_minute: rate, billable_seconds: billableSeconds } = session
+  if (rate === null) return null
+  const running = status === 'ACTIVE' && session.status === 'ACTIVE'
+  const { minutes, cents } = estimate(billableSeconds + (running ? elapsedMs / 1_000 : 0), rate)
+  return (
+    <DescriptionItem label="Cost so far (estimate)">
+      about {money(cents)}
+      <Text size="sm" c="dimmed">
+        {minutes} begun {minutes === 1 ? 'minute' : 'minutes'} at {money(rate)}; fixed at the end
+      </Text>
+    </DescriptionItem>
+  )
+}
+
+const ms = (value: number | null | undefined) =>
+  value === null || value === undefined ? 'unknown' : `${Math.round(value)} ms`
+
+function Latency({ observerState }: { observerState: ObserverState | undefined }) {
+  if (observerState?.connection !== 'online') return null
+  const { roundTripMs, driveLatency } = observerState
+  return (
+    <DescriptionItem label="Round trips to the gateway">
+      you {ms(roundTripMs)}, operator {ms(driveLatency?.operator_ms)}, robot {ms(driveLatency?.robot_ms)}
+    </DescriptionItem>
+  )
+}
+
+function Battery({ observerState }: { observerState: ObserverState | undefined }) {
+  if (observerState?.battery === undefined) return null
+  return (
+    <DescriptionItem label="Battery of the robot">{percent(observerState.battery.battery)}</DescriptionItem>
+  )
+}

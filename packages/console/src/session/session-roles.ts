@@ -1,0 +1,33 @@
+import { useMutation, useQueryClient } from '@tanstack/react-query'
+import type { SessionAction, SessionStatus } from '@wheelhouse/protocol'
+import { answerOf } from '@wheelhouse/sdk'
+import { keys } from '../api/keys.ts'
+import { usePlatform } from '../app/platform.ts'
+import { useMe } from '../auth/me.ts'
+import type { SessionDetail } from './session-query.ts'
+import { sessionQuery } from './session-query.ts'
+
+export interface SessionRoles {
+  readonly operator: boolean
+  readonly client: boolean
+}
+
+/** As what the signed-in person takes part; neither: an admin who looks on. */
+export function useSessionRoles(session: Pick<SessionDetail, 'operator_id' | 'client_id'>): SessionRoles {
+  const { id } = useMe()
+  return { operator: session.operator_id === id, client: session.client_id === id }
+}
+
+export const isOpen = (status: SessionStatus): boolean => status === 'ACTIVE' || status === 'PAUSED'
+
+/** Acts on a session: `act.mutate('pause')`. */
+export function useSessionAction(sessionId: string) {
+  const { rest } = usePlatform()
+  const queries = useQueryClient()
+  return useMutation({
+    mutationFn: (action: SessionAction) =>
+      answerOf(rest.PATCH('/api/sessions/{id}', { params: { path: { id: sessionId } }, body: { action } })),
+    onSuccess: (session) => queries.setQueryData(sessionQuery(rest, sessionId).queryKey, session),
+    onSettled: () => queries.invalidateQueries({ queryKey: keys.sessions }),
+  })
+}

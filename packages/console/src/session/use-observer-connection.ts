@@ -1,0 +1,34 @@
+import { useEffect, useState, useSyncExternalStore } from 'react'
+import { usePlatform } from '../app/platform.ts'
+import {
+  createObserverConnection,
+  type ObserverConnection,
+  type ObserverState,
+} from './observer-connection.ts'
+import { ticketsFor } from './tickets.ts'
+
+/** The connection to the robot of a session, as long as the session is open and on the screen. */
+export function useObserverConnection(sessionId: string, open: boolean): ObserverConnection | undefined {
+  const { rest } = usePlatform()
+  const [observerConnection, setObserverConnection] = useState<ObserverConnection>()
+  useEffect(() => {
+    if (!open) return
+    const opened = createObserverConnection(ticketsFor(rest, sessionId, 'watch'))
+    setObserverConnection(opened)
+    return () => {
+      setObserverConnection(undefined)
+      opened.close()
+    }
+  }, [rest, sessionId, open])
+  return observerConnection
+}
+
+const noSubscription = () => () => undefined
+
+/** What a connection to a robot says; undefined without one. */
+export const useObserverState = (
+  observerConnection: ObserverConnection | undefined,
+): ObserverState | undefined =>
+  useSyncExternalStore(observerConnection?.state.subscribe ?? noSubscription, () =>
+    observerConnection?.state.get(),
+  )

@@ -1,0 +1,278 @@
+import { resolve } from 'node:path'
+import { describe, expect, test } from 'vitest'
+import { loadConfig } from './config.ts'
+
+/** The message that a start with this environment ends with. */
+function refusal(env: Record<string, string>): string {
+  try {
+    loadConfig(env)
+  } catch (cause) {
+    return (cause as Error).message
+  }
+  throw new Error('the environment was accepted')
+}
+
+const production = {
+  NODE_ENV: 'production',
+  SECRET_KEY: 'x'.repeat(32),
+  IDP_ISSUER: 'https://id.example',
+  IDP_AUDIENCE: 'wheelhouse',
+}
+const shared = { DATABASE_URL: 'postgres://localhost/wheelhouse', REDIS_URL: 'redis://localhost' }
+
+test('an empty environment is the whole platform on this machine, with a demo', () => {
+  expect(loadConfig({})).toMatchObject({
+    production: false,
+    roles: ['api', 'hub', 'gateway', 'worker'],
+    databaseUrl: undefined,
+    redisUrl: undefined,
+    dataDir: resolve('./.data'),
+    host: '127.0.0.1',
+    port: 3000,
+    hubPort: 3001,
+    gatewayPort: 3002,
+    workerPort: undefined,
+    baseUrl: 'http://localhost:3000',
+    gatewayUrl: 'ws://localhost:3002',
+    idp: undefined,
+    adminEmails: [],
+    mail: undefined,
+    corsOrigins: [],
+    trustedProxies: 0,
+    rateLimits: { perMinute: 1_200, publicPerMinute: 300 },
+    metricsToken: undefined,
+    logLevel: 'info',
+    demo: true,
+    heartbeatIntervalMs: 1_000,
+    heartbeatTimeoutMs: 3_500,
+    deadmanMs: 250,
+    operatorGraceMs: 10_000,
+    robotGraceMs: 120_000,
+  })
+})
+
+test('every variable is read', () => {
+  const config = loadConfig({
+    ...production,
+    ...shared,
+    ROLES: 'api, gateway',
+    DATA_DIR: '/var/lib/wheelhouse',
+    PORT: '0',
+    HUB_PORT: '1',
+    GATEWAY_PORT: '65535',
+    WORKER_PORT: '9000',
+    HOST: '10.0.0.1',
+    BASE_URL: 'https://hub.example/',
+    GATEWAY_URL: 'wss://gateway-1.example/',
+    IDP_JWKS_URL: 'https://id.example/jwks',
+    IDP_CLIENT_ID: 'dashboard',
+    IDP_CLIENT_SECRET: 'shh',
+    ADMIN_EMAILS: 'Root@Example.com, ops@example.com,',
+    SMTP_URL: 'smtps://user:p%40ss@mail.example:465',
+    MAIL_FROM: 'Wheelhouse <hub@example.com>',
+    CONTACT_TO: 'support@example.com',
+    CORS_ORIGINS: 'https://a.example,https://b.example',
+    TRUST_PROXY: 'true',
+    RATE_LIMIT_PER_MINUTE: '600',
+    RATE_LIMIT_PUBLIC_PER_MINUTE: '0',
+    METRICS_TOKEN: 'a token for metrics',
+    LOG_LEVEL: 'warn',
+    DEMO: 'false',
+    HEARTBEAT_INTERVAL_MS: '500',
+    HEARTBEAT_TIMEOUT_MS: '1000',
+    DEADMAN_MS: '100',
+    OPERATOR_GRACE_MS: '0',
+    ROBOT_GRACE_MS: '5000',
+  })
+  expect(config).toMatchObject({
+    production: true,
+    roles: ['api', 'gateway'],
+    databaseUrl: shared.DATABASE_URL,
+    redisUrl: shared.REDIS_URL,
+    dataDir: '/var/lib/wheelhouse',
+    host: '10.0.0.1',
+    port: 0,
+    hubPort: 1,
+    gatewayPort: 65_535,
+    workerPort: 9_000,
+    baseUrl: 'https://hub.example',
+    baseUrlFromPort: false,
+    gatewayUrl: 'wss://gateway-1.example',
+    gatewayUrlFromPort: false,
+    idp: {
+      issuer: 'https://id.example',
+      audience: 'wheelhouse',
+      jwksUrl: 'https://id.example/jwks',
+      clientId: 'dashboard',
+      clientSecret: 'shh',
+    },
+    secretKey: production.SECRET_KEY,
+    adminEmails: ['root@example.com', 'ops@example.com'],
+    mail: {
+      url: 'smtps://user:p%40ss@mail.example:465',
+      from: { name: 'Wheelhouse', address: 'hub@example.com' },
+      contactTo: 'support@example.com',
+    },
+    corsOrigins: ['https://a.example', 'https://b.example'],
+    trustedProxies: 1,
+    rateLimits: { perMinute: 600, publicPerMinute: 0 },
+    metricsToken: 'a token for metrics',
+    logLevel: 'warn',
+    demo: false,
+    heartbeatIntervalMs: 500,
+    heartbeatTimeoutMs: 1_000,
+    deadmanMs: 100,
+    operatorGraceMs: 0,
+    robotGraceMs: 5_000,
+  })
+})
+
+test('the configuration cannot be changed', () => {
+  expect(Object.isFrozen(loadConfig({}))).toBe(true)
+})
+
+test('an empty variable counts as unset', () => {
+  expect(loadConfig({ PORT: '', DATABASE_URL: '', DEMO: '', ROLES: '' })).toMatchObject({
+    port: 3000,
+    databaseUrl: undefined,
+    demo: true,
+    roles: ['api', 'hub', 'gateway', 'worker'],
+  })
+})
+
+test.each([
+  ['PORT', 'http'],
+  ['PORT', '65536'],
+  ['PORT', '-1'],
+  ['GATEWAY_PORT', '3002.5'],
+  ['ROLES', 'api,robot'],
+  ['ROLES', ','],
+  ['DATABASE_URL', 'mysql://localhost/x'],
+  ['DATABASE_URL', 'localhost'],
+  ['REDIS_URL', 'http://localhost'],
+  ['REDIS_URL', 'redis://localhost,http://localhost'],
+  ['REDIS_URL', 'redis://a:secret@localhost,redis://localhost'],
+  ['REDIS_URL', ','],
+  ['BASE_URL', 'ftp://hub.example'],
+  ['BASE_URL', 'https://hub.example/teleop'],
+  ['CORS_ORIGINS', 'https://console.example/app'],
+  ['CORS_ORIGINS', 'https://me:secret@console.example'],
+  ['OPERATOR_GRACE_MS', '3000000000'],
+  ['GATEWAY_URL', 'https://gateway.example'],
+  ['IDP_ISSUER', 'id.example'],
+  ['SECRET_KEY', 'too short'],
+  ['SMTP_URL', 'mail.example:25'],
+  ['SMTP_URL', 'http://mail.example'],
+  ['SMTP_URL', 'smtp:///path'],
+  ['MAIL_FROM', 'Wheelhouse'],
+  ['MAIL_FROM', 'Wheelhouse <hub@example.com>, x'],
+  ['MAIL_FROM', 'a\r\nBcc: x@example.com <hub@example.com>'],
+  ['CONTACT_TO', 'a@example.com,b@example.com'],
+  ['TRUST_PROXY', 'yes'],
+  ['TRUST_PROXY', '-1'],
+  ['RATE_LIMIT_PER_MINUTE', '-1'],
+  ['RATE_LIMIT_PUBLIC_PER_MINUTE', 'none'],
+  ['METRICS_TOKEN', 'too short'],
+  ['DEMO', 'maybe'],
+  ['LOG_LEVEL', 'loud'],
+  ['HEARTBEAT_INTERVAL_MS', '1s'],
+  ['HEARTBEAT_TIMEOUT_MS', '0'],
+  ['DEADMAN_MS', '-5'],
+  ['OPERATOR_GRACE_MS', '1.5'],
+])('%s=%s is refused by name', (name, value) => {
+  expect(refusal({ [name]: value })).toContain(name)
+})
+
+describe('processes that run only some roles', () => {
+  test.each(['api', 'hub', 'gateway', 'worker', 'api,hub,gateway'])('%s needs both services', (roles) => {
+    const message = refusal({ ROLES: roles })
+    expect(message).toContain('DATABASE_URL is required')
+    expect(message).toContain('REDIS_URL is required')
+    expect(message).toContain(`ROLES=${roles}`)
+    expect(refusal({ ROLES: roles, DATABASE_URL: shared.DATABASE_URL })).not.toContain('DATABASE_URL is')
+    expect(loadConfig({ ...shared, ROLES: roles }).roles).toEqual(roles.split(','))
+  })
+
+  test('all four roles by name need none', () => {
+    expect(loadConfig({ ROLES: 'worker,gateway,hub,api' }).roles).toHaveLength(4)
+  })
+})
+
+describe('production', () => {
+  test('listens on every address and has no demo', () => {
+    expect(loadConfig(production)).toMatchObject({ production: true, host: '0.0.0.0', demo: false })
+  })
+
+  test.each([
+    ['SECRET_KEY', { SECRET_KEY: '' }],
+    ['IDP_ISSUER', { IDP_ISSUER: '' }],
+    ['DEMO', { DEMO: 'true' }],
+  ])('is refused over %s', (name, change) => {
+    expect(refusal({ ...production, ...change })).toContain(name)
+  })
+})
+
+test('a provider without an audience or client id is refused: its tokens could not be checked', () => {
+  expect(refusal({ IDP_ISSUER: 'https://id.example' })).toContain('IDP_AUDIENCE')
+  const config = loadConfig({ IDP_ISSUER: 'https://id.example', IDP_CLIENT_ID: 'dashboard' })
+  expect(config.idp?.audience).toBe('dashboard')
+})
+
+test('a mail server is of no use without a sender and a receiver; without one, both may stand', () => {
+  const SMTP_URL = 'smtp://127.0.0.1:25'
+  expect(refusal({ SMTP_URL })).toMatch(/MAIL_FROM is required[\s\S]*CONTACT_TO is required/)
+  expect(refusal({ SMTP_URL, MAIL_FROM: 'hub@localhost' })).not.toContain('MAIL_FROM')
+  const users = { MAIL_FROM: 'hub@localhost', CONTACT_TO: 'me@localhost' }
+  expect(loadConfig({ SMTP_URL, ...users }).mail).toEqual({
+    url: SMTP_URL,
+    from: { name: '', address: 'hub@localhost' },
+    contactTo: 'me@localhost',
+  })
+  expect(loadConfig(users).mail).toBeUndefined()
+  expect(refusal({ SMTP_URL: 'smtp://user:hunter2@host:port' })).not.toContain('hunter2')
+})
+
+test('a timeout that one late heartbeat would reach is refused', () => {
+  expect(refusal({ HEARTBEAT_INTERVAL_MS: '1000', HEARTBEAT_TIMEOUT_MS: '1999' })).toContain(
+    'HEARTBEAT_TIMEOUT_MS',
+  )
+})
+
+test('origins are kept as browsers send them', () => {
+  const config = loadConfig({
+    BASE_URL: 'https://Hub.Example:443/',
+    CORS_ORIGINS: 'https://Console.Example/, http://localhost:5173',
+  })
+  expect(config.baseUrl).toBe('https://hub.example')
+  expect(config.corsOrigins).toEqual(['https://console.example', 'http://localhost:5173'])
+})
+
+test.each([shared, { DATABASE_URL: shared.DATABASE_URL }, { REDIS_URL: shared.REDIS_URL }])(
+  'with %o somebody means it, so there is no demo unless asked for',
+  (env) => {
+    expect(loadConfig(env).demo).toBe(false)
+    expect(loadConfig({ ...env, DEMO: 'true' }).demo).toBe(true)
+  },
+)
+
+test('every problem is told at once, each with its variable', () => {
+  const message = refusal({
+    NODE_ENV: 'production',
+    ROLES: 'gateway',
+    PORT: 'http',
+    LOG_LEVEL: 'loud',
+    HEARTBEAT_INTERVAL_MS: '5000',
+    DEMO: 'true',
+  })
+  const named = [
+    'PORT',
+    'LOG_LEVEL',
+    'DATABASE_URL',
+    'REDIS_URL',
+    'SECRET_KEY',
+    'IDP_ISSUER',
+    'HEARTBEAT_TIMEOUT_MS',
+    'DEMO',
+  ]
+  expect(named.filter((name) => !message.includes(name))).toEqual([])
+})

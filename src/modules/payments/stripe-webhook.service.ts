@@ -1,0 +1,104 @@
+import { AppError } from '../../core/errors/errors.ts'
+import type { Collections } from './collection.service.ts'
+import type { Customers } from './customer.service.ts'
+import type { PayoutTransfers } from './payout-transfers.ts'
+import type { Recipients } from './recipient.service.ts'
+import type { StripeClient, StripeSettings } from './stripe-client.ts'
+import { createStripeEventReader, type SignedEvent } from './stripe-event-reader.ts'
+import type { StripeSync } from './stripe-sync.ts'
+
+/** What becomes of an event. */
+export type StripeEventOutcome = 'handled' | 'repeated' | 'ignored' | 'other_mode' | 'failed'
+
+type Kind = 'customer' | 'recipient' | 'transfer' | 'invoice'
+
+/** Events that concern us, and what of ours each is about. */
+const kinds: Readonly<Record<string, Kind>> = {
+  'setup_intent.succeeded': 'customer',
+  'payment_method.attached': 'customer',
+  'payment_method.detached': 'customer',
+  'payment_method.updated': 'customer',
+  'customer.updated': 'customer',
+  'customer.deleted': 'customer',
+  'transfer.created': 'transfer',
+  'transfer.updated': 'transfer',
+  'transfer.reversed': 'transfer',
+  'invoice.finalized': 'invoice',
+  'invoice.updated': 'invoice',
+  'invoice.paid': 'invoice',
+  'invoice.payment_failed': 'invoice',
+  'invoice.payment_action_required': 'invoice',
+  'invoice.marked_uncollectible': 'invoice',
+  'invoice.voided': 'invoice',
+  'v2.core.account.updated': 'recipient',
+  'v2.core.account.closed': 'recipient',
+  'v2.core.account[requirements].updated': 'recipient',
+  'v2.core.account[configuration.recipient].updated': 'recipient',
+  'v2.core.account[configuration.recipient].capability_status_updated': 'recipient',
+}
+/** Which events to subscribe to at the provider. */
+export const eventTypes: readonly string[] = Object.keys(kinds)
+
+export interface StripeWebhookOptions {
+  readonly stripe: StripeClient
+  readonly settings: StripeSettings & { readonly webhookSecrets: readonly string[] }
+  readonly stripeSync: StripeSync
+  readonly customers: Pick<Customers, 'refreshFromStripe'>
+  readonly recipients: Pick<Recipients, 'refreshFromStripe'>
+  readonly transfers: Pick<PayoutTransfers, 'refreshFromStripe'>
+  readonly invoices: Pick<Collections, 'refreshFromStripe'>
+  readonly metrics: { readonly stripeEvent: (outcome: StripeEventOutcome) => void }
+  readonly now: () => Date
+}
+
+/** Takes in what the provider tells. An event only says that something changed; what, is asked for anew. */
+export function createStripeWebhook(deps: StripeWebhookOptions) {
+  const { stripe, settings, stripeSync, metrics, now } = deps
+  const read = createStripeEventReader({ stripe, webhookSecrets: settings.webhookSecrets, now })
+  const isLive = /^.k_live_/.test(settings.secretKey)
+  const refreshers: Record<
+    Kind,
+    { refreshFromStripe: (id: string, event: SignedEvent) => Promise<unknown> }
+  > = {
+    customer: deps.customers,
+    recipient: deps.recipients,
+    transfer: deps.transfers,
+    invoice: deps.invoices,
+  }
+
+  async function handle(event: SignedEvent): Promise<StripeEventOutcome> {
+    if (event.livemode !== isLive) return 'other_mode' // a platform's endpoints get those of its test mode as well
+    const kind = kinds[event.type]
+    const objectId = kind && objectOf(kind, event)
+    if (!kind || !objectId) return 'ignored'
+    if (await stripeSync.isKnown(event.id)) return 'repeated'
+    await refreshers[kind].refreshFromStripe(objectId, event)
+    return 'handled'
+  }
+
+  return {
+    /**
+     * Carries out one event. Whatever fails is told to the provider, who comes again.
+     * @throws 400 not signed by the provider; 500
+     */
+    async receive(raw: string, signature: string): Promise<void> {
+      const event = read(raw, signature)
+      try {
+        metrics.stripeEvent(await handle(event))
+      } catch (cause) {
+        metrics.stripeEvent('failed')
+        throw new AppError(500, 'The event could not be processed. Send it again.', { cause })
+      }
+    },
+  }
+}
+export type StripeWebhook = ReturnType<typeof createStripeWebhook>
+
+/** The id of what an event is about. */
+function objectOf(kind: Kind, { type, data, related_object }: SignedEvent): string | undefined {
+  if (kind === 'recipient') return related_object?.id
+  const { object = {}, previous_attributes: before = {} } = data ?? {}
+  const id =
+    kind === 'customer' && !type.startsWith('customer.') ? (object.customer ?? before.customer) : object.id
+  return typeof id === 'string' ? id : undefined
+}

@@ -1,0 +1,53 @@
+import { defineEntity, type InferEntity, p } from '@mikro-orm/core'
+import { referenceTo } from '../../core/database/reference.ts'
+import type { TablesOf } from '../../core/database/tables.ts'
+
+/**
+ * A fact that the relay has told the hub, waiting to be dealt out to the streams of users. Only the leading relay
+ * writes here, so the order of the ids is that of the commits.
+ */
+export const OutboundEvent = defineEntity({
+  name: 'OutboundFact',
+  tableName: 'outbound_facts',
+  properties: {
+    id: p.bigint('number').primary().autoincrement(),
+    name: p.text(),
+    payload: p.json<unknown>(),
+    createdAt: p.datetime(3),
+  },
+})
+export type OutboundEvent = InferEntity<typeof OutboundEvent>
+
+/** How far a user's events are numbered, and up to which number they are no longer kept. No row: none yet. */
+export const EventStream = defineEntity({
+  name: 'EventStream',
+  tableName: 'event_streams',
+  checks: [{ name: 'event_streams_range', expression: '"pruned_to" between 0 and "head"' }],
+  properties: {
+    user: () => referenceTo('User').primary().deleteRule('cascade'),
+    head: p.bigint('number'),
+    prunedTo: p.bigint('number').default(0),
+  },
+})
+export type EventStream = InferEntity<typeof EventStream>
+
+/** One thing that happened, as its user may see it. `seq` is gapless per user. */
+export const UserEvent = defineEntity({
+  name: 'UserEvent',
+  tableName: 'user_events',
+  indexes: [{ name: 'user_events_by_age', properties: ['storedAt'] }],
+  properties: {
+    user: () => referenceTo('User').primary().deleteRule('cascade'),
+    seq: p.bigint('number').primary(),
+    id: p.uuid(),
+    type: p.text(),
+    data: p.json<Record<string, unknown>>(),
+    createdAt: p.datetime(3),
+    storedAt: p.datetime(3),
+  },
+})
+export type UserEvent = InferEntity<typeof UserEvent>
+
+declare module '../../core/database/tables.ts' {
+  interface Tables extends TablesOf<typeof OutboundEvent | typeof EventStream | typeof UserEvent> {}
+}

@@ -1,0 +1,108 @@
+import { EventFilter, MAX_EVENT_FILTERS, PlatformEvent } from '@wheelhouse/protocol'
+import type { Context } from 'koa'
+import { z } from 'zod'
+import { type Caller, type Endpoint, endpoint } from '../../core/http/endpoint.ts'
+import { queryInteger } from '../../core/http/fields.ts'
+import type { EventStreams, Page, Position } from './event-stream.service.ts'
+import type { LongPolling } from './long-polling.ts'
+
+const PAGE_LIMIT = 500
+const MAX_WAIT_SECONDS = 30
+
+const After = z
+  .union(
+    [z.literal('oldest'), z.literal('latest'), z.string().regex(/^(0|[1-9]\d{0,14})$/)],
+    'must be oldest, latest or the seq of an event',
+  )
+  .default('oldest')
+  .transform((text): Position => (text === 'oldest' || text === 'latest' ? text : Number(text)))
+  .meta({
+    description:
+      'Events after this one: `next` of the answer before, or the `seq` of an event. `oldest`: from the oldest that is ' +
+      'kept; `latest`: only what comes from now on.',
+    examples: ['41'],
+  })
+
+/** A comma list, as it stands in a query. */
+const Types = z
+  .string()
+  .max(2_000)
+  .meta({
+    description: 'Only these, a comma list: types, or families such as `session.*`.',
+    examples: ['session.*,robot.status'],
+  })
+  .transform((text) => text.split(','))
+  .pipe(z.array(EventFilter).max(MAX_EVENT_FILTERS))
+
+const EventPage = z
+  .object({
+    events: z.array(PlatformEvent),
+    next: z.string().meta({ description: 'The cursor to go on with.', examples: ['41'] }),
+    more: z.boolean().meta({
+      description: 'Whether more has happened already: ask again at once.',
+      examples: [false],
+    }),
+  })
+  .meta({ id: 'EventPage', description: 'A page of your events, oldest first.' })
+
+/** A user's events, for programs that would rather ask than be called. */
+export function streamEndpoints(deps: { eventStreams: EventStreams; longPolling: LongPolling }): Endpoint[] {
+  const { eventStreams, longPolling } = deps
+
+  /** Asks again whenever something happens, until there is an answer or the time is up. */
+  async function longPoll(
+    request: { caller: Caller; http: Context; from: Position; waitMs: number },
+    filter: Parameters<EventStreams['read']>[2],
+  ): Promise<Page> {
+    const { caller, http, waitMs } = request
+    const wait = longPolling.open(caller)
+    http.res.once('close', wait.close)
+    const untilMs = performance.now() + Math.min(waitMs, validForMs(caller))
+    try {
+      for (let from = request.from; ; ) {
+        wait.arm()
+        const page = await eventStreams.read(caller.userId, from, filter)
+        if (page.events.length > 0 || wait.ended || performance.now() >= untilMs) return page
+        from = page.next
+        await wait.wait(page.next, untilMs)
+      }
+    } finally {
+      http.res.off('close', wait.close)
+      wait.close()
+    }
+  }
+
+  return [
+    endpoint({
+      method: 'get',
+      path: '/api/events',
+      summary: 'Lists your events, oldest first: of your sessions, your robots, and your notifications',
+      access: {},
+      query: z.strictObject({
+        after: After,
+        types: Types.optional(),
+        limit: queryInteger(1, PAGE_LIMIT).default(100),
+        wait: queryInteger(0, MAX_WAIT_SECONDS)
+          .default(0)
+          .meta({ description: 'Seconds to wait for an event when there is none.', examples: [25] }),
+      }),
+      response: [200, EventPage],
+      errors: {
+        410: 'when events after the cursor are no longer kept, or the cursor is none of this stream',
+      },
+      run: async ({ caller, http, query }) => {
+        const { after: from, types, limit, wait } = query
+        const page =
+          wait === 0
+            ? await eventStreams.read(caller.userId, from, { types, limit })
+            : await longPoll({ caller, http, from, waitMs: wait * 1_000 }, { types, limit })
+        return { ...page, next: String(page.next) }
+      },
+    }),
+  ]
+}
+
+/** A token that expires while its holder waits is good for no answer after that. */
+function validForMs({ credential: { expiresAt } }: Caller): number {
+  return expiresAt === null ? Number.POSITIVE_INFINITY : expiresAt.getTime() - Date.now()
+}

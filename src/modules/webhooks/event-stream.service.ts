@@ -1,0 +1,83 @@
+import type { PlatformEvent } from '@wheelhouse/protocol'
+import { sql } from 'kysely'
+import { iso } from '../../core/database/iso.ts'
+import type { Db } from '../../core/database/tables.ts'
+import { AppError } from '../../core/errors/errors.ts'
+import { filterMatchesSql } from './event-filter-sql.ts'
+
+/** Where to go on reading: after a number, from the oldest that is kept, or with what comes from now on. */
+export type Position = number | 'oldest' | 'latest'
+
+export interface Page {
+  readonly events: PlatformEvent[]
+  /** Where to go on. Beyond what was left out by the filter, too. */
+  readonly next: number
+  /** Whether there are more that have happened already. */
+  readonly more: boolean
+}
+
+interface Row {
+  head: number
+  pruned_to: number
+  id: string | null
+  seq: number
+  type: string
+  data: Record<string, unknown>
+  created_at: Date
+}
+
+const cursorGoneError = (message: string) =>
+  new AppError(
+    410,
+    `${message}. Read the present state, then continue with after=latest, or with after=oldest.`,
+  )
+
+/** A user's events, forwards. */
+export function createEventStreams({ db }: { db: Db }) {
+  return {
+    /**
+     * One page, oldest first. One query reads the events and what is kept of them, so that nothing can be pruned in
+     * between: an answer holds all that follows the position, or says that it cannot.
+     * @throws 410 when events after the position are no longer kept, or the position lies ahead of all events
+     */
+    async read(
+      userId: string,
+      from: Position,
+      { types, limit }: { types: readonly string[] | undefined; limit: number },
+    ): Promise<Page> {
+      const after = typeof from === 'number' ? from : null
+      const { rows } = await sql<Row>`
+        select s.head, s.pruned_to, e.id, e.seq, e.type, e.data, e.created_at
+        from (
+          select coalesce(max(head), 0) as head, coalesce(max(pruned_to), 0) as pruned_to
+          from event_streams where user_id = ${userId}
+        ) as s left join lateral (
+          select id, seq, type, data, created_at from user_events
+          where user_id = ${userId}
+            and seq > coalesce(${after}::bigint, case when ${from === 'latest'} then s.head else s.pruned_to end)
+            ${types ? sql`and ${filterMatchesSql(sql`${types}::text[]`, sql`type`)}` : sql``}
+          order by seq limit ${limit + 1}
+        ) as e on true
+        order by e.seq`.execute(db)
+      const { head, pruned_to } = rows[0] as Row
+      if (after !== null && after < pruned_to)
+        throw cursorGoneError(`Events up to ${pruned_to} are no longer kept`)
+      if (after !== null && after > head)
+        throw cursorGoneError(`There is no event ${after} yet, the newest is ${head}`)
+      const found = rows.filter((row) => row.id !== null)
+      const shown = found.slice(0, limit)
+      const more = found.length > limit
+      const last = shown.at(-1)
+      return { events: shown.map(view), next: more && last ? last.seq : head, more }
+    },
+  }
+}
+export type EventStreams = ReturnType<typeof createEventStreams>
+
+const view = (row: Row): PlatformEvent => ({
+  id: row.id as string,
+  seq: row.seq,
+  type: row.type,
+  created_at: iso(row.created_at),
+  data: row.data,
+})

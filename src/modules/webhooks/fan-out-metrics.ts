@@ -1,0 +1,67 @@
+import { sql } from 'kysely'
+import { withTimeout } from '../../core/concurrency/concurrency.ts'
+import type { Db } from '../../core/database/tables.ts'
+import type { Metrics } from '../../core/metrics/metrics.ts'
+
+const MEASURE_TIMEOUT_MS = 1_000
+/** Rows are counted no further than this. */
+const COUNT_LIMIT = 100_000
+
+/** What waits to be dealt out and to be delivered; left out while the database does not answer. */
+export function registerFanOutMetrics(
+  metrics: Metrics,
+  deps: { db: Db; now: () => Date; longPolling: { readonly waitingRequests: number } },
+): void {
+  const { db, now, longPolling } = deps
+  const measure = async () => {
+    try {
+      return await withTimeout(
+        MEASURE_TIMEOUT_MS,
+        'outbound events not looked at in time',
+        readBacklog(db, now()),
+      )
+    } catch {
+      return undefined
+    }
+  }
+  /** One look serves all gauges of an answer, and everybody who asks meanwhile. */
+  let measuring: ReturnType<typeof measure> | undefined
+  const backlog = () => {
+    measuring ??= measure().finally(() => {
+      measuring = undefined
+    })
+    return measuring
+  }
+  const { gauge } = metrics
+  gauge(
+    'wheelhouse_event_waits',
+    'Requests of this process that wait for events',
+    () => longPolling.waitingRequests,
+  )
+  gauge('wheelhouse_outbound_facts', `Facts to be dealt out (counted up to ${COUNT_LIMIT})`, async () => {
+    return (await backlog())?.events
+  })
+  gauge('wheelhouse_outbound_lag_seconds', 'Age of the oldest fact to be dealt out', async () => {
+    return (await backlog())?.lag
+  })
+  gauge(
+    'wheelhouse_webhooks_due',
+    'Webhooks with deliveries that are due',
+    async () => (await backlog())?.due,
+  )
+  gauge('wheelhouse_webhook_lag_seconds', 'For how long the first of these has been due', async () => {
+    return (await backlog())?.webhook_lag
+  })
+}
+
+async function readBacklog(db: Db, at: Date) {
+  const { rows } = await sql<{ events: number; lag: number; due: number; webhook_lag: number }>`
+    select events, coalesce(lag, 0)::float8 as lag, due, coalesce(webhook_lag, 0)::float8 as webhook_lag from
+      (select count(*)::int as events from (select from outbound_facts limit ${COUNT_LIMIT}) as counted) as f,
+      (select greatest(0, extract(epoch from now() - min(created_at))) as lag
+        from (select created_at from outbound_facts order by id limit 1) as first) as l,
+      (select count(*)::int as due, extract(epoch from ${at}::timestamptz - min(due_at)) as webhook_lag from webhooks
+        where due_at <= ${at}::timestamptz and (paused_until is null or paused_until <= ${at}::timestamptz)) as w
+  `.execute(db)
+  return rows[0]
+}

@@ -1,0 +1,160 @@
+import { sql } from 'kysely'
+import { singleFlight } from '../../core/concurrency/concurrency.ts'
+import type { Db } from '../../core/database/tables.ts'
+import { AppError, unauthorized } from '../../core/errors/errors.ts'
+import type { Bus } from '../../core/events/bus.ts'
+import type { Caller } from '../../core/http/endpoint.ts'
+
+/** Requests of one person that wait at a time, and of all, in one process. */
+const MAX_PER_USER = 5
+const MAX_TOTAL = 2_000
+/** Finds events whose hint was lost. */
+const POLL_MS = 1_000
+
+/** A request that waits for something to happen. */
+export interface LongPoll {
+  /** Call before looking; what comes from here on ends the next `rest`. */
+  arm(): void
+  /**
+   * Settles when there is an event after `seen`, when the time is up, when the process ends, or when nobody listens.
+   * @throws 401 when the API key was revoked meanwhile
+   */
+  wait(seen: number, untilMs: number): Promise<void>
+  /** Nobody listens any more, or the process ends. */
+  readonly ended: boolean
+  close(): void
+}
+
+interface Waiter {
+  readonly userId: string
+  readonly apiKeyId: string | undefined
+  seen: number
+  woken: boolean
+  ended: boolean
+  revoked: boolean
+  wake: () => void
+}
+
+/**
+ * Requests that wait for events. No connection to the database is held meanwhile: hints wake those who wait, and one
+ * query a second looks for all of them together.
+ */
+export function createLongPolling(deps: { db: Db; bus: Bus; report: (cause: unknown) => void }) {
+  const { db, bus, report } = deps
+  const waitingRequests = new Set<Waiter>()
+  let closed = false
+  let timer: NodeJS.Timeout | undefined
+
+  const checkHeads = singleFlight(async () => {
+    const userIds = [...new Set([...waitingRequests].map(({ userId }) => userId))]
+    if (userIds.length === 0) return
+    const rows = await db
+      .selectFrom('event_streams')
+      .select(['user_id', 'head'])
+      .where('user_id', '=', sql<string>`any(${userIds}::uuid[])`)
+      .execute()
+    const heads = new Map(rows.map(({ user_id, head }) => [user_id, head]))
+    for (const waiter of waitingRequests) if ((heads.get(waiter.userId) ?? 0) > waiter.seen) wake(waiter)
+  })
+  const recheckHeads = () => void checkHeads().catch(() => {}) // the next look is a second away; requests tell of the database
+  let unsubscribe: (() => void)[] = []
+
+  function removeWaiter(waiter: Waiter): void {
+    waitingRequests.delete(waiter)
+    if (waitingRequests.size > 0) return
+    clearInterval(timer)
+    timer = undefined
+  }
+
+  return {
+    /** Begins to hear hints. Processes that serve no requests need none. */
+    listen(): void {
+      unsubscribe = [
+        bus.subscribe('events.stored', () => {
+          for (const waiter of waitingRequests) waiter.woken = true
+          recheckHeads()
+        }),
+        bus.subscribe('credential.revoked', ({ apiKeyId }) => {
+          for (const waiter of waitingRequests) {
+            if (waiter.apiKeyId !== apiKeyId) continue
+            waiter.revoked = true
+            wake(waiter)
+          }
+        }),
+      ]
+    },
+
+    get waitingRequests() {
+      return waitingRequests.size
+    },
+
+    /** @throws 429 when too many of this person's requests, or of all, wait already */
+    open({ userId, credential }: Caller): LongPoll {
+      const ownCount = [...waitingRequests].filter((waiter) => waiter.userId === userId).length
+      if (ownCount >= MAX_PER_USER || waitingRequests.size >= MAX_TOTAL) {
+        throw new AppError(429, `At most ${MAX_PER_USER} requests may wait at a time. End one first.`, {
+          headers: { 'Retry-After': '5' },
+        })
+      }
+      const apiKeyId = credential.kind === 'api_key' ? credential.id : undefined
+      const waiter: Waiter = {
+        userId,
+        apiKeyId,
+        seen: Number.MAX_SAFE_INTEGER,
+        woken: false,
+        ended: closed,
+        revoked: false,
+        wake: () => {},
+      }
+      waitingRequests.add(waiter)
+      timer ??= setInterval(recheckHeads, POLL_MS)
+      return {
+        arm() {
+          waiter.woken = false
+        },
+        async wait(seen, untilMs) {
+          waiter.seen = seen
+          if (!waiter.woken && !waiter.ended) await sleep(waiter, untilMs - performance.now())
+          waiter.seen = Number.MAX_SAFE_INTEGER
+          if (waiter.revoked) throw unauthorized('The API key has been revoked. Use another one.')
+        },
+        get ended() {
+          return waiter.ended
+        },
+        close() {
+          waiter.ended = true
+          wake(waiter)
+          removeWaiter(waiter)
+        },
+      }
+    },
+
+    /** Answers all that wait; whoever comes now does not wait. */
+    async close(): Promise<void> {
+      closed = true
+      for (const stop of unsubscribe) stop()
+      for (const waiter of waitingRequests) {
+        waiter.ended = true
+        wake(waiter)
+      }
+      await checkHeads().catch(report)
+    },
+  }
+}
+export type LongPolling = ReturnType<typeof createLongPolling>
+
+function wake(waiter: Waiter): void {
+  waiter.wake()
+}
+
+async function sleep(waiter: Waiter, ms: number): Promise<void> {
+  if (ms <= 0) return
+  await new Promise<void>((resolve) => {
+    const timer = setTimeout(resolve, ms)
+    waiter.wake = () => {
+      clearTimeout(timer)
+      resolve()
+    }
+  })
+  waiter.wake = () => {}
+}

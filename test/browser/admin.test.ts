@@ -1,0 +1,355 @@
+import { OperatorLink, SimulatedRobot, ticketsOf } from '@wheelhouse/sdk'
+import type { Page } from 'playwright-core'
+import { afterAll, beforeAll, expect, test, vi } from 'vitest'
+import {
+  type ConsoleBrowser,
+  expectAccessibleLayout,
+  openConsole,
+  type PageOptions,
+  seriousIssues,
+} from '../support/browser/console.ts'
+import { type MailServer, startMailServer } from '../support/network/smtp.ts'
+import { start } from '../support/world/session-fixtures.ts'
+import type { TestUser } from '../support/world/test-user.ts'
+import { createWorld, type World } from '../support/world/world.ts'
+
+const pages = [
+  ['/dashboard/admin', 'Overview'],
+  ['/dashboard/admin/certifications', 'Certification requests'],
+  ['/dashboard/admin/messages', 'Contact messages'],
+  ['/dashboard/admin/robot-requests', 'Robot requests'],
+  ['/dashboard/admin/audit', 'Audit log'],
+] as const
+const lists = ['overview', 'certifications', 'contact-messages', 'robot-requests', 'audit']
+
+/** A browser on a busy machine takes its time. */
+const LONG = { timeout: 120_000 }
+
+let mail: MailServer
+let world: World
+let browser: ConsoleBrowser
+let admin: TestUser
+
+beforeAll(async () => {
+  mail = await startMailServer()
+  world = await createWorld({ env: mail.env })
+  browser = await openConsole(world.baseUrl)
+  admin = await world.admin()
+}, 120_000)
+afterAll(async () => {
+  await browser?.[Symbol.asyncDispose]()
+  await world?.[Symbol.asyncDispose]()
+  await mail?.stop()
+})
+
+const adminAt = async (path: string, options: PageOptions = {}) =>
+  (await browser.enter(admin, `/dashboard/admin${path}`, options)).page
+const heading = (page: Page, name: string) => page.getByRole('heading', { name, exact: true }).waitFor()
+
+/** As anybody on the internet: without a credential. */
+async function write(path: string, body: unknown): Promise<void> {
+  const { status } = await fetch(world.baseUrl + path, {
+    method: 'POST',
+    headers: { 'Content-Type': 'application/json' },
+    body: JSON.stringify(body),
+  })
+  expect(status).toBe(201)
+}
+const message = { name: 'Ada', email: 'ada@example.com', category: 'Bug Report', message: 'It\nholds on.' }
+
+/** A robot that is being driven in circles, until `end`. */
+async function driving() {
+  const [owner, operator] = [await world.client(), await world.operator()]
+  const { id, token } = await world.robot(owner, { name: `Driven for ${owner.name}` })
+  const robot = new SimulatedRobot({ url: `${world.gatewayUrl}/robots/${id}/control`, token })
+  await robot.start()
+  const sessionId = await start(operator, id)
+  const getTicket = ticketsOf({
+    baseUrl: world.baseUrl,
+    token: operator.token,
+    sessionId,
+    part: 'control',
+  })
+  const link = new OperatorLink({ getTicket })
+  await link.connect()
+  const timer = setInterval(() => link.control({ linear_mps: 0.2, angular_radps: 0.8 }), 50)
+  await vi.waitFor(() => expect(robot.state.leftMps).toBeGreaterThan(0), 10_000)
+  return {
+    owner,
+    operator,
+    robot,
+    sessionId,
+    name: `Driven for ${owner.name}`,
+    async end() {
+      clearInterval(timer)
+      await operator.patch(`/api/sessions/${sessionId}`, { action: 'end' })
+      await link.close()
+      await robot.close()
+    },
+  }
+}
+
+const isHalted = ({ state }: SimulatedRobot) => state.leftMps === 0 && state.rightMps === 0
+
+test(
+  'a request is approved, another rejected, and the operator can start then and not before',
+  LONG,
+  async () => {
+    const [owner, operator, other] = [await world.client(), await world.operator(), await world.operator()]
+    const robot = await world.robot(owner, { robot_type: 'crane', require_certification: true })
+    ;(await world.connect(robot)).beat()
+    const attempt = () => operator.post('/api/sessions', { robotId: robot.id })
+    const page = await adminAt('/certifications')
+    const waiting = page.getByRole('region', { name: 'Waiting' })
+    await waiting.getByText('Nobody is waiting').waitFor()
+    for (const user of [operator, other]) {
+      const request = { robot_type: 'crane', note: `Two years,\nsays ${user.name}` }
+      expect((await user.post('/api/operator/certifications', request)).status).toBe(201)
+    }
+
+    // They appear without a reload, longest waiting first.
+    await waiting.getByText(`says ${operator.name}`).waitFor()
+    const cards = waiting.getByRole('article')
+    expect(await cards.nth(1).textContent()).toContain(other.name)
+    expect((await attempt()).status).toBe(403)
+    await page.getByRole('button', { name: `Approve ${operator.name} for crane` }).click()
+    const dialog = page.getByRole('dialog')
+    await dialog.waitFor()
+    expect(await seriousIssues(page), 'the dialog').toEqual([])
+    await dialog.getByRole('button', { name: 'Keep' }).click()
+    expect((await attempt()).status).toBe(403)
+    await page.getByRole('button', { name: `Approve ${operator.name} for crane` }).click()
+    await dialog.getByRole('button', { name: 'Approve' }).click()
+    const decided = page.getByRole('region', { name: 'Decided' })
+    await decided.getByRole('row', { name: operator.name }).waitFor()
+    const started = await attempt()
+    expect(started.status, JSON.stringify(started.body)).toBe(201)
+
+    await page.getByRole('button', { name: `Reject ${other.name} for crane` }).click()
+    expect(await dialog.getByRole('button', { name: 'Reject' }).isDisabled()).toBe(true)
+    expect(await seriousIssues(page), 'the dialog of a reason').toEqual([])
+    await dialog.getByLabel('Reason').fill('Please repeat the course')
+    await dialog.getByRole('button', { name: 'Reject' }).click()
+    await waiting.getByText('Nobody is waiting').waitFor()
+    await decided.getByText('Rejected').click()
+    await decided.getByRole('row', { name: other.name }).waitFor()
+    expect(await decided.getByRole('row', { name: operator.name }).count()).toBe(0)
+    expect((await other.get('/api/operator/certifications')).body.certifications).toMatchObject([
+      { status: 'REJECTED', reason: 'Please repeat the course' },
+    ])
+
+    // Revoked: the session that runs goes on, and no other one starts.
+    await decided.getByText('Approved', { exact: true }).click()
+    await page.getByRole('button', { name: `Revoke ${operator.name} for crane` }).click()
+    await dialog.getByLabel('Reason').fill('Too fast')
+    await dialog.getByRole('button', { name: 'Revoke' }).click()
+    await decided.getByText('Revoked', { exact: true }).click()
+    await decided.getByRole('row', { name: /Too fast/ }).waitFor()
+    const path = `/api/sessions/${started.body.sessionId}`
+    expect((await operator.get(path)).body.status).toBe('ACTIVE')
+    await operator.patch(path, { action: 'end' })
+    expect((await attempt()).status).toBe(403)
+  },
+)
+
+test(
+  'the overview shows who drives, stops the robot at one press, and leads to the session',
+  LONG,
+  async () => {
+    const page = await adminAt('')
+    await page.getByText('Nobody is driving').waitFor()
+    const fixture = await driving()
+    try {
+      const card = page.getByRole('article', { name: `Session on ${fixture.name}` })
+      await card.getByText(`${fixture.operator.name} drives for ${fixture.owner.name}`).waitFor()
+      const robots = page.getByRole('region', { name: 'Robots' })
+      expect(await robots.locator('dl > div').first().textContent()).toBe('In a session1')
+      const gateway = page.getByRole('row', { name: world.gatewayUrl })
+      await gateway.getByText(/^\d+ s ago$/).waitFor()
+      expect(isHalted(fixture.robot)).toBe(false)
+      expect(await seriousIssues(page), 'with a session').toEqual([])
+
+      await card.getByRole('button', { name: `Stop: ${fixture.name}` }).click()
+      await vi.waitFor(() => expect(isHalted(fixture.robot)).toBe(true), 5_000)
+      await card.getByText(`Stopped by ${admin.name}`).waitFor()
+      await card.getByText('Stop again').waitFor()
+      const { body } = await fixture.owner.get(`/api/sessions/${fixture.sessionId}`)
+      expect(body.status).toBe('PAUSED')
+      expect(body.control.stop).toMatchObject({ by: admin.id, reason: 'Pressed by an administrator' })
+      expect(await seriousIssues(page), 'with a stop').toEqual([])
+      await card.getByRole('link', { name: fixture.name }).click()
+      await page.waitForURL(`**/dashboard/sessions/${fixture.sessionId}`)
+      await page.getByRole('heading', { level: 1 }).waitFor()
+    } finally {
+      await fixture.end()
+    }
+  },
+)
+
+test('an admin pauses a session and ends it, and the audit log says so', LONG, async () => {
+  const page = await adminAt('')
+  const fixture = await driving()
+  try {
+    const card = page.getByRole('article', { name: `Session on ${fixture.name}` })
+    await card.getByRole('button', { name: `Pause the session on ${fixture.name}` }).click()
+    await card.getByText('Paused', { exact: true }).waitFor()
+    await vi.waitFor(() => expect(isHalted(fixture.robot)).toBe(true), 5_000)
+    await card.getByRole('button', { name: `End the session on ${fixture.name}` }).click()
+    await page.getByRole('dialog').getByRole('button', { name: 'End the session' }).click()
+    await card.waitFor({ state: 'detached' })
+    const { entries } = (await admin.get(`/api/admin/audit?subject_id=${fixture.sessionId}`)).body
+    const actions = entries.map(({ action }: { action: string }) => action)
+    expect(actions).toEqual(expect.arrayContaining(['session.paused', 'session.ended']))
+  } finally {
+    await fixture.end()
+  }
+})
+
+test('a press that gets no answer says so, and works once there is one', LONG, async () => {
+  const page = await adminAt('')
+  const fixture = await driving()
+  try {
+    const stop = page.getByRole('button', { name: `Stop: ${fixture.name}` })
+    await stop.waitFor()
+    await page.context().setOffline(true)
+    await stop.click()
+    await page.getByText('Not stopped. The robot may still move.').waitFor()
+    await page.getByText(/^Not refreshed: this is/).waitFor()
+    expect(isHalted(fixture.robot)).toBe(false)
+    await page.context().setOffline(false)
+    await stop.click()
+    await vi.waitFor(() => expect(isHalted(fixture.robot)).toBe(true), 5_000)
+    await page.getByText('Not stopped. The robot may still move.').waitFor({ state: 'hidden' })
+  } finally {
+    await fixture.end()
+  }
+})
+
+test("an admin's pages are accessible, in light and in dark, on a desk and on a phone", LONG, async () => {
+  const page = await adminAt('')
+  const fixture = await driving()
+  await write('/api/contact', { ...message, subject: 'A question' })
+  await write('/api/robot-request', { email: 'a@example.com', robot_type: 'crane' })
+  await fixture.operator.post('/api/operator/certifications', { robot_type: 'crane' })
+  try {
+    await page.getByRole('button', { name: `Stop: ${fixture.name}` }).waitFor()
+    for (const [path, title] of pages) {
+      await page.goto(world.baseUrl + path)
+      await heading(page, title)
+      await page.getByText(/ old$/).first().waitFor()
+      await expectAccessibleLayout(page, path)
+    }
+  } finally {
+    await fixture.end()
+  }
+})
+
+test(
+  'contact messages are shown with what became of them, requests for robots page by page',
+  LONG,
+  async () => {
+    await write('/api/contact', { ...message, subject: 'Taken' })
+    mail.is({ refuses: 'message', code: 554 })
+    await write('/api/contact', { ...message, subject: 'Refused' })
+    mail.is('takes')
+    const page = await adminAt('/messages')
+    const refused = page.getByRole('article', { name: 'Refused' })
+    await refused.getByText(/554/).waitFor()
+    await refused.getByText('Waiting', { exact: true }).waitFor()
+    await refused.getByText(/Tried once; next attempt/).waitFor()
+    await page.getByRole('article', { name: 'Taken' }).getByText('Delivered', { exact: true }).waitFor()
+    expect(await page.getByRole('link', { name: 'ada@example.com' }).first().getAttribute('href')).toMatch(
+      /^mailto:ada%40example.com$/,
+    )
+    expect(await seriousIssues(page)).toEqual([])
+    await page.getByText('Waiting', { exact: true }).first().click()
+    await page.getByRole('article', { name: 'Taken' }).waitFor({ state: 'hidden' })
+    await refused.waitFor()
+
+    for (let n = 1; n <= 51; n++) {
+      await write('/api/robot-request', {
+        email: 'a@example.com',
+        robot_type: `model-${n}`,
+        details: 'Please',
+      })
+    }
+    await page.getByRole('link', { name: 'Robot requests' }).click()
+    const models = page.getByRole('article', { name: /^model-/ })
+    await page.getByRole('article', { name: 'model-51' }).waitFor()
+    expect(await models.count()).toBe(50)
+    await page.getByRole('button', { name: 'Show older' }).click()
+    await page.getByRole('article', { name: 'model-1', exact: true }).waitFor()
+    expect(await models.count()).toBe(51)
+    expect(await page.getByRole('button', { name: 'Show older' }).count()).toBe(0)
+  },
+)
+
+test('the audit log is read page by page, and narrowed to who, what, to what, and when', LONG, async () => {
+  const user = await world.newUser()
+  const made = (await Promise.all(Array.from({ length: 51 }, () => user.key()))).map(({ id }) => id)
+  await user.delete(`/api/auth/api-keys/${made[0]}`)
+  const page = await adminAt(`/audit?actor=${user.id}`)
+  const rows = page.locator('tr[data-entry]')
+  await rows.first().getByText('Api key revoked').waitFor()
+  expect(await page.getByLabel('Who (id)').inputValue()).toBe(user.id)
+  expect(await rows.count()).toBe(50)
+  expect(await rows.first().locator('dl').textContent()).toBe('Nametest')
+  await page.getByRole('button', { name: 'Show older' }).click()
+  await vi.waitFor(async () => expect(await rows.count()).toBe(52), 10_000)
+  expect(await page.getByRole('button', { name: 'Show older' }).count()).toBe(0)
+
+  const count = (n: number) => vi.waitFor(async () => expect(await rows.count()).toBe(n), 10_000)
+  await rows.first().getByRole('link', { name: 'Api key revoked' }).click()
+  await count(1)
+  expect(await page.getByLabel('Action').inputValue()).toBe('api_key.revoked')
+  await page.getByLabel('Action').fill('')
+  await page.getByLabel('To what (id)').fill(made[0] as string)
+  await page.keyboard.press('Enter')
+  await count(2)
+  await page.getByLabel('From').fill('2100-01-01T00:00')
+  await page.getByRole('button', { name: 'Apply' }).click()
+  await page.getByText('No such entries').waitFor()
+  expect(new URL(page.url()).searchParams.get('since')).toMatch(/^"?(2100-01-01|2099-12-31)T/)
+  await page.reload()
+  await page.getByText('No such entries').waitFor()
+  expect(await page.getByLabel('From').inputValue()).toBe('2100-01-01T00:00')
+  await page.getByLabel('From').fill('')
+  await page.getByLabel('Before').fill('2100-01-01T00:00')
+  await page.getByRole('button', { name: 'Apply' }).click()
+  await count(2)
+
+  await page.getByLabel('Who (id)').fill('nobody')
+  await page.getByRole('button', { name: 'Apply' }).click()
+  await page
+    .getByRole('alert')
+    .getByText(/Actor id/)
+    .waitFor()
+  expect(await page.getByLabel('Who (id)').inputValue()).toBe('nobody')
+  await page.getByRole('button', { name: 'Show all' }).click()
+  await count(50)
+})
+
+test.each(['client', 'operator'] as const)(
+  'a %s is refused, by the pages and by the API',
+  LONG,
+  async (role) => {
+    const user = await world[role]()
+    await (role === 'client'
+      ? user.patch('/api/client/profile', { contact_email: 'a@example.com' })
+      : user.post('/api/operator/profile', { headline: 'Steady', timezone: 'UTC' }))
+    for (const list of lists) expect((await user.get(`/api/admin/${list}`)).status, list).toBe(403)
+    const { page } = await browser.enter(user, '/dashboard')
+    const asked: string[] = []
+    page.on('request', (request) => {
+      if (request.url().includes('/api/admin/')) asked.push(request.url())
+    })
+    await page.getByRole('heading', { name: /^Welcome/ }).waitFor()
+    expect(await page.getByRole('link', { name: 'Audit log' }).count()).toBe(0)
+    for (const [path] of pages) {
+      await page.goto(world.baseUrl + path)
+      await page.getByText('This page is for administrators').waitFor()
+    }
+    expect(await seriousIssues(page)).toEqual([])
+    expect(asked).toEqual([])
+  },
+)

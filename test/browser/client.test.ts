@@ -1,0 +1,395 @@
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { mkdtemp, rm, symlink, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import type { BrowserContext, Page } from 'playwright-core'
+import { afterAll, beforeAll, expect, test, vi } from 'vitest'
+import {
+  type ConsoleBrowser,
+  expectAccessibleLayout,
+  heading,
+  openConsole,
+  seriousIssues,
+} from '../support/browser/console.ts'
+import { storeEpisode } from '../support/world/episodes.ts'
+import { performAction, start } from '../support/world/session-fixtures.ts'
+import { createWorld, type World } from '../support/world/world.ts'
+
+let world: World
+let browser: ConsoleBrowser
+
+beforeAll(async () => {
+  world = await createWorld()
+  browser = await openConsole(world.baseUrl)
+}, 120_000)
+afterAll(async () => {
+  await browser?.[Symbol.asyncDispose]()
+  await world?.[Symbol.asyncDispose]()
+})
+
+/** A robot owner whose account is complete. */
+async function newOwner() {
+  const owner = await world.client()
+  await owner.patch('/api/client/profile', { contact_email: `${owner.name}@test.local` })
+  return owner
+}
+
+/** Runs a program as somebody would who has copied it into a folder of the project. */
+async function runCopied(name: string, program: string) {
+  const folder = await mkdtemp(join(tmpdir(), 'wheelhouse-copied-'))
+  await symlink(fileURLToPath(new URL('../../node_modules', import.meta.url)), join(folder, 'node_modules'))
+  await writeFile(join(folder, name), program)
+  const running = spawn(process.execPath, [name], { cwd: folder, stdio: ['ignore', 'pipe', 'pipe'] })
+  let output = ''
+  for (const stream of [running.stdout, running.stderr]) stream.on('data', (text) => (output += text))
+  const ended = once(running, 'exit')
+  return {
+    output: () => output,
+    async [Symbol.asyncDispose]() {
+      running.kill()
+      await ended
+      await rm(folder, { recursive: true })
+    },
+  }
+}
+
+/** Everything of the page that could hold a secret. */
+async function traces(page: Page): Promise<string> {
+  const kept = await page.evaluate(
+    'JSON.stringify([document.cookie, {...localStorage}, {...sessionStorage}, history.state, document.title])',
+  )
+  return [await page.content(), page.url(), kept].join('\n')
+}
+
+test('an owner registers a robot, connects it with the code that is shown, and sees it come and go', {
+  timeout: 90_000,
+}, async () => {
+  const owner = await newOwner()
+  await world.robot(owner, { hardware_id: 'taken-already' })
+  const { page, context } = await browser.enter(owner, '/dashboard/robots', {
+    permissions: ['clipboard-read', 'clipboard-write'],
+  })
+  await page.getByRole('link', { name: 'Register a robot' }).click()
+  await heading(page, 'Register a robot')
+  expect(await seriousIssues(page), 'the form').toEqual([])
+  await page.getByLabel('Name').fill('Warehouse arm')
+  await page.getByRole('textbox', { name: 'Type' }).fill('diffdrive-demo')
+  const hardware = page.getByLabel('Hardware id')
+  await hardware.fill('taken-already')
+  await page.getByRole('combobox', { name: 'Tags' }).fill('berlin')
+  await page.getByRole('combobox', { name: 'Tags' }).press('Enter')
+  await page.getByRole('button', { name: 'Register' }).click()
+  await page.getByText('Already belongs to a robot').waitFor()
+  expect(await hardware.evaluate('document.activeElement.value')).toBe('taken-already')
+  expect(await page.getByLabel('Name').inputValue()).toBe('Warehouse arm')
+  await hardware.fill('board-of-the-arm')
+  await hardware.press('Enter')
+
+  await heading(page, 'Connect Warehouse arm')
+  await page.getByText('It is not shown again').waitFor()
+  expect(await page.evaluate('document.activeElement.textContent')).toContain('Keep the token now')
+  await page.getByText('Waiting for Warehouse arm to connect').waitFor()
+  await expectAccessibleLayout(page, 'the token')
+  const [token = '', url = '', install = '', program = ''] = await page.locator('pre').allTextContents()
+  expect(install).toContain(`${world.baseUrl}/downloads/wheelhouse-sdk.tgz`)
+  expect(program).toContain(token)
+  await page.getByRole('button', { name: 'Copy' }).first().click()
+  await page.getByRole('button', { name: 'Copied' }).waitFor()
+  expect(await page.evaluate('navigator.clipboard.readText()')).toBe(token)
+
+  {
+    await using copied = await runCopied('my-robot.ts', program)
+    await page
+      .getByText('Warehouse arm is connected')
+      .waitFor()
+      .catch((cause) => {
+        throw new Error(copied.output(), { cause })
+      })
+    await page
+      .getByRole('region', { name: 'Connection of the robot' })
+      .getByText(/Last heartbeat \d+ s ago/)
+      .waitFor()
+    for (const tab of ['Real robot', 'Python']) {
+      await page.getByRole('tab', { name: tab }).click()
+      const code = page.getByRole('tabpanel').locator('pre')
+      await vi.waitFor(async () => expect(await code.textContent()).toContain(token), 10_000)
+      expect(await code.textContent()).toContain(url)
+      expect(await seriousIssues(page), tab).toEqual([])
+    }
+    await page.getByRole('link', { name: 'Done' }).click()
+    await heading(page, /^Warehouse arm$/)
+    await page.getByText('Online', { exact: true }).waitFor()
+    expect((await traces(page)).includes(token)).toBe(false)
+    await page.getByRole('link', { name: 'Robots', exact: true }).click()
+    await page.getByRole('row', { name: /Warehouse arm.*Online.*berlin/ }).waitFor()
+  }
+  await page.getByRole('row', { name: /Warehouse arm.*Offline/ }).waitFor()
+  await back(page, context, token)
+})
+
+/** Going back does not bring a token back. */
+async function back(page: Page, context: BrowserContext, token: string) {
+  await page.goBack()
+  await page.goBack()
+  await heading(page, 'Register a robot')
+  expect((await traces(page)).includes(token)).toBe(false)
+  expect(JSON.stringify(await context.cookies())).not.toContain(token)
+}
+
+test('a replaced token is worth nothing; the new one is shown once and connects', async () => {
+  const owner = await newOwner()
+  const robot = await world.robot(owner, { name: 'Runner' })
+  const old = (await world.connect(robot)).beat()
+  const { page } = await browser.enter(owner, `/dashboard/robots/${robot.id}`)
+  await page.getByText('Online', { exact: true }).waitFor()
+  expect((await traces(page)).includes(robot.token)).toBe(false)
+  await page.getByRole('button', { name: 'Replace the token' }).click()
+  const dialog = page.getByRole('dialog', { name: 'Replace the token of Runner?' })
+  expect(await seriousIssues(page), 'the question').toEqual([])
+  expect(old.socket.readyState).toBe(old.socket.OPEN)
+  await dialog.getByRole('button', { name: 'Replace', exact: true }).click()
+  await page.getByText('Waiting for Runner to connect').waitFor()
+  await old.closed
+  await expect(world.connect(robot)).rejects.toThrow()
+
+  const token = (await page.locator('pre').first().textContent()) ?? ''
+  const link = (await world.connect({ id: robot.id, token })).beat()
+  await page.getByText('Runner is connected').waitFor()
+  await page.getByRole('button', { name: 'Hide the token' }).click()
+  await page.getByRole('button', { name: 'Replace the token' }).waitFor()
+  expect((await traces(page)).includes(token)).toBe(false)
+  await link.close()
+  await page.getByText('Offline', { exact: true }).waitFor()
+})
+
+test('a robot is changed, and removed by its name once nobody drives it', async () => {
+  const owner = await newOwner()
+  const robot = await world.robot(owner, { name: 'Runner', robot_type: 'testbot' })
+  ;(await world.connect(robot)).beat()
+  const operator = await world.operator()
+  const sessionId = await start(operator, robot.id)
+  const { page } = await browser.enter(owner, `/dashboard/robots/${robot.id}`)
+  await page.getByText('In a session', { exact: true }).waitFor()
+  await page.getByRole('row', { name: new RegExp(operator.name) }).waitFor()
+
+  const settings = page.getByRole('region', { name: 'Settings' })
+  await settings.getByLabel('Name').fill('Swift runner')
+  await settings.getByLabel('Video').fill('ftp://nowhere')
+  await settings.getByLabel('Notes').fill('Mind the step')
+  await settings.getByLabel('Latency limit').fill('300')
+  await settings.getByLabel('Certified operators only').click()
+  await settings.getByRole('button', { name: 'Save' }).click()
+  await vi.waitFor(
+    async () => expect(await settings.locator('[aria-invalid=true]').inputValue()).toBe('ftp://nowhere'),
+    10_000,
+  )
+  await settings.getByLabel('Video').fill('https://cam.test.local/1')
+  await settings.getByRole('button', { name: 'Save' }).click()
+  await settings.getByText('Saved').waitFor()
+  await heading(page, 'Swift runner')
+  expect((await owner.get(`/api/client/robots/${robot.id}`)).body).toMatchObject({
+    name: 'Swift runner',
+    stream_url: 'https://cam.test.local/1',
+    notes: 'Mind the step',
+    latency_limit_ms: 300,
+    require_certification: true,
+  })
+
+  await page.getByRole('button', { name: 'Remove the robot' }).click()
+  const dialog = page.getByRole('dialog')
+  const remove = dialog.getByRole('button', { name: 'Remove' })
+  expect(await remove.isDisabled()).toBe(true)
+  await dialog.getByRole('textbox').fill('Swift runner')
+  await dialog.getByRole('textbox').press('Enter')
+  await dialog.getByText('Somebody is driving it').waitFor()
+  expect(await seriousIssues(page), 'the refusal').toEqual([])
+  await performAction(operator, sessionId, 'end')
+  await remove.click()
+  await page.getByText('No robots yet').waitFor()
+  expect((await owner.get('/api/client/robots')).body).toEqual([])
+})
+
+test('an owner releases a robot whose session its operator left paused', async () => {
+  const owner = await newOwner()
+  const robot = await world.robot(owner, { name: 'Left behind', robot_type: 'testbot' })
+  ;(await world.connect(robot)).beat()
+  const operator = await world.operator()
+  const sessionId = await start(operator, robot.id)
+  await performAction(operator, sessionId, 'pause')
+  const { page } = await browser.enter(owner, `/dashboard/robots/${robot.id}`)
+  const open = page.getByRole('region', { name: 'Open session' })
+  await open.getByRole('link', { name: `Operated by ${operator.name}` }).waitFor()
+  await open.getByRole('button', { name: 'Release the robot' }).click()
+  const dialog = page.getByRole('dialog')
+  expect(await seriousIssues(page), 'the question').toEqual([])
+  await dialog.getByRole('button', { name: 'End the session' }).click()
+  await page.getByText('Online', { exact: true }).waitFor()
+  await open.waitFor({ state: 'detached' })
+  expect((await owner.get(`/api/sessions/${sessionId}`)).body.status).toBe('COMPLETED')
+})
+
+test('robots are found by what they are called, and by whether they are there', async () => {
+  const owner = await newOwner()
+  const there = await world.robot(owner, { name: 'Arm one', tags: ['berlin'] })
+  await world.robot(owner, { name: 'Arm two', tags: ['oslo'] })
+  ;(await world.connect(there)).beat()
+  const { page, context } = await browser.enter(owner, '/dashboard/robots')
+  const names = async () => (await page.getByRole('table').getByRole('link').allTextContents()).toSorted()
+  await vi.waitFor(async () => expect(await names()).toEqual(['Arm one', 'Arm two']), 10_000)
+  await page.getByLabel('Search').fill('ARM osl')
+  await vi.waitFor(async () => expect(await names()).toEqual(['Arm two']), 10_000)
+  await page.getByLabel('Search').fill('')
+  await page.getByLabel('Status').selectOption('AVAILABLE')
+  await vi.waitFor(async () => expect(await names()).toEqual(['Arm one']), 10_000)
+  await page.getByLabel('Search').fill('nothing like it')
+  await page.getByText('No robot is like that').waitFor()
+
+  await context.setOffline(true)
+  await page.getByText('No live connection: robots are shown as they were').waitFor()
+  await context.setOffline(false)
+  await page.getByText('No live connection').waitFor({ state: 'hidden' })
+})
+
+test('every robot is found, also beyond the first page', async () => {
+  const owner = await newOwner()
+  for (let index = 1; index <= 27; index++)
+    await world.robot(owner, { name: `Unit ${index}`, tags: index === 17 ? ['attic'] : [] })
+  const { page } = await browser.enter(owner, '/dashboard/robots')
+  await page.getByText('1 to 25 of 27').waitFor()
+  await page.getByRole('button', { name: 'Older' }).click()
+  await page.getByText('26 to 27 of 27').waitFor()
+  const names = async () => (await page.getByRole('table').getByRole('link').allTextContents()).toSorted()
+  await vi.waitFor(async () => expect(await names()).toEqual(['Unit 1', 'Unit 2']), 10_000)
+  await expectAccessibleLayout(page, 'the second page')
+  await page.getByLabel('Search').fill('UNIT attic')
+  await page.getByText('1 to 1 of 1').waitFor()
+  expect(new URL(page.url()).searchParams.get('search')).toBe('UNIT attic')
+  await page.reload()
+  await page.getByText('1 to 1 of 1').waitFor()
+  expect(await names()).toEqual(['Unit 17'])
+})
+
+test('the registration form asks for certified operators unless the owner says otherwise', async () => {
+  const owner = await newOwner()
+  const { page } = await browser.enter(owner, '/dashboard/robots/new')
+  await page.getByLabel('Name').fill('Careful arm')
+  await page.getByRole('textbox', { name: 'Type' }).fill('so-101')
+  await page.getByLabel('Hardware id').fill('careful-1')
+  expect(await page.getByLabel('Certified operators only').isChecked()).toBe(true)
+  await page.getByRole('button', { name: 'Register' }).click()
+  await heading(page, 'Connect Careful arm')
+  const [robot] = (await owner.get('/api/client/robots')).body
+  expect((await owner.get(`/api/client/robots/${robot.id}`)).body).toMatchObject({
+    require_certification: true,
+    stop_clear: 'owner',
+  })
+
+  await page.goto(`${world.baseUrl}/dashboard/robots/${robot.id}`)
+  const settings = page.getByRole('region', { name: 'Settings' })
+  await settings.getByLabel('The operator too').click()
+  await settings.getByRole('button', { name: 'Save' }).click()
+  await vi.waitFor(async () => {
+    expect((await owner.get(`/api/client/robots/${robot.id}`)).body).toMatchObject({ stop_clear: 'anyone' })
+  }, 10_000)
+})
+
+test('an owner drops the role, once nothing is left in it', async () => {
+  const owner = await newOwner()
+  const robot = await world.robot(owner)
+  await owner.post('/api/auth/profile', { role: 'operator' })
+  await owner.post('/api/operator/profile', { headline: 'Both', timezone: 'UTC' })
+  const { page } = await browser.enter(owner, '/dashboard/settings')
+  const roles = page.getByRole('region', { name: 'Roles' })
+  await roles.getByRole('button', { name: 'Drop the role: Owner of robots' }).click()
+  const dialog = page.getByRole('dialog')
+  await dialog.getByRole('button', { name: 'Drop the role' }).click()
+  await dialog.getByText('You have robots. Remove them first.').waitFor()
+  await owner.delete(`/api/client/robots/${robot.id}`)
+  await dialog.getByRole('button', { name: 'Drop the role' }).click()
+  await roles.getByRole('button', { name: 'Take the role: Owner of robots' }).click()
+  await roles.getByRole('button', { name: 'Drop the role: Owner of robots' }).waitFor()
+  expect((await owner.get('/api/auth/profile')).body.roles).toEqual(['client', 'operator'])
+})
+
+test('datasets: how much there is, its episodes page by page, links where a browser may go', async () => {
+  const owner = await newOwner()
+  const robot = await world.robot(owner, { name: 'Recorder' })
+  const link = await world.connect(robot)
+  const began = Date.now() - 3_600_000
+  for (let index = 0; index < 51; index++) {
+    const started_at = began + index * 10_000
+    await storeEpisode(link, {
+      episode_id: `run-${index}`,
+      started_at,
+      ended_at: started_at + 5_000,
+      size_bytes: 2_000_000,
+      ...(index === 50 && { success: true, uri: 'https://store.test.local/run-50.mcap' }),
+      ...(index === 49 && { success: false, uri: 's3://episodes/run-49.mcap' }),
+    })
+  }
+  const { page } = await browser.enter(owner, '/dashboard/datasets')
+  const row = page.getByRole('row', { name: /Recorder/ })
+  await row.waitFor()
+  expect(await row.getByRole('cell').allTextContents()).toEqual([
+    expect.stringContaining('Recorder'),
+    '51',
+    '102 MB',
+    'just now',
+  ])
+  await row.getByRole('link').click()
+  await heading(page, 'Episodes of Recorder')
+  const episodes = page.getByRole('table', { name: 'Episodes' }).locator('tbody tr')
+  await vi.waitFor(async () => expect(await episodes.count()).toBe(50), 10_000)
+  expect(await episodes.first().textContent()).toMatch(/run-50.*0:05.*2 MB.*Success/)
+  const safe = episodes.first().getByRole('link')
+  expect(await safe.getAttribute('href')).toBe('https://store.test.local/run-50.mcap')
+  expect(await safe.getAttribute('rel')).toContain('noopener')
+  expect(await episodes.nth(1).textContent()).toMatch(/run-49.*No success.*s3:\/\/episodes\/run-49/)
+  expect(await episodes.nth(1).getByRole('link').count()).toBe(0)
+  await page.getByRole('button', { name: 'Older episodes' }).click()
+  await vi.waitFor(async () => expect(await episodes.count()).toBe(51), 10_000)
+  expect(await page.getByRole('button', { name: 'Older episodes' }).count()).toBe(0)
+})
+
+test('on a platform without payments the billing pages are calm about it', async () => {
+  const owner = await newOwner()
+  const { page } = await browser.enter(owner, '/dashboard/invoices')
+  await page.getByText('No invoices yet').waitFor()
+  await page.getByRole('row', { name: /Standard.*€0\.50/ }).waitFor()
+  await page.getByRole('button', { name: 'Save a payment method' }).click()
+  await page.getByText('Payments are not set up on this platform').waitFor()
+  expect(await page.getByRole('alert').count()).toBe(0)
+  expect(await seriousIssues(page)).toEqual([])
+})
+
+test("an owner's pages are accessible, in light and in dark, on a desk and on a phone", {
+  timeout: 90_000,
+}, async () => {
+  const owner = await newOwner()
+  const robot = await world.robot(owner, {
+    name: 'Recorder',
+    tags: ['berlin'],
+    stream_url: 'https://cam.test.local/1',
+  })
+  const link = (await world.connect(robot)).beat()
+  await storeEpisode(link, { uri: 'https://store.test.local/1.mcap' })
+  const [{ id: datasetId }] = (await owner.get('/api/client/datasets')).body.datasets
+  const { page } = await browser.enter(owner, '/dashboard')
+  await heading(page, /^Welcome/)
+  for (const [path, ready] of [
+    ['robots', 'berlin'],
+    ['robots/new', 'Hardware id'],
+    [`robots/${robot.id}`, 'No sessions yet'],
+    ['datasets', 'Recorder'],
+    [`datasets/${datasetId}`, 'https://store.test.local/1.mcap'],
+    ['invoices', 'Standard'],
+    ['statistics', 'Spending by month'],
+  ] as const) {
+    await page.goto(`${world.baseUrl}/dashboard/${path}`)
+    await page.getByRole('main').getByText(ready).first().waitFor()
+    if (path === 'statistics') await page.locator('.recharts-surface').nth(3).waitFor()
+    await expectAccessibleLayout(page, path)
+  }
+})

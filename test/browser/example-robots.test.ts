@@ -1,0 +1,210 @@
+import { encodeBinaryFrame } from '@wheelhouse/protocol'
+import { afterAll, afterEach, describe, expect, test, vi } from 'vitest'
+import {
+  closeBrowser,
+  exampleRobots,
+  type StartRobot,
+  startPythonRobot,
+} from '../support/examples/example-robots.ts'
+import { RobotsGateway } from '../support/examples/scripted-robot-gateway.ts'
+
+// What a robot must do by itself, whatever becomes of the gateway, asked of every robot in examples/. The gateway is
+// a scripted one, because a real one would not do these things.
+
+const SESSION = '2c1f0a52-6d5c-4a87-9a0e-0f6c5d1b7e11'
+const session = { session_id: SESSION, status: 'ACTIVE', operator_name: 'Ada' }
+const forward = { linear_mps: 0.5, angular_radps: 0 }
+
+// Starting Python or a browser takes its time on a busy machine.
+vi.setConfig({ testTimeout: 60_000 })
+
+afterAll(closeBrowser)
+
+const opened: AsyncDisposable[] = []
+afterEach(async () => {
+  for (const item of opened.splice(0).reverse()) await item[Symbol.asyncDispose]()
+})
+
+/** A control frame of an operator whose clock is an hour behind; `lateMs` says how long it was on its way. */
+const control = (seq: number, options: { data?: unknown; lateMs?: number; session_id?: string } = {}) => ({
+  type: 'control',
+  session_id: options.session_id ?? SESSION,
+  seq,
+  ttl_ms: 250,
+  t: performance.now() - 3_600_000 - (options.lateMs ?? 0),
+  data: options.data ?? forward,
+})
+
+const soon = (check: () => void) => vi.waitFor(check, { timeout: 10_000, interval: 5 })
+
+/** A robot that has connected to a scripted gateway, both ended after the test. */
+async function connect(startRobot: StartRobot, welcome: Record<string, unknown> = { session }) {
+  const gateway = await RobotsGateway.start()
+  opened.push(gateway)
+  gateway.welcome = welcome
+  const robot = await startRobot(async () => ({ url: gateway.url, token: 'a.token' }))
+  opened.push(robot)
+  await soon(() => expect(gateway.sockets).toHaveLength(1))
+  return { gateway, robot }
+}
+
+/** Sends what `frame` makes of the numbers from `from` on, until the robot moves; answers with the last number. */
+async function drive(
+  gateway: RobotsGateway,
+  from = 1,
+  frame: (seq: number) => Record<string, unknown> | Uint8Array = control,
+): Promise<number> {
+  let seq = from - 1
+  const timer = setInterval(() => gateway.send(frame(++seq)), 40)
+  try {
+    await gateway.telemetry(({ velocity }) => velocity.linear_mps > 0.3)
+  } finally {
+    clearInterval(timer)
+  }
+  return seq
+}
+
+const acknowledged = (gateway: RobotsGateway) => gateway.all('ack').map(({ seq }) => seq as number)
+
+/** Sends commands with numbers from `from` on until one is acknowledged: on a busy machine one may be late. */
+async function obeyed(gateway: RobotsGateway, from: number): Promise<void> {
+  let seq = from - 1
+  await vi.waitFor(
+    () => {
+      gateway.send(control(++seq, { data: { linear_mps: 0, angular_radps: 0 } }))
+      expect(Math.max(...acknowledged(gateway))).toBeGreaterThanOrEqual(from)
+    },
+    { timeout: 10_000, interval: 40 },
+  )
+}
+
+describe.each(Object.entries(exampleRobots))('%s', (_name, startRobot) => {
+  test('beats, reports, drives on fresh commands of its session and acknowledges them', async () => {
+    const { gateway } = await connect(startRobot)
+    await gateway.telemetry(({ standing }) => standing)
+    await drive(gateway)
+    expect(gateway.all('ack').length).toBeGreaterThan(0)
+    const beats = gateway.all('heartbeat').length
+    await soon(() => expect(gateway.all('heartbeat').length).toBeGreaterThan(beats + 2))
+    const { pose } = await gateway.telemetry(({ pose }) => pose.x_m > 0.05)
+    expect(pose).toMatchObject({ y_m: 0, heading_rad: 0 })
+  })
+
+  test('stands by itself when commands cease and no stop comes', async () => {
+    const { gateway } = await connect(startRobot)
+    await drive(gateway)
+    await gateway.telemetry(({ standing }) => standing)
+    expect(gateway.all('stopped')).toEqual([])
+  })
+
+  test('obeys no command that was held up on its way', async () => {
+    const { gateway } = await connect(startRobot)
+    const seq = await drive(gateway)
+    await gateway.telemetry(({ standing }) => standing)
+    for (let late = 1; late <= 5; late++) gateway.send(control(seq + late, { lateMs: 400 }))
+    await obeyed(gateway, seq + 6)
+    expect(acknowledged(gateway).filter((ack) => ack > seq && ack < seq + 6)).toEqual([])
+  })
+
+  test('obeys nothing of another session, nor of one that is paused', async () => {
+    const { gateway } = await connect(startRobot)
+    await gateway.telemetry(({ standing }) => standing)
+    gateway.send(control(1, { session_id: '99999999-6d5c-4a87-9a0e-0f6c5d1b7e11' }))
+    gateway.send({ type: 'session', ...session, status: 'PAUSED' })
+    gateway.send(control(2))
+    gateway.send({ type: 'session', ...session })
+    await obeyed(gateway, 3)
+    expect(acknowledged(gateway)).not.toContain(1)
+    expect(acknowledged(gateway)).not.toContain(2)
+  })
+
+  test('brakes on what it cannot read', async () => {
+    const { gateway } = await connect(startRobot)
+    const seq = await drive(gateway)
+    gateway.send(control(seq + 1, { data: { linear_mps: 'fast' } }))
+    await gateway.telemetry(({ standing }) => standing)
+    expect(acknowledged(gateway)).not.toContain(seq + 1)
+  })
+
+  test('stands under a latched stop, says so, and moves only after it was cleared', async () => {
+    const { gateway } = await connect(startRobot)
+    const seq = await drive(gateway)
+    gateway.send({ type: 'stop', reason: 'a person <b>fell</b>', latched: true })
+    await soon(() =>
+      expect(gateway.all('stopped')).toEqual([{ type: 'stopped', reason: 'a person <b>fell</b>' }]),
+    )
+    gateway.send(control(seq + 1))
+    gateway.send({ type: 'stop_cleared' })
+    await obeyed(gateway, seq + 2)
+    expect(acknowledged(gateway)).not.toContain(seq + 1)
+  })
+
+  test('stands under a stop that its welcome carries', async () => {
+    const stop = { reason: 'before you came', latched: true }
+    const { gateway } = await connect(startRobot, { session, stop })
+    await soon(() => expect(gateway.all('stopped')).toEqual([{ type: 'stopped', reason: stop.reason }]))
+    gateway.send(control(1))
+    gateway.send({ type: 'stop_cleared' })
+    await obeyed(gateway, 2)
+    expect(acknowledged(gateway)).not.toContain(1)
+  })
+
+  test('brakes when the connection breaks, and comes back', async () => {
+    const { gateway } = await connect(startRobot)
+    await drive(gateway)
+    gateway.sockets.at(-1)!.terminate()
+    await soon(() => expect(gateway.sockets).toHaveLength(2))
+    await gateway.telemetry(({ standing }) => standing)
+    gateway.sockets.at(-1)!.close(4503)
+    await soon(() => expect(gateway.sockets).toHaveLength(3))
+    await drive(gateway)
+  })
+
+  test('leaves a gateway that has fallen silent', async () => {
+    const { gateway } = await connect(startRobot, { session, heartbeat_timeout_ms: 500 })
+    await drive(gateway)
+    gateway.answers = false
+    await soon(() => expect(gateway.sockets.length).toBeGreaterThan(1))
+    await gateway.telemetry(({ standing }) => standing)
+  })
+
+  test("takes up another clock of the operator's with a new link", async () => {
+    const { gateway } = await connect(startRobot)
+    await drive(gateway)
+    await gateway.telemetry(({ standing }) => standing)
+    await drive(gateway, 1, (seq) => control(seq, { lateMs: 60_000 }))
+  })
+
+  test.each([4000, 4002, 4029, 4401, 4403])('does not come back after %i', async (code) => {
+    const { gateway, robot } = await connect(startRobot)
+    await gateway.telemetry(({ standing }) => standing)
+    gateway.sockets.at(-1)!.close(code, 'enough')
+    await robot.gaveUp()
+    expect(gateway.sockets).toHaveLength(1)
+  })
+})
+
+// A page is not told why its upgrade was refused.
+test.each(['examples/python/robot.py', 'examples/rosbridge/robot-bridge.ts'])(
+  '%s tries again after 503, and not after 401',
+  async (name) => {
+    const gateway = await RobotsGateway.start()
+    opened.push(gateway)
+    gateway.refusals.push(503, 401)
+    const robot = await exampleRobots[name]!(async () => ({ url: gateway.url, token: 'a.token' }))
+    opened.push(robot)
+    expect(await robot.gaveUp()).toContain('401')
+    expect(gateway.refusals).toEqual([])
+  },
+)
+
+test('examples/python/robot.py drives on binary commands too', async () => {
+  const { gateway } = await connect(startPythonRobot)
+  await gateway.telemetry(({ standing }) => standing)
+  const payload = new Uint8Array(8)
+  new DataView(payload.buffer).setFloat32(0, 0.5)
+  const frame = (seq: number) =>
+    encodeBinaryFrame({ kind: 1, flags: 0, ttlMs: 0, seq, t: performance.now() }, payload)
+  await drive(gateway, 1, frame)
+  expect(gateway.all('ack').length).toBeGreaterThan(0)
+})

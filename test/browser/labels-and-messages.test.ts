@@ -1,0 +1,102 @@
+import type { Page } from 'playwright-core'
+import { afterAll, beforeAll, expect, test, vi } from 'vitest'
+import { type ConsoleBrowser, heading, openConsole } from '../support/browser/console.ts'
+import { rawTexts } from '../support/browser/raw-texts.ts'
+import { createWorld, type World } from '../support/world/world.ts'
+
+const LONG = { timeout: 120_000 }
+
+let world: World
+let browser: ConsoleBrowser
+beforeAll(async () => {
+  world = await createWorld()
+  browser = await openConsole(world.baseUrl)
+}, 120_000)
+afterAll(async () => {
+  await browser?.[Symbol.asyncDispose]()
+  await world?.[Symbol.asyncDispose]()
+})
+
+/** Chooses from a select that can be searched. */
+async function choose(page: Page, label: string, typed: string, option: string): Promise<void> {
+  await page.getByRole('combobox', { name: label }).fill(typed)
+  await page.getByRole('option', { name: option, exact: true }).click()
+  await page.keyboard.press('Escape')
+  await vi.waitFor(async () => expect(await page.getByRole('option').count()).toBe(0), { timeout: 10_000 })
+}
+
+test('a country and languages are chosen by their names, and "Germany" is DE', LONG, async () => {
+  const operator = await world.operator()
+  const { page, context } = await browser.enter(operator, '/dashboard/settings')
+  await page.getByLabel('Headline').fill('Steady hands')
+  await choose(page, 'Country', 'Germany', 'Germany (DE)')
+  await choose(page, 'Languages', 'Portug', 'Portuguese (pt)')
+  const form = page.locator('form').filter({ has: page.getByLabel('Headline') })
+  await form.getByRole('button', { name: 'Save' }).click()
+  await form.getByText('Saved').waitFor()
+  expect((await operator.get('/api/operator/profile')).body).toMatchObject({
+    country: 'DE',
+    languages: ['pt'],
+  })
+  await page.reload()
+  expect(await page.getByRole('combobox', { name: 'Country' }).inputValue()).toBe('Germany (DE)')
+  expect(await rawTexts(page)).toEqual([])
+  await context.close()
+})
+
+test('without a network, a form says so in a sentence and keeps what was entered', LONG, async () => {
+  const operator = await world.operator()
+  const { page, context } = await browser.enter(operator, '/dashboard/settings')
+  await page.getByLabel('Headline').fill('Steady hands')
+  await page.route('**/api/**', (route) => route.abort())
+  const form = page.locator('form').filter({ has: page.getByLabel('Headline') })
+  await form.getByRole('button', { name: 'Save' }).click()
+  await page.getByText('The platform cannot be reached. Check your connection').first().waitFor()
+  expect(await rawTexts(page)).toEqual([])
+  expect(await page.getByLabel('Headline').inputValue()).toBe('Steady hands')
+  await context.close()
+})
+
+test('a refused field says what is wrong beside it, by its label', LONG, async () => {
+  const owner = await world.client()
+  const { page, context } = await browser.enter(owner, '/dashboard/settings')
+  await page.getByLabel('Contact e-mail').fill('nobody')
+  await page.getByLabel('VAT number').fill('no digits')
+  const form = page.locator('form').filter({ has: page.getByLabel('Contact e-mail') })
+  await form.getByRole('button', { name: 'Save' }).click()
+  await form.getByText('Must be one e-mail address, such as ada@example.com').waitFor()
+  await form.getByText('Must be a VAT number, such as DE123456789').waitFor()
+  expect(await rawTexts(page)).toEqual([])
+  await context.close()
+})
+
+test('pauses, ends and notifications are told in words', LONG, async () => {
+  const [owner, operator] = [await world.client(), await world.operator()]
+  await owner.patch('/api/client/profile', { contact_email: 'ada@example.com' })
+  const { robot, sessionId } = await driven(owner, operator)
+  const { page, context } = await browser.enter(owner, `/dashboard/sessions/${sessionId}`)
+  await heading(page, /.+/)
+  expect((await operator.patch(`/api/sessions/${sessionId}`, { action: 'emergency_stop' })).status).toBe(200)
+  await page
+    .getByText(/pressed stop: remote stop/)
+    .first()
+    .waitFor()
+  await page.getByRole('button', { name: /^Notifications/ }).click()
+  await page.getByRole('dialog').getByText('The robot was stopped').first().waitFor()
+  expect(await rawTexts(page)).toEqual([])
+  await context.close()
+  robot.close()
+})
+
+async function driven(owner: Awaited<ReturnType<World['client']>>, operator: typeof owner) {
+  const registered = await world.robot(owner)
+  const robot = await world.connect(registered)
+  robot.beat()
+  await expect
+    .poll(async () => (await owner.get(`/api/client/robots/${registered.id}`)).body.status, {
+      timeout: 10_000,
+    })
+    .toBe('AVAILABLE')
+  const { body } = await operator.post('/api/sessions', { robotId: registered.id })
+  return { robot, sessionId: body.sessionId as string }
+}

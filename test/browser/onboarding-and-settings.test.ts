@@ -1,0 +1,240 @@
+import type { Page } from 'playwright-core'
+import sharp from 'sharp'
+import { afterAll, beforeAll, expect, test, vi } from 'vitest'
+import { type ConsoleBrowser, chooseAccount, openConsole, seriousIssues } from '../support/browser/console.ts'
+import { createWorld, type World } from '../support/world/world.ts'
+
+let world: World
+let browser: ConsoleBrowser
+
+beforeAll(async () => {
+  world = await createWorld()
+  browser = await openConsole(world.baseUrl)
+}, 120_000)
+afterAll(async () => {
+  await browser?.[Symbol.asyncDispose]()
+  await world?.[Symbol.asyncDispose]()
+})
+
+/** An operator whose account is complete, at a page. */
+async function operatorAt(path: string, options: Parameters<ConsoleBrowser['signIn']>[2] = {}) {
+  const operator = await world.operator()
+  await operator.post('/api/operator/profile', { headline: 'Steady hands', timezone: 'Europe/Berlin' })
+  const email = (await operator.get('/api/auth/profile')).body.email as string
+  return { operator, email, ...(await browser.signIn(email, path, options)) }
+}
+
+const heading = (page: Page, name: string | RegExp) => page.getByRole('heading', { name }).waitFor()
+
+test('a new operator says who they are, and is led to the page they asked for', async () => {
+  const { page } = await browser.signIn('new-operator@test.local', '/dashboard/settings')
+  await heading(page, 'Welcome, new-operator')
+  expect(await seriousIssues(page)).toEqual([])
+  await page.getByRole('button', { name: 'I want to drive' }).click()
+  await page.getByLabel('Headline').fill('Steady hands')
+  expect(await seriousIssues(page)).toEqual([])
+  await page.getByRole('button', { name: 'Save' }).click()
+
+  await heading(page, 'Settings')
+  expect(new URL(page.url()).pathname).toBe('/dashboard/settings')
+  expect(await page.getByLabel('Headline').inputValue()).toBe('Steady hands')
+})
+
+test('a new owner is asked how to be reached', async () => {
+  const { page } = await browser.signIn('new-owner@test.local')
+  await page.getByRole('button', { name: 'I have robots' }).click()
+  await heading(page, 'How can operators reach you?')
+  expect(await page.getByLabel('Contact e-mail').inputValue()).toBe('new-owner@test.local')
+  await page.getByRole('combobox', { name: 'Country' }).fill('Germany')
+  await page.getByRole('option', { name: 'Germany (DE)', exact: true }).click()
+  await page.getByRole('button', { name: 'Save' }).click()
+  await heading(page, 'Welcome, new-owner')
+})
+
+test.each([
+  ['light', 1280],
+  ['dark', 1280],
+  ['light', 360],
+] as const)('pages are accessible: %s, %i pixels wide', async (colorScheme, width) => {
+  const { page } = await operatorAt('/dashboard', { colorScheme, viewport: { width, height: 800 } })
+  for (const [path, title] of [
+    ['/dashboard', /^Welcome/],
+    ['/dashboard/settings', 'API keys'],
+    ['/dashboard/nothing', undefined],
+  ] as const) {
+    await page.goto(world.baseUrl + path)
+    await (title ? heading(page, title) : page.getByText('There is no such page').waitFor())
+    expect(await seriousIssues(page), path).toEqual([])
+    const overflow = await page.evaluate('document.documentElement.scrollWidth - window.innerWidth')
+    expect(overflow, path).toBeLessThanOrEqual(0)
+  }
+  await page.goto(`${world.baseUrl}/dashboard`)
+  await page.getByRole('button', { name: 'Notifications' }).click()
+  await page.getByText('Nothing yet').waitFor()
+  expect(await seriousIssues(page), 'the drawer').toEqual([])
+})
+
+test('sessions are everybody’s first page after home', async () => {
+  const { page } = await operatorAt('/dashboard')
+  const links = page.getByRole('navigation', { name: 'Main' }).getByRole('link')
+  await links.getByText('Settings').waitFor()
+  const names = await links.allInnerTexts()
+  expect([...names.slice(0, 2), names.at(-1)]).toEqual(['Home', 'Sessions', 'Settings'])
+})
+
+test('the account is changed in the settings: name, picture, what is sent by mail', async () => {
+  const { page, operator } = await operatorAt('/dashboard/settings')
+  await page.getByLabel('Display name').fill('Grace')
+  const account = page.getByRole('region', { name: 'Account' })
+  await account.getByRole('button', { name: 'Save' }).click()
+  await account.getByText('Saved').waitFor()
+  await page.getByRole('button', { name: 'Account of Grace' }).waitFor()
+  await page.getByLabel('By mail').click()
+  const picture = await sharp({ create: { width: 20, height: 20, channels: 3, background: 'teal' } })
+  await page.locator('input[type=file]').setInputFiles({
+    name: 'me.png',
+    mimeType: 'image/png',
+    buffer: await picture.png().toBuffer(),
+  })
+  await vi.waitFor(async () => {
+    const { body } = await operator.get('/api/auth/profile')
+    expect(body).toMatchObject({
+      display_name: 'Grace',
+      notification_preferences: { email: false, push: true },
+    })
+    expect(await page.getByAltText('Your picture').getAttribute('src')).toBe(body.avatar_url)
+    expect(body.avatar_url).toContain('/media/avatars/')
+  }, 10_000)
+})
+
+test('an API key is shown once, works, and stops working when it is revoked', async () => {
+  const { page, operator } = await operatorAt('/dashboard/settings')
+  await page.getByRole('button', { name: 'Create a key' }).click()
+  const dialog = page.getByRole('dialog')
+  await dialog.getByLabel('Name').fill('laboratory')
+  expect(await seriousIssues(page), 'the dialog').toEqual([])
+  await dialog.getByRole('button', { name: 'Create' }).click()
+  const key = (await dialog.locator('pre').textContent()) ?? ''
+  const status = async () => (await operator.request('GET', '/api/operator/profile', undefined, key)).status
+  expect(await status()).toBe(200)
+
+  await dialog.getByRole('button', { name: 'Done' }).click()
+  await dialog.waitFor({ state: 'hidden' })
+  expect(await page.content()).not.toContain(key)
+  const row = page.getByRole('row', { name: /laboratory/ })
+  await vi.waitFor(async () => {
+    await page.reload()
+    await row.getByText('just now').waitFor({ timeout: 1_000 })
+  }, 15_000)
+  await row.getByRole('button', { name: 'Revoke laboratory' }).click()
+  expect(await status()).toBe(200)
+  await dialog.getByRole('button', { name: 'Revoke' }).click()
+  await row.getByText('Revoked').waitFor()
+  expect(await status()).toBe(401)
+})
+
+test('a session that has ended is renewed in a second window, and what was typed is saved', async () => {
+  const { context, page, operator, email } = await operatorAt('/dashboard/settings')
+  await page.getByLabel('Headline').fill('Typed before the session ended')
+  await context.clearCookies({ name: '__session' })
+  await page.getByRole('region', { name: 'You as an operator' }).getByRole('button', { name: 'Save' }).click()
+  const dialog = page.getByRole('dialog', { name: 'Your session has ended' })
+  await dialog.waitFor()
+  expect(await seriousIssues(page)).toEqual([])
+  const [second] = await Promise.all([
+    context.waitForEvent('page'),
+    dialog.getByRole('button', { name: 'Sign in again' }).click(),
+  ])
+  const closed = second.waitForEvent('close')
+  await chooseAccount(second, email)
+  await closed
+
+  await dialog.waitFor({ state: 'hidden' })
+  await page.getByRole('region', { name: 'You as an operator' }).getByText('Saved').waitFor()
+  expect(await page.getByLabel('Headline').inputValue()).toBe('Typed before the session ended')
+  const { body } = await operator.get('/api/operator/profile')
+  expect(body.headline).toBe('Typed before the session ended')
+})
+
+test('another person who signs in instead gets a page of their own, and nothing is saved in their name', async () => {
+  const { context, page, email } = await operatorAt('/dashboard/settings')
+  const other = await world.operator()
+  await other.post('/api/operator/profile', { headline: 'Mine', timezone: 'Europe/Berlin' })
+  await page.getByLabel('Headline').fill(`Typed by ${email}`)
+  await context.clearCookies()
+  await page.getByRole('region', { name: 'You as an operator' }).getByRole('button', { name: 'Save' }).click()
+  const [second] = await Promise.all([
+    context.waitForEvent('page'),
+    page.getByRole('button', { name: 'Sign in again' }).click(),
+  ])
+  await chooseAccount(second, `${other.name}@test.local`)
+
+  await page.getByRole('button', { name: `Account of ${other.name}` }).waitFor()
+  expect(await page.getByLabel('Headline').inputValue()).toBe('Mine')
+  expect((await other.get('/api/operator/profile')).body.headline).toBe('Mine')
+})
+
+test('no script can read the session, and none stands in the page', async () => {
+  const { context, page } = await operatorAt('/dashboard')
+  await page.getByText('Live', { exact: true }).waitFor()
+  const session = (await context.cookies()).find(({ name }) => name === '__session')
+  expect(session).toMatchObject({ httpOnly: true })
+  const readable = await page.evaluate(
+    'JSON.stringify([document.cookie, {...localStorage}, {...sessionStorage}])',
+  )
+  expect(readable).not.toContain('__session')
+  expect(readable).not.toMatch(/eyJ[\w-]+\./) // how every JWT begins
+
+  const answer = await page.goto(`${world.baseUrl}/dashboard`)
+  const policy = answer?.headers()['content-security-policy'] ?? ''
+  expect(policy).toMatch(/(^|; )script-src 'self'(;|$)/)
+  expect(policy).toMatch(/(^|; )default-src 'none'(;|$)/)
+  expect(policy).toContain("frame-ancestors 'none'")
+  expect(await page.locator('script:not([src])').count()).toBe(0)
+})
+
+test('notifications arrive as they happen, are counted, and are read', async () => {
+  const { page, operator } = await operatorAt('/dashboard')
+  await page.getByText('Live', { exact: true }).waitFor()
+  await page.getByRole('button', { name: 'Notifications', exact: true }).waitFor()
+  const admin = await world.admin()
+  const { id } = (await operator.post('/api/operator/certifications', { robot_type: 'testbot' })).body
+  expect((await admin.post(`/api/admin/certifications/${id}/approve`)).status).toBe(200)
+
+  await page.getByRole('alert').getByText('You are certified').waitFor()
+  await page.getByRole('button', { name: 'Notifications, 1 unread' }).click()
+  const drawer = page.getByRole('dialog', { name: 'Notifications' })
+  await drawer.getByText('You are certified').waitFor()
+  await drawer.getByRole('button', { name: 'Mark all as read' }).click()
+  await drawer.getByRole('button', { name: 'Mark all as read' }).waitFor({ state: 'hidden' })
+  await page.keyboard.press('Escape')
+  await page.getByRole('button', { name: 'Notifications', exact: true }).waitFor()
+})
+
+test('the page says when the network is gone, and when it is back', async () => {
+  const { context, page } = await operatorAt('/dashboard')
+  const status = page.getByRole('status')
+  await status.getByText('Live', { exact: true }).waitFor()
+  await context.setOffline(true)
+  await status.getByText('Offline').waitFor()
+  await context.setOffline(false)
+  await status.getByText('Live', { exact: true }).waitFor()
+})
+
+test('the keyboard alone skips to the content, opens the account menu and signs out', async () => {
+  const { page, context } = await operatorAt('/dashboard')
+  await heading(page, /^Welcome/)
+  await page.keyboard.press('Tab')
+  expect(await page.evaluate('document.activeElement.textContent')).toBe('Skip to the content')
+  await page.keyboard.press('Enter')
+  expect(await page.evaluate('document.activeElement.id')).toBe('main')
+
+  await page.getByRole('button', { name: /^Account of/ }).focus()
+  await page.keyboard.press('Enter')
+  await page.getByRole('menuitem', { name: 'Settings' }).waitFor()
+  await page.keyboard.press('ArrowDown')
+  await page.keyboard.press('End')
+  await page.keyboard.press('Enter')
+  await page.getByRole('link', { name: 'Sign in' }).waitFor()
+  expect((await context.cookies()).map(({ name }) => name)).not.toContain('__session')
+})

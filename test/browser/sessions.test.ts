@@ -1,0 +1,484 @@
+import { readFile } from 'node:fs/promises'
+import type { Page } from 'playwright-core'
+import { afterAll, beforeAll, expect, test, vi } from 'vitest'
+import { OperatorLink, SimulatedRobot, ticketsOf } from '../../packages/sdk/index.ts'
+import { forgiveSlowStops } from '../support/browser/cockpit.ts'
+import {
+  type ConsoleBrowser,
+  openConsole,
+  type PageOptions,
+  seriousIssues,
+} from '../support/browser/console.ts'
+import { connectTo } from '../support/database/sql.ts'
+import { createWebProxy } from '../support/network/web-proxy.ts'
+import type { TestUser } from '../support/world/test-user.ts'
+import { createWorld, type World } from '../support/world/world.ts'
+
+const WAIT = { timeout: 25_000, interval: 50 }
+/** For tests that go a long way, on a busy machine. */
+const LONG_MS = 120_000
+
+let world: World
+let browser: ConsoleBrowser
+
+beforeAll(async () => {
+  world = await createWorld()
+  browser = await openConsole(world.baseUrl)
+}, 120_000)
+afterAll(async () => {
+  await browser?.[Symbol.asyncDispose]()
+  forgiveSlowStops(world)
+  await world?.[Symbol.asyncDispose]()
+})
+
+const emailOf = (user: TestUser) => `${user.name}@test.local`
+const at = (user: TestUser, path: string, options: PageOptions = {}) =>
+  browser.enter(user, `/dashboard${path}`, options)
+const stopBar = (page: Page) => page.getByRole('region', { name: 'Emergency stop' })
+const region = (page: Page, name: string) => page.getByRole('region', { name, exact: true })
+const button = (page: Page, name: string) => page.getByRole('button', { name, exact: true })
+
+/** A page that is just changing, a message that fades away, is looked at again. */
+const accessible = (page: Page) => vi.waitFor(async () => expect(await seriousIssues(page)).toEqual([]), WAIT)
+
+/** An owner and an operator whose accounts are complete. */
+async function users() {
+  const [owner, operator] = [await world.client(), await world.operator()]
+  await owner.patch('/api/client/profile', { company_name: 'Works', contact_email: emailOf(owner) })
+  await operator.post('/api/operator/profile', { headline: 'Steady hands', timezone: 'Europe/Berlin' })
+  return { owner, operator }
+}
+
+/** A robot that is connected and can be taken. */
+async function simulated({ id, token }: { id: string; token: string }) {
+  const robot = new SimulatedRobot({ url: `${world.gatewayUrl}/robots/${id}/control`, token })
+  await robot.start()
+  return Object.assign(robot, { [Symbol.asyncDispose]: () => robot.close() })
+}
+
+/** People, a simulated robot, and a session on it that goes on. */
+async function fixture() {
+  const { owner, operator } = await users()
+  const registered = await world.robot(owner)
+  const robot = await simulated(registered)
+  const reply = await operator.post('/api/sessions', { robotId: registered.id })
+  expect(reply.status, JSON.stringify(reply.body)).toBe(201)
+  const sessionId = reply.body.sessionId as string
+  return {
+    owner,
+    operator,
+    robot,
+    sessionId,
+    path: `/sessions/${sessionId}`,
+    session: async () => (await owner.get(`/api/sessions/${sessionId}`)).body,
+    async [Symbol.asyncDispose]() {
+      await operator.patch(`/api/sessions/${sessionId}`, { action: 'end' })
+      await robot.close()
+    },
+  }
+}
+
+/** Somebody's program that drives in circles for as long as it is there. */
+async function driving(operator: TestUser, sessionId: string) {
+  const { token } = operator
+  const getTicket = ticketsOf({ baseUrl: world.baseUrl, token, sessionId, part: 'control' })
+  const link = new OperatorLink({ getTicket })
+  await link.connect()
+  const timer = setInterval(() => link.control({ linear_mps: 0.2, angular_radps: 1 }), 50)
+  return {
+    async [Symbol.asyncDispose]() {
+      clearInterval(timer)
+      await link.close()
+    },
+  }
+}
+
+const isHalted = ({ state }: SimulatedRobot) => state.leftMps === 0 && state.rightMps === 0
+const isMoving = (robot: SimulatedRobot) => vi.waitFor(() => expect(isHalted(robot)).toBe(false), WAIT)
+const expectHalted = (robot: SimulatedRobot) => vi.waitFor(() => expect(isHalted(robot)).toBe(true), WAIT)
+const expectText = (page: Page, name: string, text: string | RegExp) =>
+  region(page, name).getByText(text).first().waitFor()
+
+/** What stands in the chat, in order. */
+const chat = async (page: Page) =>
+  await page.getByRole('log', { name: 'Chat' }).locator('[data-message] > :first-child').allTextContents()
+async function write(page: Page, text: string) {
+  await page.getByLabel('Message', { exact: true }).fill(text)
+  await page.keyboard.press('Enter')
+}
+
+test(
+  'the owner watches, stops and clears; the operator resumes; more time, the end, the rating',
+  async () => {
+    await using sessionFixture = await fixture()
+    const { owner, operator, robot, sessionId, path } = sessionFixture
+    const { page: watch } = await at(owner, path)
+    const { page: drive } = await at(operator, path)
+    {
+      await using _driver = await driving(operator, sessionId)
+      await isMoving(robot)
+      const telemetry = region(watch, 'Telemetry')
+      const before = await telemetry.innerText()
+      await vi.waitFor(async () => expect(await telemetry.locator('dl').innerText()).toMatch(/\d/), WAIT)
+      await vi.waitFor(async () => expect(await telemetry.innerText()).not.toBe(before), WAIT)
+      await watch.getByText(/1 begun minute at/).waitFor()
+      await watch.getByText(/^you \d+ ms, operator \d+ ms/).waitFor()
+      await accessible(watch)
+      await accessible(drive)
+
+      await vi.waitFor(async () => {
+        await drive.getByLabel('Message', { exact: true }).press('H')
+        expect(await watch.getByText(`${operator.name} is typing…`).isVisible()).toBe(true)
+      }, WAIT)
+      await write(drive, 'Hello')
+      await write(watch, 'Careful with the vase')
+      for (const page of [watch, drive]) {
+        await vi.waitFor(
+          async () => expect((await chat(page)).sort()).toEqual(['Careful with the vase', 'Hello']),
+          WAIT,
+        )
+      }
+
+      await button(watch, 'Pause').click()
+      await expectText(drive, 'Event log', 'The owner paused the session')
+      await expectHalted(robot)
+      await button(drive, 'Resume').click()
+      await button(watch, 'Pause').waitFor()
+      await isMoving(robot)
+
+      await button(watch, 'Stop the robot').click()
+      await expectHalted(robot)
+      await region(drive, 'Emergency stop')
+        .getByText(/^The owner pressed stop, .*: remote stop\.$/)
+        .waitFor()
+      expect(await button(drive, 'Resume').isDisabled()).toBe(true)
+      await button(watch, 'Clear the stop').click()
+      const dialog = watch.getByRole('dialog')
+      await dialog.getByText(/^You pressed stop/).waitFor()
+      await accessible(watch)
+      await dialog.getByRole('button', { name: 'Clear the stop' }).click()
+      await expectText(drive, 'Event log', 'The owner cleared the stop')
+      expect(await sessionFixture.session()).toMatchObject({ status: 'PAUSED', control: { stop: null } })
+      expect(isHalted(robot)).toBe(true)
+      await button(drive, 'Resume').click()
+      await isMoving(robot)
+
+      // From the keyboard, in the middle of writing.
+      await watch.getByLabel('Message', { exact: true }).fill('wait')
+      await watch.keyboard.press('Escape')
+      await expectHalted(robot)
+      await vi.waitFor(async () => expect((await sessionFixture.session()).control.stop).not.toBeNull(), WAIT)
+      // The stop is the owner's to clear; the operator asks for it.
+      await drive.getByRole('button', { name: /^Ask to clear/ }).click()
+      await button(watch, 'Clear the stop').click()
+      await watch.getByRole('dialog').getByRole('button', { name: 'Clear the stop' }).click()
+      await button(drive, 'Resume').click()
+      await isMoving(robot)
+    }
+
+    await watch.getByLabel('More minutes').fill('20')
+    await button(watch, 'Ask the operator').click()
+    await expectText(drive, 'More time', 'The owner asks for 20 more minutes.')
+    await button(drive, 'Accept').click()
+    await expectText(watch, 'More time', '20 more minutes were granted.')
+    await watch.getByLabel('More minutes').fill('7')
+    await button(watch, 'Ask the operator').click()
+    await expectText(drive, 'More time', 'The owner asks for 7 more minutes.')
+    await button(drive, 'Decline').click()
+    await expectText(watch, 'More time', '7 more minutes were declined.')
+
+    await button(watch, 'End').click()
+    await watch.getByRole('dialog').getByRole('button', { name: 'End the session' }).click()
+    for (const page of [watch, drive]) await page.getByRole('heading', { name: 'Summary' }).waitFor()
+    await watch.getByRole('row', { name: /^Charge €0\.50: 1 min at €0\.50$/ }).waitFor()
+    await watch.getByRole('row', { name: /^Commands \d+ reached the robot/ }).waitFor()
+    await drive.getByRole('row', { name: /^Your earnings €0\.35, pending until/ }).waitFor()
+    expect(await drive.getByRole('form', { name: 'Rate this session' }).count()).toBe(0)
+
+    await accessible(watch)
+    await watch.getByRole('radio', { name: '3 stars' }).focus()
+    await watch.keyboard.press('Space')
+    await watch.keyboard.press('ArrowRight')
+    await watch.getByLabel('Comment').fill('Steady')
+    await button(watch, 'Rate').click()
+    await watch.getByRole('img', { name: 'Rated 4 stars' }).waitFor()
+    expect(await watch.getByRole('form', { name: 'Rate this session' }).count()).toBe(0)
+    await drive.getByRole('img', { name: 'Rated 4 stars' }).waitFor()
+    expect(await sessionFixture.session()).toMatchObject({ rating: 4, rating_comment: 'Steady' })
+    await drive.getByText('The owner gave 4 of 5 stars').waitFor()
+
+    // The log has no gaps, on either side.
+    const numbers = await watch
+      .locator('[data-seq]')
+      .evaluateAll((rows) => rows.map((row) => Number(row.dataset.seq)))
+    expect(numbers).toEqual(numbers.map((_, index) => numbers.length - index))
+  },
+  LONG_MS,
+)
+
+test(
+  'a network that is cut and back, in either browser or in both, loses, doubles and disorders nothing',
+  async () => {
+    await using sessionFixture = await fixture()
+    const { owner, operator, path } = sessionFixture
+    /** Somebody whose network can be cut. */
+    const side = async (user: TestUser) => {
+      const proxy = await createWebProxy()
+      const { page, context } = await at(user, path, { proxy: { server: proxy.server } })
+      const leave = async () => {
+        await context.close()
+        await proxy[Symbol.asyncDispose]()
+      }
+      return { proxy, page, sent: [] as string[], [Symbol.asyncDispose]: leave }
+    }
+    await using first = await side(owner)
+    await using second = await side(operator)
+    const sides = [first, second]
+    const sendMessage = async ({ page, sent }: Pick<typeof first, 'page' | 'sent'>, text: string) => {
+      sent.push(text)
+      await write(page, text)
+    }
+    await sendMessage(first, 'one')
+    await vi.waitFor(async () => expect(await chat(second.page)).toEqual(first.sent), WAIT)
+
+    for (const [round, cut] of Object.entries({ owner: [first], operator: [second], both: sides })) {
+      for (const { proxy, page } of cut) {
+        proxy.cut()
+        await page.getByText('Reconnecting', { exact: true }).waitFor()
+      }
+      for (const which of ['a', 'b', 'c']) {
+        await sendMessage(first, `${round} away, the owner ${which}`)
+        await sendMessage(second, `${round} away, the operator ${which}`)
+      }
+      for (const { page } of cut) await page.getByText('Sending…').nth(2).waitFor()
+      for (const { proxy } of cut) proxy.restore()
+      for (const { page } of cut) {
+        await page.getByText('Live', { exact: true }).waitFor()
+        await page.getByText('Sending…').first().waitFor({ state: 'detached' })
+      }
+    }
+    await vi.waitFor(async () => {
+      const [here, there] = [await chat(first.page), await chat(second.page)]
+      expect(here).toEqual(there)
+      for (const { sent } of sides) expect(here.filter((text) => sent.includes(text))).toEqual(sent)
+      expect(here).toHaveLength(first.sent.length + second.sent.length)
+    }, WAIT)
+  },
+  LONG_MS,
+)
+
+test(
+  'a stop that is pressed without a network goes out as soon as there is one',
+  async () => {
+    await using sessionFixture = await fixture()
+    const { owner, operator, robot, sessionId, path } = sessionFixture
+    await using proxy = await createWebProxy()
+    await using _driver = await driving(operator, sessionId)
+    const { page } = await at(owner, path, { proxy: { server: proxy.server } })
+    await page.getByText(/^you \d+ ms/).waitFor()
+    proxy.cut()
+    await page.getByText('Reconnecting', { exact: true }).waitFor()
+    await button(page, 'Stop the robot').click()
+    await region(page, 'Emergency stop')
+      .getByText(/not sent yet: no connection/)
+      .waitFor()
+    expect((await sessionFixture.session()).control.stop).toBeNull()
+    proxy.restore()
+    await expectHalted(robot)
+    await region(page, 'Emergency stop')
+      .getByText(/^You pressed stop/)
+      .waitFor()
+
+    // It was delivered once: cleared, it does not come back.
+    await owner.patch(`/api/sessions/${sessionId}`, { action: 'clear_stop' })
+    await operator.patch(`/api/sessions/${sessionId}`, { action: 'resume' })
+    await expectText(page, 'Event log', /resumed the session/)
+    await isMoving(robot)
+    const log = (await owner.get(`/api/sessions/${sessionId}/events`)).body.events as { type: string }[]
+    expect(log.filter(({ type }) => type === 'session.stopped')).toHaveLength(1)
+  },
+  LONG_MS,
+)
+
+/** Sessions of the past, one a minute, newest first; every third is CANCELLED. */
+async function seed(
+  { owner, operator }: { owner: TestUser; operator: TestUser },
+  robotId: string,
+  count: number,
+) {
+  await using database = await connectTo(world.database.url)
+  await database.query('set session_replication_role = replica')
+  await database.query(
+    `insert into sessions (id, robot_id, operator_id, client_id, status, started_at, ended_at, created_at,
+       client_charge_cents, operator_earnings_cents,
+       recorded_robot_name, recorded_robot_type, recorded_operator_name, recorded_client_name)
+     select gen_random_uuid(), $1, $2, $3, case when n % 3 = 0 then 'CANCELLED' else 'COMPLETED' end,
+       at, at + interval '90 s', at, 100, 70, robots.name, robots.robot_type, operators.display_name, 'Owner'
+     from robots, users as operators, (select n, '2026-03-01T12:00:00Z'::timestamptz - n * interval '1 min' as at from generate_series(0, $4 - 1) n) rows
+     where robots.id = $1 and operators.id = $2`,
+    [robotId, operator.id, owner.id, count],
+  )
+}
+
+test(
+  'the list filters, shows all page by page, exports what is filtered, and lives',
+  async () => {
+    const actors = await users()
+    const { owner, operator } = actors
+    const [first, second] = [
+      await world.robot(owner, { name: 'First' }),
+      await world.robot(owner, { name: 'Second' }),
+    ]
+    await seed(actors, first.id, 130)
+    await seed(actors, second.id, 4)
+    const { page } = await at(owner, '/sessions')
+    const rows = page.locator('[data-session]')
+    const shown = (count: number) => vi.waitFor(async () => expect(await rows.count()).toBe(count), WAIT)
+    await shown(25)
+    await accessible(page)
+    await button(page, 'Show more').click()
+    await shown(50)
+    await page.goto(`${world.baseUrl}/dashboard/sessions?shown=125`)
+    await shown(125)
+    await button(page, 'Show more').click()
+    await shown(134)
+    const ids = await rows.evaluateAll((all) => all.map((row) => row.dataset.session))
+    const known = ['0', '100'].map(
+      async (offset) => (await owner.get(`/api/sessions?limit=100&offset=${offset}`)).body,
+    )
+    const all = (await Promise.all(known)).flatMap(({ sessions }) =>
+      sessions.map((item: { id: string }) => item.id),
+    )
+    expect(ids).toEqual(all)
+
+    await page.getByLabel('Status').selectOption('Cancelled')
+    await shown(25)
+    await page.getByLabel('Robot').selectOption('Second')
+    await shown(2)
+    await page.reload()
+    await shown(2)
+    expect(new URL(page.url()).search).toContain('status=CANCELLED')
+    const [download] = await Promise.all([page.waitForEvent('download'), button(page, 'Export JSON').click()])
+    const { sessions } = JSON.parse(await readFile(await download.path(), 'utf8'))
+    expect(sessions).toHaveLength(2)
+    await page.getByText(/^Saved, /).waitFor()
+    await page.getByLabel('Created from').fill('2026-03-02')
+    await page.getByText('No such sessions').waitFor()
+    await button(page, 'Show all').click()
+    await shown(25)
+
+    await using _robot = await simulated(first)
+    const plan = async (hoursAhead: number) => {
+      const scheduledFor = new Date(Date.now() + hoursAhead * 3_600_000).toISOString()
+      return (await operator.post('/api/sessions', { robotId: first.id, scheduledFor })).body.sessionId
+    }
+    const [started, cancelled] = [await plan(1), await plan(2)]
+    const row = (id: string) => page.locator(`[data-session="${id}"]`)
+    await row(started)
+      .getByText(/^Planned for/)
+      .waitFor()
+    await row(cancelled).getByRole('button', { name: 'Cancel on First' }).click()
+    await page.getByRole('dialog').getByRole('button', { name: 'Cancel the session' }).click()
+    await row(cancelled).getByText('Cancelled', { exact: true }).waitFor()
+    const { page: operators } = await at(operator, '/sessions?status=PENDING')
+    await operators.getByRole('button', { name: 'Start now on First' }).click()
+    await operators.getByText('No such sessions').waitFor()
+    await row(started).getByText('Active', { exact: true }).waitFor()
+    await row(started).getByRole('link', { name: 'Watch' }).waitFor()
+    await operators.goto(`${world.baseUrl}/dashboard/sessions`)
+    await operators.getByRole('link', { name: 'Drive' }).waitFor()
+    await operator.patch(`/api/sessions/${started}`, { action: 'pause' })
+    await row(started).getByText('Paused', { exact: true }).waitFor()
+    await operator.patch(`/api/sessions/${started}`, { action: 'end' })
+    await row(started).getByText('Completed', { exact: true }).waitFor()
+  },
+  LONG_MS,
+)
+
+test('the log names the days of a session that is not of today alone', async () => {
+  await using sessionFixture = await fixture()
+  const { owner, sessionId, path } = sessionFixture
+  await owner.post(`/api/sessions/${sessionId}/messages`, { body: 'Good morning' })
+  const { page } = await at(owner, path)
+  const entries = async () =>
+    (await region(page, 'Event log').locator('li').allInnerTexts()).map((text) =>
+      text.replaceAll(/\s+/g, ' '),
+    )
+  await vi.waitFor(async () => expect(await entries()).toHaveLength(2), WAIT)
+
+  await using database = await connectTo(world.database.url)
+  await database.query('set session_replication_role = replica')
+  await database.query(
+    `update session_events set at = at - interval '1 day' where session_id = $1 and seq = 1`,
+    [sessionId],
+  )
+  await page.reload()
+  const day = (ageDays: number) =>
+    new Intl.DateTimeFormat('en-GB', { day: 'numeric', month: 'short', year: 'numeric' }).format(
+      Date.now() - ageDays * 86_400_000,
+    )
+  await vi.waitFor(async () => {
+    const [today, message, yesterday, start] = await entries()
+    expect([today, yesterday]).toEqual([expect.stringContaining(day(0)), expect.stringContaining(day(1))])
+    expect([message, start]).toEqual([expect.stringMatching(/^2 · /), expect.stringMatching(/^1 · /)])
+  }, WAIT)
+})
+
+test(
+  'mails and notifications lead to the session; to a stranger there is none',
+  async () => {
+    await using sessionFixture = await fixture()
+    const { owner, sessionId, path } = sessionFixture
+    const { page } = await at(owner, `?session=${sessionId}`)
+    await page.getByRole('heading', { name: /^Session on Robot/ }).waitFor()
+    expect(new URL(page.url()).pathname).toBe(`/dashboard${path}`)
+    await page.goto(`${world.baseUrl}/dashboard`)
+    await page.getByRole('button', { name: /^Notifications, \d+ unread$/ }).click()
+    await page.getByRole('dialog').getByRole('link', { name: 'A session has started' }).click()
+    await page.getByRole('heading', { name: /^Session on Robot/ }).waitFor()
+
+    const { page: unrelatedUsers } = await at((await users()).owner, path)
+    await unrelatedUsers.getByText('There is no such session').waitFor()
+    await accessible(unrelatedUsers)
+  },
+  LONG_MS,
+)
+
+test.each(['light', 'dark'] as const)(
+  'watching and stopping fit a phone, %s',
+  async (colorScheme) => {
+    await using sessionFixture = await fixture()
+    const { owner, robot, path } = sessionFixture
+    const { page } = await at(owner, path, { colorScheme, viewport: { width: 360, height: 640 } })
+    const fits = async () => {
+      const overflow = await page.evaluate('document.documentElement.scrollWidth - window.innerWidth')
+      expect(overflow).toBeLessThanOrEqual(0)
+      await accessible(page)
+    }
+    await region(page, 'Telemetry').waitFor()
+    await fits()
+    // How it stands, the picture and the stop are there at once; the rest comes below.
+    const above = [region(page, 'State'), page.getByRole('region', { name: /^Camera of/ }), stopBar(page)]
+    const boxes = await Promise.all(above.map((part) => part.boundingBox()))
+    const edges = boxes.flatMap((item) => [item?.y ?? -1, (item?.y ?? 0) + (item?.height ?? 0)])
+    expect(edges).toEqual(edges.toSorted((a, b) => a - b))
+    await page.evaluate('window.scrollTo(0, document.body.scrollHeight)')
+    const stop = button(page, 'Stop the robot')
+    const box = await stop.boundingBox()
+    expect(box && box.y + box.height).toBeLessThanOrEqual(640)
+    // Over an open dialog too.
+    await button(page, 'End').click()
+    await page.getByRole('dialog').waitFor()
+    await page.mouse.click((box?.x ?? 0) + 20, (box?.y ?? 0) + 20)
+    await page.keyboard.press('Escape')
+    await region(page, 'Emergency stop')
+      .getByText(/^You pressed stop/)
+      .waitFor()
+    expect(isHalted(robot)).toBe(true)
+    await fits()
+    await page.goto(`${world.baseUrl}/dashboard/sessions`)
+    await page.getByRole('link', { name: 'Watch' }).waitFor()
+    await fits()
+  },
+  LONG_MS,
+)

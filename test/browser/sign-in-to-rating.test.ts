@@ -1,0 +1,145 @@
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import type { Page } from 'playwright-core'
+import { afterAll, beforeAll, expect, test, vi } from 'vitest'
+import { isHalted, SimulatedRobot } from '../../packages/sdk/index.ts'
+import { freePort } from '../../src/core/database/embedded-postmaster.ts'
+import { type ConsoleBrowser, heading, openConsole } from '../support/browser/console.ts'
+import { createTestDatabase, type TestDatabase } from '../support/database/database.ts'
+import { startWheelhouse, type Wheelhouse } from '../support/processes/processes.ts'
+
+// The program as people start it, and everybody at a browser of their own: all that a session is, from the first
+// sign-in to the rating.
+
+const WAIT = { timeout: 12_000, interval: 50 }
+const LONG_MS = 180_000
+
+let database: TestDatabase
+let dataDir: string
+let app: Wheelhouse
+let browser: ConsoleBrowser
+
+beforeAll(async () => {
+  database = await createTestDatabase()
+  dataDir = await mkdtemp(join(tmpdir(), 'wheelhouse-story-'))
+  app = startWheelhouse({
+    DATABASE_URL: database.url,
+    DATA_DIR: dataDir,
+    DEMO: 'true',
+    PORT: String(await freePort()),
+    GATEWAY_PORT: '0',
+  })
+  browser = await openConsole((await app.serving()).baseUrl)
+}, 120_000)
+afterAll(async () => {
+  await browser?.[Symbol.asyncDispose]()
+  await app?.[Symbol.asyncDispose]()
+  await database?.drop()
+  await rm(dataDir, { recursive: true, force: true })
+})
+
+const button = (page: Page, name: string | RegExp) =>
+  page.getByRole('button', { name, exact: typeof name === 'string' })
+const region = (page: Page, name: string) => page.getByRole('region', { name, exact: true })
+const go = (page: Page, name: string) => page.getByRole('link', { name, exact: true }).first().click()
+
+/** Somebody new, who says what brings them here. */
+async function newcomer(name: string, wants: string): Promise<Page> {
+  const { page } = await browser.signIn(`${name}@test.local`)
+  await button(page, wants).click()
+  if (wants === 'I want to drive') await page.getByLabel('Headline').fill('Steady hands')
+  await button(page, 'Save').click()
+  await heading(page, /^Welcome/)
+  return page
+}
+
+/** Registers a robot that only certified operators may drive, and connects it with what the page shows. */
+async function registerRobot(owner: Page): Promise<SimulatedRobot> {
+  await go(owner, 'Robots')
+  await owner.getByRole('link', { name: 'Register a robot' }).first().click()
+  await owner.getByLabel('Name').fill('Courier')
+  await owner.getByRole('textbox', { name: 'Type' }).fill('story-bot')
+  await owner.getByLabel('Hardware id').fill('story-1')
+  await owner.getByLabel('Certified operators only').click()
+  await button(owner, 'Register').click()
+  await owner.getByText('Waiting for Courier to connect').waitFor()
+  const [token = '', url = ''] = await owner.locator('pre').allTextContents()
+  const robot = new SimulatedRobot({ url, token })
+  await robot.start()
+  await owner.getByText('Courier is connected').waitFor()
+  return robot
+}
+
+async function becomeCertified(operator: Page): Promise<void> {
+  await go(operator, 'Certifications')
+  await operator.getByRole('combobox', { name: 'Robot type' }).fill('story-bot')
+  await button(operator, 'Ask').click()
+  const row = operator.getByRole('row', { name: /story-bot/ })
+  await row.getByText('Waiting').waitFor()
+  const { page: admin, context } = await browser.signIn('admin@demo.local', '/dashboard/admin/certifications')
+  await button(admin, /^Approve .* for story-bot$/).click()
+  await admin.getByRole('dialog').getByRole('button', { name: 'Approve' }).click()
+  await row.getByText('Approved').waitFor()
+  await context.close()
+}
+
+test('from the first sign-in to the rating', { timeout: LONG_MS }, async () => {
+  const owner = await newcomer('story-owner', 'I have robots')
+  const operator = await newcomer('story-operator', 'I want to drive')
+  const robot = await registerRobot(owner)
+  await becomeCertified(operator)
+  const waitUntilHalted = () => vi.waitFor(() => expect(isHalted(robot.state)).toBe(true), WAIT)
+
+  await go(operator, 'Available robots')
+  await button(operator, 'Start Courier').click()
+  await operator.getByText('Linked', { exact: true }).waitFor()
+  const { xM } = robot.state
+  await operator.keyboard.down('ArrowUp')
+  await vi.waitFor(() => expect(robot.state.xM).toBeGreaterThan(xM + 0.2), WAIT)
+  await operator.keyboard.up('ArrowUp')
+  await waitUntilHalted()
+  await operator.getByLabel('Message', { exact: true }).fill('Where to?')
+  await operator.keyboard.press('Enter')
+
+  await go(owner, 'Sessions')
+  await owner.getByRole('link', { name: 'Watch' }).first().click()
+  await owner.getByRole('log', { name: 'Chat' }).getByText('Where to?').waitFor()
+  await owner.getByLabel('More minutes').fill('20')
+  await button(owner, 'Ask the operator').click()
+  await button(operator, 'Accept').click()
+  await owner.getByText('20 more minutes were granted.').first().waitFor()
+
+  await operator.locator('body').click({ position: { x: 1, y: 1 } })
+  await operator.keyboard.down('ArrowLeft')
+  await vi.waitFor(() => expect(isHalted(robot.state)).toBe(false), WAIT)
+  await button(owner, 'Stop the robot').click()
+  await waitUntilHalted()
+  await operator.keyboard.up('ArrowLeft')
+  await button(owner, 'Clear the stop').click()
+  await owner.getByRole('dialog').getByRole('button', { name: 'Clear the stop' }).click()
+  await button(operator, 'Resume').click()
+  await region(operator, 'State').getByText('Active', { exact: true }).waitFor()
+  await operator.keyboard.down('ArrowLeft')
+  await vi.waitFor(() => expect(isHalted(robot.state)).toBe(false), WAIT)
+  await operator.keyboard.up('ArrowLeft')
+  await waitUntilHalted()
+
+  await button(operator, 'End').click()
+  await operator.getByRole('dialog').getByRole('button', { name: 'End the session' }).click()
+  await owner.getByRole('heading', { name: 'Summary' }).waitFor()
+  await owner.getByRole('radio', { name: '5 stars' }).focus()
+  await owner.keyboard.press('Space')
+  await button(owner, 'Rate').click()
+  await owner.getByRole('img', { name: 'Rated 5 stars' }).waitFor()
+
+  await go(owner, 'Statistics')
+  await heading(owner, 'Statistics')
+  await owner.getByText('€0.50').first().waitFor()
+  await go(operator, 'Earnings')
+  await operator.getByText('€0.35').first().waitFor()
+  await go(owner, 'Robots')
+  await robot.close()
+  await owner.getByRole('row', { name: /Courier.*Offline/ }).waitFor()
+  expect(await region(owner, 'Emergency stop').count(), 'no stop is left behind').toBe(0)
+})

@@ -1,0 +1,500 @@
+import { mkdir, readFile, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
+import { createMonthlyClose } from '../../src/modules/billing/invoice-close.ts'
+import { atCommandLine, entriesOf } from '../support/cli/cli-world.ts'
+import { createLedger } from '../support/cli/command-coverage.ts'
+import { type CliUser, CTRL_C, createCliUser, ENTER, endCommands } from '../support/cli/terminal.ts'
+import { ok, silence, startReceiver, status, verify } from '../support/network/webhook-receiver.ts'
+import { datasetsOf, episodeFrame } from '../support/world/episodes.ts'
+import { start } from '../support/world/session-fixtures.ts'
+import type { TestUser } from '../support/world/test-user.ts'
+import { createWorld, type World } from '../support/world/world.ts'
+
+// Every command of the program, once in a terminal and once with --json, against a platform. What the commands do in
+// every case is for the other files; this one makes sure that none is left out.
+
+// Each command is a process of its own; on a busy machine that takes its time.
+vi.setConfig({ testTimeout: 120_000 })
+afterAll(endCommands)
+const waitOptions = { timeout: 30_000, interval: 20 }
+const UUID = /[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}/
+const CTRL_D = '\x04'
+
+const ledger = createLedger()
+const { shown, json, terminal, program } = ledger
+
+let world: World
+let owner: TestUser
+let user: CliUser
+beforeAll(async () => {
+  // Nobody beats for the robots here, and processes take their time.
+  world = await createWorld({ env: { HEARTBEAT_TIMEOUT_MS: '120000', WEBHOOK_ALLOW_LOOPBACK: 'true' } })
+  owner = await world.client()
+  user = await atCommandLine(world, owner)
+})
+afterAll(async () => await world[Symbol.asyncDispose]())
+
+/** A command in a terminal that asks whether it is meant: yes. */
+async function succeed(who: CliUser, path: string, ...args: string[]): Promise<string> {
+  const requests = terminal(who, path, ...args)
+  await requests.shows('[y/N]')
+  requests.type(`y${ENTER}`)
+  return await requests.done()
+}
+
+/** A robot that is online, and an operator who may take it. */
+async function fixture() {
+  const [client, operator] = [await world.client(), await world.operator()]
+  const robot = await world.robot(client, { name: 'Ronja' })
+  const link = await world.connect(robot)
+  const [asOwner, asOperator] = await Promise.all(
+    [client, operator].map((item) => atCommandLine(world, item)),
+  )
+  return { client, operator, robot, link, asOwner: asOwner as CliUser, asOperator: asOperator as CliUser }
+}
+
+const idsOf = (rows: readonly { id: string }[]) => rows.map(({ id }) => id)
+
+describe.concurrent('in a terminal and for programs:', () => {
+  test('robots', async () => {
+    const register = ['--type', 'testbot', '--hardware-id'] as const
+    expect(await shown(user, 'robots register', 'Arm', ...register, 'a-1')).toMatch(
+      /shown this once[\s\S]*new RobotLink/,
+    )
+    const made = await json(user, 'robots register', 'Lift', ...register, 'a-2')
+    expect(made).toMatchObject({ name: 'Lift', robot_token: expect.any(String) })
+    const [listed, table] = await Promise.all([json(user, 'robots list'), shown(user, 'robots list')])
+    expect(idsOf(listed)).toContain(made.id)
+    expect(table).toMatch(/Lift +testbot +OFFLINE/)
+    expect(await json(user, 'robots show', 'lift')).toMatchObject({ id: made.id })
+    expect(await shown(user, 'robots show', made.id.slice(0, 8))).toMatch(/Name +Lift/)
+    expect(await json(user, 'robots update', 'Lift', '--notes', 'Slow')).toMatchObject({ notes: 'Slow' })
+    expect(await shown(user, 'robots update', 'Lift', '--notes', 'Slower')).toMatch(/Notes +Slower/)
+    const settings = ['--low-battery', '35', '--log-events', 'warn'] as const
+    expect(await json(user, 'robots update', 'Lift', ...settings)).toMatchObject({
+      low_battery_threshold: 0.35,
+      log_event_level: 'warn',
+    })
+    expect(await shown(user, 'robots show', 'Lift')).toMatch(/Low battery +below 35 %\s+Log events +warn/)
+    const link = await world.connect({ id: made.id, token: made.robot_token })
+    link.send({ type: 'heartbeat', battery: 0.5 })
+    for (const level of ['info', 'error']) link.send({ type: 'log', level, message: `an ${level} line` })
+    await vi.waitFor(async () => {
+      expect(await shown(user, 'robots logs', 'Lift')).toMatch(
+        /info +an info line[\s\S]*error +an error line/,
+      )
+    }, 20_000)
+    const logged = await program(user, 'robots logs', ['Lift', '--level', 'warn'], '').done()
+    expect(entriesOf(logged.stdout)).toMatchObject([{ seq: 2, level: 'error', message: 'an error line' }])
+    await vi.waitFor(async () => {
+      expect(await shown(user, 'robots show', 'Lift')).toMatch(/Battery +50 %/)
+    }, 20_000)
+    await link.close()
+    const { robot_token } = await json(user, 'robots rotate-token', 'Lift', '--yes')
+    expect(robot_token).not.toBe(made.robot_token)
+    expect(await succeed(user, 'robots rotate-token', 'Lift')).toContain(`${made.id}.3.`)
+    expect(await json(user, 'robots remove', 'Lift', '-y')).toEqual({ id: made.id, removed: true })
+    expect(await succeed(user, 'robots remove', 'Arm')).toContain('Arm is removed')
+    expect(await json(user, 'robots list', '--status', 'IN_SESSION')).toEqual([])
+    expect(await json(user, 'robots list', '--search', 'nothing like it', '--limit', '1')).toEqual([])
+  })
+
+  test('certifications, and the robots that they open', async () => {
+    const { operator, robot, asOperator } = await fixture()
+    const admin = await atCommandLine(world, await world.admin())
+    const ask = async (robot_type: string) =>
+      (await operator.post('/api/operator/certifications', { robot_type, note: 'Please' })).body.id as string
+    const ids = [await ask('testbot'), await ask('so-101'), await ask('go2'), await ask('spot')]
+    const [listed, table] = await Promise.all([
+      json(admin, 'admin certifications list'),
+      shown(admin, 'admin certifications list'),
+    ])
+    expect(idsOf(listed)).toEqual(expect.arrayContaining(ids))
+    for (const id of ids) expect(table).toContain(id)
+    const [first, second, third, fourth] = ids as [string, string, string, string]
+    expect(await json(admin, 'admin certifications approve', first)).toMatchObject({ status: 'APPROVED' })
+    expect(await shown(admin, 'admin certifications approve', second)).toContain('is certified for so-101')
+    const why = ['--reason', 'Not yet'] as const
+    expect(await json(admin, 'admin certifications reject', third, ...why)).toMatchObject({
+      status: 'REJECTED',
+      reason: 'Not yet',
+    })
+    expect(await shown(admin, 'admin certifications reject', fourth, ...why)).toContain(
+      'is not certified for spot',
+    )
+    expect(await shown(admin, 'admin certifications revoke', second.slice(0, 8), ...why)).toContain(
+      'no longer certified for so-101',
+    )
+    expect(idsOf(await json(asOperator, 'robots available'))).toContain(robot.id)
+    expect(await shown(asOperator, 'robots available')).toContain(robot.id)
+    expect(await json(admin, 'admin audit', '--subject', first)).toMatchObject([
+      { action: 'certification.approved' },
+    ])
+    expect(await shown(admin, 'admin audit', '--subject', third)).toContain('certification.rejected')
+    expect(await json(admin, 'admin certifications revoke', first, ...why)).toMatchObject({
+      status: 'REVOKED',
+      reason: 'Not yet',
+    })
+  })
+
+  test('a session from its beginning to its end', async () => {
+    const { client, operator, robot, asOwner, asOperator } = await fixture()
+    const id = UUID.exec(await shown(asOperator, 'sessions start', robot.id))?.[0] as string
+    const watching = program(asOwner, 'watch')
+    const asked = {
+      robot: await json(asOwner, 'sessions list', '--robot', 'Ronja'),
+      all: await shown(asOwner, 'sessions list'),
+    }
+    expect(idsOf(asked.robot)).toEqual([id])
+    expect(asked.all).toMatch(new RegExp(`${id} +ACTIVE +Ronja`))
+    expect(await json(asOwner, 'sessions show', id.slice(0, 8))).toMatchObject({ id, status: 'ACTIVE' })
+    expect(await shown(asOwner, 'sessions show', id)).toMatch(/Status +ACTIVE/)
+    expect(await shown(asOperator, 'sessions pause', id, '--reason', 'Lunch')).toMatch(/Status +PAUSED/)
+    expect(await shown(asOperator, 'sessions resume', id)).toMatch(/Status +ACTIVE/)
+    expect(await json(asOperator, 'sessions pause', id)).toMatchObject({ status: 'PAUSED' })
+    expect(await json(asOperator, 'sessions resume', id)).toMatchObject({ status: 'ACTIVE' })
+
+    expect(await shown(asOwner, 'sessions extend', id, '5')).toContain('5')
+    expect(await shown(asOperator, 'sessions accept', id)).toMatch(/Planned minutes/)
+    expect(await json(asOwner, 'sessions extend', id, '5')).toMatchObject({ message: expect.any(String) })
+    expect(await json(asOperator, 'sessions accept', id)).toMatchObject({
+      planned_minutes: expect.any(Number),
+    })
+    const wanted = () => client.post(`/api/sessions/${id}/extend`, { additionalMinutes: 5 })
+    await wanted()
+    expect(await shown(asOperator, 'sessions decline', id)).toContain(id)
+    await wanted()
+    expect(await json(asOperator, 'sessions decline', id)).toMatchObject({ id })
+
+    const sendChat = terminal(asOwner, 'chat', id)
+    await sendChat.shows('connected')
+    sendChat.type(`Mind the vase${ENTER}`)
+    await sendChat.shows('✓ sent')
+    sendChat.type(CTRL_D)
+    await sendChat.done()
+    expect(await json(asOwner, 'chat', id, 'And the cat')).toMatchObject({ body: 'And the cat' })
+
+    expect(await succeed(asOwner, 'sessions end', id)).toMatch(/Status +COMPLETED/)
+    const watched = entriesOf((await watching.done()).stdout)
+    expect(watched.at(-1)).toMatchObject({ type: 'end' })
+    expect(await shown(asOwner, 'sessions rate', id, '5')).toMatch(/Rated +5/)
+    const log = await program(asOwner, 'sessions events', [id], '').done()
+    expect(entriesOf(log.stdout).map(({ seq }) => seq)).toEqual(
+      entriesOf(log.stdout).map((_, index) => index + 1),
+    )
+    expect(await shown(asOwner, 'sessions events', id)).toContain('And the cat')
+
+    const { sessionId } = await json(asOperator, 'sessions start', robot.id)
+    const screen = terminal(asOwner, 'watch', sessionId)
+    await screen.shows(/Ronja .*ACTIVE/)
+    screen.type('q')
+    await screen.done()
+    expect(await json(asOperator, 'sessions end', sessionId, '-y')).toMatchObject({ status: 'COMPLETED' })
+    expect(await json(asOwner, 'sessions rate', sessionId, '4')).toMatchObject({ rating: 4 })
+    expect(await operator.get('/api/sessions')).toMatchObject({ body: { sessions: [{}, {}] } })
+  })
+
+  test('emergency stops', async () => {
+    const { operator, robot, link, asOwner, asOperator } = await fixture()
+    const id = await start(operator, robot.id)
+    expect(await shown(asOwner, 'stop', '--reason', 'A cat')).toContain('Stopped Ronja')
+    expect(await link.next('stop')).toMatchObject({ latched: true })
+    expect(await json(asOwner, 'stop', 'Ronja')).toMatchObject([{ id, status: 'PAUSED' }])
+    expect(await json(asOwner, 'sessions stop', id)).toMatchObject([
+      { id, control: { stop: { reason: 'A cat' } } },
+    ])
+    expect(await shown(asOwner, 'sessions stop', id.slice(0, 8))).toContain('Stopped Ronja')
+    expect(await shown(asOperator, 'sessions request-clear', id)).toMatch(/Clearing +asked for/)
+    const { control } = (await json(asOperator, 'sessions request-clear', id)) as {
+      control: { stop: object }
+    }
+    expect(control.stop).toMatchObject({ clearable_by: 'owner' })
+    expect(await shown(asOwner, 'sessions clear-stop', id)).toMatch(/Status +PAUSED/)
+    await operator.patch(`/api/sessions/${id}`, { action: 'emergency_stop' })
+    expect(await json(asOperator, 'sessions clear-stop', id)).toMatchObject({ control: { stop: null } })
+    await operator.patch(`/api/sessions/${id}`, { action: 'end' })
+    expect((await program(asOwner, 'stop', ['Ronja'], '').done(4)).stdout).toBe('')
+  })
+
+  test('planned sessions', async () => {
+    const { operator, robot, asOperator } = await fixture()
+    const id = UUID.exec(await shown(asOperator, 'sessions schedule', robot.id, '+2h'))?.[0] as string
+    expect(await succeed(asOperator, 'sessions cancel', id)).toMatch(/Status +CANCELLED/)
+    const { sessionId } = await json(asOperator, 'sessions schedule', robot.id, '+1d')
+    expect(await json(asOperator, 'sessions cancel', sessionId, '-y')).toMatchObject({ status: 'CANCELLED' })
+    const plan = async () => {
+      const scheduledFor = new Date(Date.now() + 3_600_000).toISOString()
+      return (await operator.post('/api/sessions', { robotId: robot.id, scheduledFor })).body
+        .sessionId as string
+    }
+    const first = await plan()
+    expect(await shown(asOperator, 'sessions begin', first)).toMatch(/Status +ACTIVE/)
+    await operator.patch(`/api/sessions/${first}`, { action: 'end' })
+    const second = await plan()
+    expect(await json(asOperator, 'sessions begin', second)).toMatchObject({ status: 'ACTIVE' })
+    await operator.patch(`/api/sessions/${second}`, { action: 'end' })
+  })
+
+  test('signing in and out', async () => {
+    const { key } = await owner.key()
+    const unrelatedUser = await createCliUser()
+    const typing = terminal(unrelatedUser, 'login', world.baseUrl, '--api-key')
+    await typing.shows('API key: ')
+    typing.type(`${key}${ENTER}`)
+    const screen = await typing.done()
+    expect(screen).toContain('You are signed in')
+    expect(screen).not.toContain(key)
+    const again = await program(
+      unrelatedUser,
+      'login',
+      [world.baseUrl, '--api-key', '-p', 'second'],
+      key,
+    ).done()
+    expect([again.json, again.stderr]).toMatchObject([{ id: owner.id, profile: 'second' }, ''])
+    expect(await json(unrelatedUser, 'whoami')).toMatchObject({ id: owner.id, profile: 'second' })
+    expect(await shown(unrelatedUser, 'whoami')).toContain(world.baseUrl)
+    expect(await json(unrelatedUser, 'profiles list')).toMatchObject([
+      { name: 'default' },
+      { name: 'second', current: true },
+    ])
+    expect(await shown(unrelatedUser, 'profiles list')).toMatch(/\* +second/)
+    expect(await json(unrelatedUser, 'profiles use', 'default')).toEqual({
+      profile: 'default',
+      server: world.baseUrl,
+    })
+    expect(await shown(unrelatedUser, 'profiles use', 'second')).toContain('(second)')
+    expect(await shown(unrelatedUser, 'logout')).toContain('(second)')
+    expect(await json(unrelatedUser, 'logout', '--all')).toEqual({
+      signed_out: [{ profile: 'default', server: world.baseUrl }],
+    })
+  })
+
+  test('API keys', async () => {
+    const testUser = await world.client()
+    const withSessionToken = await createCliUser({
+      WHEELHOUSE_URL: world.baseUrl,
+      WHEELHOUSE_API_KEY: testUser.token,
+    })
+    expect(await shown(withSessionToken, 'keys create', 'Night')).toMatch(/svc_live_\w+/)
+    const made = await json(withSessionToken, 'keys create', 'Day', '--expires', '+90d')
+    expect(made).toMatchObject({ name: 'Day', key: expect.stringMatching(/^svc_live_/) })
+    expect(idsOf(await json(withSessionToken, 'keys list'))).toContain(made.id)
+    expect(await shown(withSessionToken, 'keys list')).toMatch(/Night/)
+    expect(await succeed(withSessionToken, 'keys revoke', 'Night')).toContain('Night is revoked')
+    expect(await json(withSessionToken, 'keys revoke', 'Day', '-y')).toEqual({ id: made.id, revoked: true })
+  })
+
+  test('what there is to read, with an invoice', async () => {
+    const { client, operator, robot, link, asOwner, asOperator } = await fixture()
+    const id = await start(operator, robot.id)
+    await client.patch(`/api/sessions/${id}`, { action: 'end' })
+    link.send(episodeFrame())
+    const inTwoMonths = () => new Date(Date.now() + 62 * 24 * 3_600_000)
+    await createMonthlyClose({ ...world.platform, now: inTwoMonths }).run()
+    const invoices = await json(asOwner, 'invoices list')
+    expect(invoices).toMatchObject([{ session_count: 1, month: expect.any(String) }])
+    const [{ id: invoice, month }] = invoices
+    expect(await shown(asOwner, 'invoices list')).toContain(month)
+    expect(await json(asOwner, 'invoices show', month)).toMatchObject({
+      id: invoice,
+      lines: [{ session_id: id }],
+    })
+    expect(await shown(asOwner, 'invoices show', invoice.slice(0, 8))).toContain(id)
+    await vi.waitFor(async () => expect(await datasetsOf(client)).toHaveLength(1), waitOptions)
+    expect(await json(asOwner, 'datasets')).toMatchObject([{ robot_id: robot.id, episode_count: 1 }])
+    expect(await shown(asOwner, 'datasets')).toContain('Ronja')
+    expect(await json(asOwner, 'stats')).toMatchObject({ client: { minutes: expect.any(Number) } })
+    expect(await shown(asOperator, 'stats')).toContain('As an operator')
+    expect(await json(asOperator, 'schedule')).toMatchObject({ slots: [], availability: {} })
+    expect(await shown(asOperator, 'schedule')).toContain('Your schedule is empty')
+    const { type } = (await json(asOwner, 'notifications', '--limit', '1'))[0]
+    expect(await shown(asOwner, 'notifications')).toContain(type)
+
+    const records = await json(asOwner, 'export')
+    expect(idsOf(records.sessions)).toEqual([id])
+    expect(await shown(asOwner, 'export')).toContain(id)
+    const unrelatedUser = await createCliUser({ WHEELHOUSE_URL: world.baseUrl })
+    expect(await json(unrelatedUser, 'status')).toMatchObject({ server: world.baseUrl, db: 'ok' })
+    expect(await shown(unrelatedUser, 'status')).toMatch(/Status +ok/)
+  })
+
+  test('what admins do', async () => {
+    const admin = await atCommandLine(world, await world.admin())
+    await owner.post('/api/robot-request', { email: 'a@b.example', robot_type: 'octopus' })
+    const frameType = {
+      name: 'Ada',
+      email: 'ada@b.example',
+      category: 'Bug Report',
+      subject: 'Hello',
+      message: 'A word',
+    }
+    expect((await owner.post('/api/contact', frameType)).status).toBeLessThan(300)
+    expect(await json(admin, 'admin overview')).toMatchObject({ gateways: [{ draining: false }] })
+    expect(await shown(admin, 'admin overview')).toContain('Gateways: 1')
+    expect(await json(admin, 'admin robot-requests')).toMatchObject([{ robot_type: 'octopus' }])
+    expect(await shown(admin, 'admin robot-requests')).toContain('octopus')
+    expect(await json(admin, 'admin contact-messages')).toMatchObject([{ subject: 'Hello' }])
+    expect(await shown(admin, 'admin contact-messages')).toContain('A word')
+    expect(await json(admin, 'admin plan', owner.id)).toEqual({ client_id: owner.id, plan: null })
+    expect(await shown(admin, 'admin plan', owner.id)).toContain('is on the default plan')
+    const operator = await world.operator()
+    expect(await shown(admin, 'admin remove-role', operator.id, 'operator')).toContain('no operator any more')
+    expect(await shown(admin, 'admin restore-role', operator.id, 'operator')).toContain('an operator again')
+    await json(admin, 'admin remove-role', operator.id, 'operator')
+    await json(admin, 'admin restore-role', operator.id, 'operator')
+    expect((await operator.get('/api/auth/profile')).body.roles).toContain('operator')
+  })
+
+  test('events', async () => {
+    const client = await world.client()
+    const asOwner = await atCommandLine(world, client)
+    const robot = await world.robot(client)
+    const following = program(asOwner, 'events', ['--follow', '--after', 'oldest', '--type', 'robot.*'])
+    const link = await world.connect(robot)
+    await following.expectText('"status":"AVAILABLE"')
+    await link.close()
+    await following.expectText('"status":"OFFLINE"')
+    following.signal('SIGINT')
+    const receivedEvents = entriesOf((await following.done(130)).stdout)
+    expect(receivedEvents).toEqual((await client.get('/api/events?types=robot.*')).body.events)
+    expect(await shown(asOwner, 'events', '--after', `${receivedEvents[0].seq}`)).toMatch(
+      /robot\.status.*OFFLINE[\s\S]*Go on with/,
+    )
+  })
+
+  test('webhooks', async () => {
+    await using receiver = await startReceiver()
+    const asOwner = await atCommandLine(world, await world.client())
+    const made = await json(
+      asOwner,
+      'webhooks create',
+      receiver.url,
+      '--type',
+      'session.*',
+      '--description',
+      'Board',
+    )
+    expect(made).toMatchObject({
+      url: receiver.url,
+      types: ['session.*'],
+      secret: expect.stringMatching(/^whsec_/),
+    })
+    expect(await shown(asOwner, 'webhooks create', `${receiver.url}/2`)).toMatch(/whsec_\S+/)
+    expect(idsOf(await json(asOwner, 'webhooks list'))).toContain(made.id)
+    expect(await shown(asOwner, 'webhooks list')).toContain(receiver.url)
+    const { secret, ...seen } = made
+    expect(await json(asOwner, 'webhooks show', made.id.slice(0, 8))).toEqual(seen)
+    expect(await shown(asOwner, 'webhooks show', receiver.url)).not.toContain(secret)
+
+    const tested = await json(asOwner, 'webhooks test', made.id)
+    expect(tested).toMatchObject({ status: 'DELIVERED', type: 'webhook.test', response_status: 200 })
+    expect(verify(secret, receiver.received[0] as never)).toMatchObject({ type: 'webhook.test' })
+    receiver.answerWith(status(500))
+    const failed = await program(asOwner, 'webhooks test', [made.id], '').done(1)
+    expect(failed.json).toMatchObject({ status: 'FAILED', response_status: 500 })
+    expect(JSON.parse(failed.stderr)).toMatchObject({
+      code: 'refused',
+      error: expect.stringContaining('500'),
+    })
+    receiver.answerWith(silence)
+    const waiting = await program(asOwner, 'webhooks test', [made.id, '--wait', '1'], '').done(6)
+    expect(waiting.json).toMatchObject({ status: 'PENDING' })
+    receiver.answerWith(ok)
+    expect(await shown(asOwner, 'webhooks test', `${receiver.url}/2`)).toMatch(/Status +DELIVERED/)
+
+    const list = await json(asOwner, 'webhooks deliveries', made.id)
+    expect(idsOf(list).at(-1)).toBe(tested.id)
+    expect(await shown(asOwner, 'webhooks deliveries', made.id, '--status', 'DELIVERED')).toContain(tested.id)
+    expect(await json(asOwner, 'webhooks delivery', made.id, tested.id.slice(0, 8))).toMatchObject({
+      ...tested,
+      event: { type: 'webhook.test', data: { webhook_id: made.id } },
+    })
+    expect(await shown(asOwner, 'webhooks delivery', made.id, tested.id)).toContain('webhook.test')
+    expect(await json(asOwner, 'webhooks replay', made.id, '--since', '-2h')).toEqual({ replayed: 0 })
+    expect(await shown(asOwner, 'webhooks replay', made.id, tested.id)).toContain('One event is sent again')
+    expect((await program(asOwner, 'webhooks replay', [made.id], '').done(2)).stdout).toBe('')
+
+    expect(await json(asOwner, 'webhooks update', made.id, '--disable')).toMatchObject({ enabled: false })
+    expect((await program(asOwner, 'webhooks test', [made.id], '').done(5)).stdout).toBe('')
+    expect(await shown(asOwner, 'webhooks update', made.id, '--enable', '--description', '')).toMatch(
+      /State +on/,
+    )
+    const fresh = await json(asOwner, 'webhooks rotate-secret', made.id, '-y')
+    expect(fresh).toMatchObject({ old_secret_until: expect.any(String) })
+    const leaked = terminal(asOwner, 'webhooks rotate-secret', made.id, '--drop-old')
+    await leaked.shows('[y/N]')
+    leaked.type(`y${ENTER}`)
+    expect(await leaked.done()).toMatch(/signs no more[\s\S]*whsec_/)
+    expect(await json(asOwner, 'webhooks remove', made.id, '-y')).toEqual({ id: made.id, removed: true })
+    expect(await succeed(asOwner, 'webhooks remove', `${receiver.url}/2`)).toContain('is removed')
+  })
+
+  test('robots that are simulated, and driven', async () => {
+    const [client, operator] = [await world.client(), await world.operator()]
+    const [asOwner, asOperator] = await Promise.all(
+      [client, operator].map((item) => atCommandLine(world, item)),
+    )
+    const folder = join((asOwner as CliUser).configHome, 'files')
+    await mkdir(folder)
+    const file = join(folder, 'robot.json')
+    const given = ['Sim', '--type', 'testbot', '--hardware-id', 'sim-1', '--json']
+    const made = await program(asOwner as CliUser, 'robots register', given, '').done()
+    await writeFile(file, made.stdout)
+    const fleet = program(asOwner as CliUser, 'simulate', ['--token-file', file])
+    await fleet.expectText('"link":"online"')
+    const robotId = made.json.id
+
+    const byKeys = terminal(asOperator as CliUser, 'drive', robotId)
+    await byKeys.shows(/online, session ACTIVE/)
+    byKeys.type('q')
+    await byKeys.done()
+    const byPipe = program(asOperator as CliUser, 'drive', [robotId])
+    await byPipe.expectText('"started_here":true')
+    byPipe.child.stdin?.end()
+    expect(entriesOf((await byPipe.done()).stdout)).toEqual([
+      { type: 'session', session_id: expect.any(String), started_here: true },
+      { type: 'end', reason: 'end of input' },
+    ])
+    fleet.signal('SIGINT')
+    await fleet.done(130)
+    await vi.waitFor(
+      async () => expect((await client.get(`/api/client/robots/${robotId}`)).body.status).toBe('OFFLINE'),
+      waitOptions,
+    )
+    const screen = terminal(asOwner as CliUser, 'simulate', '--token-file', file)
+    await screen.shows(/Sim +online/)
+    screen.type(CTRL_C)
+    await screen.done(130)
+    expect(await readFile(file, 'utf8')).toBe(made.stdout)
+  })
+
+  test('MCP, and completion', async () => {
+    const initialize = {
+      jsonrpc: '2.0',
+      id: 1,
+      method: 'initialize',
+      params: { protocolVersion: '2025-06-18', capabilities: {}, clientInfo: { name: 'hand', version: '1' } },
+    }
+    const mcp = program(user, 'mcp')
+    mcp.child.stdin?.write(`${JSON.stringify(initialize)}\n`)
+    await mcp.expectText('"serverInfo"')
+    mcp.child.stdin?.end()
+    expect(entriesOf((await mcp.done()).stdout)).toMatchObject([
+      { id: 1, result: { protocolVersion: '2025-06-18' } },
+    ])
+    const typed = terminal(user, 'mcp')
+    typed.type(`${JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'ping' })}${ENTER}`)
+    await typed.shows('"result"')
+    typed.type(CTRL_C)
+    await typed.done(130)
+
+    expect(await shown(user, 'complete', 'bash')).toContain('wheelhouse complete')
+    const script = await program(user, 'complete', ['zsh'], '').done()
+    expect(script.stdout).toContain('#compdef wheelhouse')
+  })
+})
+
+test('no command is left out', () => {
+  expect(ledger.missing()).toEqual([])
+})

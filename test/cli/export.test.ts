@@ -1,0 +1,213 @@
+import { mkdir, readdir, readFile, stat, symlink, writeFile } from 'node:fs/promises'
+import type { ServerResponse } from 'node:http'
+import { join } from 'node:path'
+import { afterAll, beforeAll, describe, expect, onTestFinished, test, vi } from 'vitest'
+import { atCommandLine } from '../support/cli/cli-world.ts'
+import { parseCsv } from '../support/cli/csv.ts'
+import {
+  type CliUser,
+  cli,
+  createCliUser,
+  endCommands,
+  openTerminal,
+  startCli,
+} from '../support/cli/terminal.ts'
+import { listening } from '../support/network/listening.ts'
+import { datasetsOf, episodeFrame } from '../support/world/episodes.ts'
+import type { TestUser } from '../support/world/test-user.ts'
+import { createWorld, type World } from '../support/world/world.ts'
+
+// Each command is a process of its own; on a busy machine that takes its time.
+vi.setConfig({ testTimeout: 60_000 })
+afterAll(endCommands)
+const waitOptions = { timeout: 30_000, interval: 20 }
+
+let world: World
+beforeAll(async () => {
+  // A busy machine is late with the robots' heartbeats, too.
+  world = await createWorld({ env: { HEARTBEAT_TIMEOUT_MS: '20000' } })
+})
+afterAll(async () => await world[Symbol.asyncDispose]())
+
+const at = (testUser: TestUser) => atCommandLine(world, testUser)
+
+/** An owner with one session that is over and one that is open. */
+async function actors() {
+  const [owner, operator] = [await world.client(), await world.operator()]
+  const robot = await world.robot(owner, { name: '=Arm, "big"' })
+  const link = (await world.connect(robot)).beat()
+  const start = async () =>
+    (await operator.post('/api/sessions', { robotId: robot.id })).body.sessionId as string
+  const over = await start()
+  await owner.patch(`/api/sessions/${over}`, { action: 'end' })
+  const open = await start()
+  return { owner, robot, link, over, open }
+}
+
+/** A folder of a user's for files. */
+async function folderOf(user: CliUser): Promise<string> {
+  const folder = join(user.configHome, 'files')
+  await mkdir(folder)
+  return folder
+}
+
+/** A platform that sends what a test wants; `send` gets every export that is asked for. */
+async function fakePlatform(send: (response: ServerResponse) => void): Promise<CliUser> {
+  const server = await listening((request, response) => {
+    request.resume().on('end', () => send(response))
+  })
+  onTestFinished(() => server[Symbol.asyncDispose]())
+  return createCliUser({ WHEELHOUSE_URL: server.url, WHEELHOUSE_API_KEY: 'svc_live_any' })
+}
+
+describe('wheelhouse export', () => {
+  test('writes sessions to a file or to standard output, as the platform writes them, and filters', async () => {
+    const { owner, over, open, robot } = await actors()
+    const user = await at(owner)
+    const file = join(await folderOf(user), 'sessions.csv')
+    const [written, printed, filtered, none, reported] = await Promise.all([
+      cli(user, ['export', '--output', file]),
+      cli(user, ['export', 'sessions', '--format', 'json']),
+      cli(user, [
+        'export',
+        '-f',
+        'json',
+        '--status',
+        'ACTIVE',
+        '--from',
+        '2026-01-01',
+        '--robot',
+        robot.id.slice(0, 8),
+      ]),
+      cli(user, ['export', '-f', 'json', '--to', '2026-01-01T00:00:00Z']),
+      cli(user, ['export', '--json', '-o', `${file}.2`]),
+    ])
+    for (const { code } of [written, printed, filtered, none, reported]) expect(code).toBe(0)
+    expect(written.stdout).toBe('')
+    expect(written.stderr).toContain(file)
+    const [header, ...rows] = parseCsv(await readFile(file, 'utf8'))
+    expect(rows.map((row) => row[header?.indexOf('id') ?? -1])).toEqual([open, over])
+    expect(printed.json).toEqual({ sessions: (await owner.get('/api/sessions')).body.sessions })
+    expect(filtered.json.sessions).toMatchObject([{ id: open }])
+    expect(none.json).toEqual({ sessions: [] })
+    expect(reported.json).toMatchObject({
+      what: 'sessions',
+      path: `${file}.2`,
+      bytes: (await stat(file)).size,
+    })
+    expect((await readdir(join(file, '../..'))).sort()).toEqual(['sessions.csv', 'sessions.csv.2'])
+  })
+
+  test('writes datasets and their episodes, page by page', async () => {
+    const { owner, robot, link } = await actors()
+    const counted = (count: number) =>
+      vi.waitFor(async () => expect((await datasetsOf(owner))[0]?.episode_count).toBe(count), waitOptions)
+    for (let number = 0; number < 60; number++) link.send(episodeFrame())
+    await counted(60)
+    for (let number = 60; number < 101; number++) link.send(episodeFrame())
+    await counted(101)
+    const user = await at(owner)
+    const [datasets, episodes, table] = await Promise.all([
+      cli(user, ['export', 'datasets', '-f', 'json']),
+      cli(user, ['export', 'episodes', '-f', 'json']),
+      cli(user, ['export', 'episodes']),
+    ])
+    expect(datasets.json).toEqual((await owner.get('/api/client/datasets')).body)
+    const { id } = datasets.json.datasets[0]
+    expect(
+      new Set(episodes.json.episodes.map(({ episode_id }: { episode_id: string }) => episode_id)).size,
+    ).toBe(101)
+    expect(episodes.json.episodes[0]).toMatchObject({ robot_id: robot.id, dataset_id: id })
+    const [header, ...rows] = parseCsv(table.stdout)
+    expect(rows).toHaveLength(101)
+    // What a spreadsheet would take for a formula is disarmed.
+    expect(rows[0]?.[header?.indexOf('robot_name') ?? -1]).toBe(`'=Arm, "big"`)
+    const first = await cli(user, ['export', 'episodes', '--dataset', id.slice(0, 8), '--json'])
+    expect(first.json).toEqual(episodes.json)
+  })
+
+  test('in a terminal shows on standard error how far it is, and never among the records', async () => {
+    const { owner, over } = await actors()
+    const user = await at(owner)
+    const file = join(await folderOf(user), 'sessions.json')
+    const shown = openTerminal(user, ['export', '-f', 'json', '-o', file])
+    expect((await shown.ended).code).toBe(0)
+    expect(shown.shown()).toMatch(/sessions {2}\d+ (B|KiB)/)
+    expect(shown.written().lastIndexOf('\u001b[?25h')).toBeGreaterThan(
+      shown.written().lastIndexOf('\u001b[?25l'),
+    )
+    const printed = openTerminal(user, ['export'])
+    expect((await printed.ended).code).toBe(0)
+    expect(printed.shown()).toContain(over)
+    expect(printed.shown()).not.toMatch(/sessions {2}\d+ (B|KiB)/)
+  })
+
+  test('what breaks off leaves nothing behind and what was there untouched', async () => {
+    const user = await fakePlatform((response) => {
+      response.writeHead(200, { 'Content-Type': 'text/csv' }).write('id,status\r\n1,COMPLETED\r\n')
+      setTimeout(() => response.destroy(), 50)
+    })
+    const folder = await folderOf(user)
+    await writeFile(join(folder, 'old.csv'), 'old')
+    const [fresh, over, printed] = await Promise.all([
+      cli(user, ['export', '-o', join(folder, 'new.csv')]),
+      cli(user, ['export', '-o', join(folder, 'old.csv')]),
+      cli(user, ['export']),
+    ])
+    expect([fresh.code, over.code, printed.code]).toEqual([6, 6, 6])
+    expect(fresh.stderr).toContain('broke off before it was complete')
+    expect(await readdir(folder)).toEqual(['old.csv'])
+    expect(await readFile(join(folder, 'old.csv'), 'utf8')).toBe('old')
+  })
+
+  test('Ctrl-C ends a download that goes on and on, and leaves nothing behind', async () => {
+    const asked = Promise.withResolvers<void>()
+    const user = await fakePlatform((response) => {
+      response.writeHead(200, { 'Content-Type': 'text/csv' }).write('id,status\r\n')
+      asked.resolve()
+    })
+    const folder = await folderOf(user)
+    const running = startCli(user, ['export', '-o', join(folder, 'new.csv')])
+    await asked.promise
+    await vi.waitFor(async () => expect(await readdir(folder)).toHaveLength(1), waitOptions)
+    running.signal('SIGINT')
+    expect((await running.ended).code).toBe(130)
+    expect(await readdir(folder)).toEqual([])
+  })
+
+  test('follows links and writes into devices instead of replacing them', async () => {
+    const { owner } = await actors()
+    const user = await at(owner)
+    const folder = await folderOf(user)
+    await writeFile(join(folder, 'target.csv'), 'old')
+    await symlink('target.csv', join(folder, 'link.csv'))
+    const [linked, device] = await Promise.all([
+      cli(user, ['export', '-o', join(folder, 'link.csv')]),
+      cli(user, ['export', '-o', '/dev/null']),
+    ])
+    expect([linked.code, device.code]).toEqual([0, 0])
+    expect(await readFile(join(folder, 'target.csv'), 'utf8')).toMatch(/^id,/)
+    expect((await stat('/dev/null')).isCharacterDevice()).toBe(true)
+  })
+
+  test('says what is wrong', async () => {
+    const { owner } = await actors()
+    const user = await at(owner)
+    const results = await Promise.all([
+      cli(user, ['export', 'everything']),
+      cli(user, ['export', '--from', 'yesterday']),
+      cli(user, ['export', 'datasets', '--status', 'ACTIVE']),
+      cli(user, ['export', '--dataset', '1']),
+      cli(user, ['export', 'episodes', '--dataset', '00000000-0000-4000-8000-000000000000']),
+      cli(user, ['export', '--robot', 'nonsense']),
+      cli(user, ['export', '-o', '/nowhere/at/all.csv']),
+      cli(await at(await world.operator()), ['export', 'datasets']),
+    ])
+    expect(results.map(({ code }) => code)).toEqual([2, 2, 2, 2, 4, 4, 1, 7])
+    for (const { stdout, stderr } of results) {
+      expect(stdout).toBe('')
+      expect(stderr).toMatch(/^wheelhouse: /)
+      expect(stderr).not.toContain('    at ')
+    }
+  })
+})

@@ -1,0 +1,89 @@
+import type { Command } from 'commander'
+import { afterAll, describe, expect, test, vi } from 'vitest'
+import { commandsOf, declaredProgram } from '../support/cli/command-coverage.ts'
+import { createCliUser, endCommands, startCli } from '../support/cli/terminal.ts'
+import { listening } from '../support/network/listening.ts'
+
+// Each command is a process of its own; on a busy machine that takes its time.
+vi.setConfig({ testTimeout: 60_000 })
+afterAll(endCommands)
+
+const ID = '00000000-0000-4000-8000-000000000000'
+/** What stands for the arguments of every command that are no id. */
+const VALUES: Readonly<Record<string, string>> = {
+  name: 'Name',
+  minutes: '5',
+  stars: '5',
+  time: '+2h',
+  url: 'https://robots.example.com/hook',
+  role: 'operator',
+}
+/** What a command needs besides its required arguments to have something to ask of the platform. */
+const MORE: Readonly<Record<string, readonly string[]>> = {
+  'robots register': ['--type', 'testbot', '--hardware-id', 'board'],
+  'admin certifications reject': ['--reason', 'No proof'],
+  'admin certifications revoke': ['--reason', 'Expired'],
+  'robots update': ['--notes', 'New gripper'],
+  'webhooks update': ['--enable'],
+  'webhooks replay': [ID],
+  chat: ['Hello'],
+}
+/** Ask no platform, so that there is nothing to wait for. */
+const LOCAL = ['complete', 'logout', 'profiles list', 'profiles use']
+const initialize = {
+  jsonrpc: '2.0',
+  id: 1,
+  method: 'initialize',
+  params: { protocolVersion: '2025-06-18', capabilities: {}, clientInfo: { name: 'hand', version: '1' } },
+}
+
+function argumentsOf(path: string, command: Command): string[] {
+  const given = command.registeredArguments
+    .filter(({ required }) => required)
+    .map((argument) => VALUES[argument.name()] ?? ID)
+  return [...path.split(' '), ...given, ...(MORE[path] ?? []), '--yes', '--json']
+}
+
+/** Calls a command at a platform that never answers; settles once it has ended, or has asked something. */
+async function calledInSilence(path: string, command: Command) {
+  const asked = Promise.withResolvers<void>()
+  let isAsked = false
+  const silent = await listening(() => {
+    isAsked = true
+    asked.resolve()
+  })
+  const user = await createCliUser({ WHEELHOUSE_URL: silent.url, WHEELHOUSE_API_KEY: 'svc_live_some' })
+  const running = startCli(user, argumentsOf(path, command))
+  if (path === 'mcp') running.child.stdin?.write(`${JSON.stringify(initialize)}\n`)
+  await Promise.race([asked.promise, running.ended])
+  return { running, isAsked, [Symbol.asyncDispose]: () => silent[Symbol.asyncDispose]() }
+}
+
+describe.concurrent('Ctrl-C while the platform keeps silent', () => {
+  const commands = [...commandsOf(declaredProgram())]
+
+  test.each(commands.filter(([path]) => !LOCAL.includes(path)))(
+    'ends wheelhouse %s',
+    async (path, command) => {
+      await using silence = await calledInSilence(path, command)
+      const { running, isAsked } = silence
+      expect(isAsked, running.stderr()).toBe(true)
+      running.signal('SIGINT')
+      const { code, stdout, stderr } = await running.ended
+      expect({ code, stdout }).toEqual({ code: 130, stdout: '' })
+      const lines = stderr.trimEnd().split('\n')
+      expect(JSON.parse(lines.at(-1) as string)).toEqual({ error: expect.any(String), code: 'interrupted' })
+    },
+  )
+
+  test.each(commands.filter(([path]) => LOCAL.includes(path)))(
+    'has nothing to end in wheelhouse %s',
+    async (path, command) => {
+      await using silence = await calledInSilence(path, command)
+      expect([silence.isAsked, await silence.running.ended]).toMatchObject([
+        false,
+        { code: expect.any(Number) },
+      ])
+    },
+  )
+})

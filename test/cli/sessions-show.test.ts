@@ -1,0 +1,46 @@
+import { OperatorLink, ticketsOf } from '@wheelhouse/sdk'
+import { afterAll, beforeAll, expect, test, vi } from 'vitest'
+import { atCommandLine, sessionOpen } from '../support/cli/cli-world.ts'
+import { cli, endCommands } from '../support/cli/terminal.ts'
+import { createWorld, type World } from '../support/world/world.ts'
+
+vi.setConfig({ testTimeout: 60_000 })
+
+let world: World
+beforeAll(async () => {
+  world = await createWorld({ env: { OPERATOR_GRACE_MS: '200', HEARTBEAT_TIMEOUT_MS: '20000' } })
+})
+afterAll(async () => {
+  await endCommands()
+  await world[Symbol.asyncDispose]()
+})
+
+test('sessions show names the connection of the robot and that of the operator, each by its own state', async () => {
+  const { owner, operator, robot, sessionId, read } = await sessionOpen(world)
+  const user = await atCommandLine(world, owner)
+  const shown = async (robotState: string, operatorState: string) => {
+    const { stdout, stderr } = await cli(user, ['sessions', 'show', sessionId])
+    expect(stdout, stderr).toMatch(new RegExp(`^Robot connection +${robotState}$`, 'm'))
+    expect(stdout, stderr).toMatch(new RegExp(`^Operator connection +${operatorState}$`, 'm'))
+  }
+  await shown('connected', 'not connected yet')
+
+  const link = new OperatorLink({
+    getTicket: ticketsOf({ baseUrl: world.baseUrl, token: operator.token, sessionId, part: 'control' }),
+  })
+  await link.connect()
+  await vi.waitFor(async () => expect((await read()).control.operator_joined).toBe(true), 20_000)
+  await shown('connected', 'connected')
+
+  await link.close()
+  await vi.waitFor(async () => expect((await read()).pause_reason).toBe('operator_lost'), 20_000)
+  await shown('connected', 'lost')
+
+  await robot.close()
+  await vi.waitFor(async () => expect((await read()).control.connected).toBe(false), 20_000)
+  await shown('not connected', 'lost')
+
+  await owner.patch(`/api/sessions/${sessionId}`, { action: 'end' })
+  const { stdout } = await cli(user, ['sessions', 'show', sessionId])
+  expect(stdout).not.toMatch(/connection/)
+})

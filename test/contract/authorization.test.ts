@@ -1,0 +1,695 @@
+import { randomUUID } from 'node:crypto'
+import { type HubCommandName, hubCommands } from '@wheelhouse/protocol'
+import { io } from 'socket.io-client'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { apiEndpoints } from '../../src/app/api.ts'
+import { generateApiKey } from '../../src/modules/identity/api-key-format.ts'
+import { type FakeStripe, startStripe } from '../support/stripe/server.ts'
+import { datasetsOf, storeEpisode } from '../support/world/episodes.ts'
+import type { TestUser } from '../support/world/test-user.ts'
+import { createWorld, type World } from '../support/world/world.ts'
+
+/**
+ * Everybody who may try: the client and the operator of the session and robot in question, the same with an
+ * API key, others of their roles, an admin with either credential, and somebody without any role.
+ */
+const callers = [
+  'client',
+  'operator',
+  'client key',
+  'operator key',
+  'other client',
+  'other operator',
+  'admin',
+  'admin key',
+  'nobody',
+] as const
+type Caller = (typeof callers)[number]
+type Statuses = Record<Caller, number>
+
+const everyone = (status: number) => Object.fromEntries(callers.map((caller) => [caller, status])) as Statuses
+/** Session tokens pass, API keys do not. */
+const sessionOnly = (status: number): Statuses => ({
+  ...everyone(status),
+  'client key': 403,
+  'operator key': 403,
+  'admin key': 403,
+})
+/** Clients pass; `foreign` is what another client hears of an object that is not theirs. */
+const clients = (status: number, foreign = status): Statuses => ({
+  ...everyone(403),
+  client: status,
+  'client key': status,
+  'other client': foreign,
+})
+const operators = (status: number, foreign = status): Statuses => ({
+  ...everyone(403),
+  operator: status,
+  'operator key': status,
+  'other operator': foreign,
+})
+/** Of a role, with a session token alone. */
+const clientsWithSessionToken = (status: number): Statuses => ({ ...clients(status), 'client key': 403 })
+const operatorsWithSessionToken = (status: number): Statuses => ({
+  ...operators(status),
+  'operator key': 403,
+})
+const admins = (status: number): Statuses => ({ ...everyone(403), admin: status, 'admin key': status })
+/** Both sides of a session pass, admins look on, everybody else hears that there is no such session. */
+const participants = (status: number, forAdmins = status): Statuses => ({
+  ...everyone(404),
+  client: status,
+  'client key': status,
+  operator: status,
+  'operator key': status,
+  admin: forAdmins,
+  'admin key': forAdmins,
+})
+
+interface Attempt {
+  readonly path?: string
+  readonly body?: unknown
+}
+interface Rule {
+  readonly expected: Statuses | 'public'
+  /** What a public route answers with; 200 unless told. */
+  readonly answers?: number
+  /** Makes what a single attempt needs, so that no attempt sees what another has done. */
+  readonly attempt?: () => Attempt | Promise<Attempt>
+}
+
+let stripe: FakeStripe
+let world: World
+let client: TestUser
+let operator: TestUser
+let admin: TestUser
+let robot: { id: string; token: string }
+let sessionId: string
+let avatarPath: string
+let tokens: Record<Caller, string>
+let users: Record<'other client' | 'other operator' | 'nobody', TestUser>
+let serial = 0
+
+beforeAll(async () => {
+  stripe = await startStripe()
+  world = await createWorld({ env: { ...stripe.env, WEBHOOK_ALLOW_LOOPBACK: 'true' } })
+  ;[client, operator, admin] = [await world.client(), await world.operator(), await world.admin()]
+  users = {
+    'other client': await world.client(),
+    'other operator': await world.operator(),
+    nobody: await world.newUser(),
+  }
+  for (const item of [operator, users['other operator']]) {
+    await item.post('/api/operator/profile', { country: 'DE' })
+  }
+  tokens = {
+    client: client.token,
+    operator: operator.token,
+    admin: admin.token,
+    'client key': (await client.key()).key,
+    'operator key': (await operator.key()).key,
+    'admin key': (await admin.key()).key,
+    nobody: users.nobody.token,
+    'other client': users['other client'].token,
+    'other operator': users['other operator'].token,
+  }
+  robot = await world.robot(client)
+  await storeEpisode((await world.connect(robot)).beat())
+  sessionId = await scheduled() // notifies the client
+  await certified() // notifies the operator
+  avatarPath = await uploadedAvatar()
+})
+afterAll(async () => {
+  await world[Symbol.asyncDispose]()
+  await stripe[Symbol.asyncDispose]()
+})
+
+let bookings = 0
+/** An hour that nothing is planned for yet. */
+const freeHour = () => new Date(Date.now() + ++bookings * 61 * 60_000).toISOString()
+/** A session of its own between the client and the operator. */
+async function scheduled(): Promise<string> {
+  const reply = await operator.post('/api/sessions', { robotId: robot.id, scheduledFor: freeHour() })
+  expect(reply.status).toBe(201)
+  return reply.body.sessionId
+}
+async function requested(): Promise<string> {
+  const reply = await operator.post('/api/operator/certifications', { robot_type: `type-${++serial}` })
+  expect(reply.status).toBe(201)
+  return reply.body.id
+}
+async function certified(): Promise<string> {
+  const reply = await admin.post(`/api/admin/certifications/${await requested()}/approve`)
+  expect(reply.status).toBe(200)
+  return reply.body.id
+}
+/** A form with the smallest picture, a black dot. */
+function pictureForm(): FormData {
+  const dot =
+    'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg=='
+  const form = new FormData()
+  form.append('avatar', new Blob([Uint8Array.from(Buffer.from(dot, 'base64'))]), 'dot.png')
+  return form
+}
+/** Of somebody who takes no part in the attempts, so that it stays. */
+async function uploadedAvatar(): Promise<string> {
+  const response = await fetch(`${world.baseUrl}/api/auth/avatar`, {
+    method: 'POST',
+    headers: { Authorization: `Bearer ${(await world.newUser()).token}` },
+    body: pictureForm(),
+  })
+  const { avatar_url } = (await response.json()) as { avatar_url: string }
+  return new URL(avatar_url).pathname
+}
+/** An invoice of the client's, of a month of its own. */
+async function invoiced(): Promise<string> {
+  const id = crypto.randomUUID()
+  await world.platform.db
+    .insertInto('invoices')
+    .values({
+      id,
+      client_id: client.id,
+      month: `${2100 + ++serial}-01`,
+      status: 'DRAFT',
+      currency: 'EUR',
+      total_cents: 0,
+      session_count: 0,
+      minutes: 0,
+    })
+    .execute()
+  return id
+}
+/** A webhook of the client's, the only one, to an address where nobody listens. */
+async function hooked(): Promise<string> {
+  for (const { id } of (await client.get('/api/webhooks')).body.webhooks)
+    await client.delete(`/api/webhooks/${id}`)
+  const reply = await client.post('/api/webhooks', { url: 'http://127.0.0.1:9/' })
+  expect(reply.status).toBe(201)
+  return reply.body.id
+}
+/** A test of it that was given up. */
+async function undelivered(): Promise<string> {
+  const webhookId = await hooked()
+  const { body } = await client.post(`/api/webhooks/${webhookId}/test`)
+  await client.patch(`/api/webhooks/${webhookId}`, { enabled: false })
+  await client.patch(`/api/webhooks/${webhookId}`, { enabled: true })
+  return `/api/webhooks/${webhookId}/deliveries/${body.id}`
+}
+/** The client's webhooks are the client's, with either credential. */
+const ownHook = (status: number): Statuses => ({ ...everyone(404), client: status, 'client key': status })
+const newRobot = () => ({ name: 'Arm', robot_type: 'testbot', hardware_id: `auth-${++serial}` })
+const ofSession = (tail = '', body?: unknown) => ({ path: `/api/sessions/${sessionId}${tail}`, body })
+
+const rules: Record<string, Rule> = {
+  'GET /api/health': { expected: 'public' },
+  'GET /api/auth/cli': { expected: 'public' },
+  'GET /api/openapi.json': { expected: 'public' },
+
+  'GET /api/auth/profile': { expected: everyone(200) },
+  'POST /api/auth/profile': { expected: everyone(200), attempt: () => ({ body: {} }) },
+  'POST /api/auth/sync': { expected: sessionOnly(200) },
+  'GET /api/auth/check-onboarding': { expected: sessionOnly(200) },
+  'GET /api/auth/api-keys': { expected: sessionOnly(200) },
+  'POST /api/auth/api-keys': { expected: sessionOnly(201), attempt: () => ({ body: { name: 'x' } }) },
+  'DELETE /api/auth/api-keys/{id}': {
+    expected: { ...sessionOnly(404), client: 204 },
+    attempt: async () => ({ path: `/api/auth/api-keys/${(await client.key()).id}` }),
+  },
+
+  'GET /api/client/robots': { expected: clients(200) },
+  'POST /api/client/robots': { expected: clients(201), attempt: () => ({ body: newRobot() }) },
+  'GET /api/client/robots/{id}': {
+    expected: clients(200, 404),
+    attempt: () => ({ path: `/api/client/robots/${robot.id}` }),
+  },
+  'PATCH /api/client/robots/{id}': {
+    expected: clients(200, 404),
+    attempt: () => ({ path: `/api/client/robots/${robot.id}`, body: { notes: 'x' } }),
+  },
+  'DELETE /api/client/robots/{id}': {
+    expected: clients(204, 404),
+    attempt: async () => ({ path: `/api/client/robots/${(await world.robot(client)).id}` }),
+  },
+  'GET /api/client/robots/{id}/logs': {
+    expected: clients(200, 404),
+    attempt: () => ({ path: `/api/client/robots/${robot.id}/logs` }),
+  },
+  'POST /api/client/robots/{id}/token': {
+    expected: clients(201, 404),
+    attempt: async () => ({ path: `/api/client/robots/${(await world.robot(client)).id}/token` }),
+  },
+
+  'GET /api/client/datasets': { expected: clients(200) },
+  'GET /api/client/datasets/{id}/episodes': {
+    expected: clients(200, 404),
+    attempt: async () => ({ path: `/api/client/datasets/${(await datasetsOf(client))[0].id}/episodes` }),
+  },
+
+  'POST /api/payments/customer': { expected: clientsWithSessionToken(200) },
+  'POST /api/payments/setup-intent': { expected: clientsWithSessionToken(201) },
+  'POST /api/payments/portal': { expected: clientsWithSessionToken(201) },
+  'GET /api/payments/connect': { expected: operatorsWithSessionToken(200) },
+  'POST /api/payments/connect': { expected: operatorsWithSessionToken(200) },
+  'GET /api/payments/payout': { expected: operatorsWithSessionToken(200) },
+  'POST /api/payments/webhook': { expected: 'public', answers: 400, attempt: () => ({ body: {} }) }, // unsigned
+  'POST /api/payments/payout': { expected: operatorsWithSessionToken(409) }, // nothing was earned yet
+
+  'GET /api/operator/certifications': { expected: operators(200) },
+  'POST /api/operator/certifications': {
+    expected: operators(201),
+    attempt: () => ({ body: { robot_type: `type-${++serial}` } }),
+  },
+  'GET /api/operator/available-robots': { expected: operators(200) },
+  'GET /api/admin/certifications': { expected: admins(200) },
+  'POST /api/admin/certifications/{id}/approve': {
+    expected: admins(200),
+    attempt: async () => ({ path: `/api/admin/certifications/${await requested()}/approve` }),
+  },
+  'POST /api/admin/certifications/{id}/reject': {
+    expected: admins(200),
+    attempt: async () => ({
+      path: `/api/admin/certifications/${await requested()}/reject`,
+      body: { reason: 'Not yet' },
+    }),
+  },
+  'POST /api/admin/certifications/{id}/revoke': {
+    expected: admins(200),
+    attempt: async () => ({
+      path: `/api/admin/certifications/${await certified()}/revoke`,
+      body: { reason: 'No longer' },
+    }),
+  },
+  'DELETE /api/auth/roles/{role}': {
+    // Clients have robots here.
+    expected: { ...everyone(404), client: 409, 'client key': 409, 'other client': 409 },
+    attempt: async () => {
+      await world.robot(users['other client'])
+      return { path: '/api/auth/roles/client' }
+    },
+  },
+  'DELETE /api/admin/users/{id}/roles/{role}': {
+    expected: admins(204),
+    attempt: async () => ({ path: `/api/admin/users/${(await world.operator()).id}/roles/operator` }),
+  },
+  'POST /api/admin/users/{id}/roles/{role}': {
+    expected: admins(404), // nothing was removed from them
+    attempt: () => ({ path: `/api/admin/users/${client.id}/roles/client` }),
+  },
+
+  'POST /api/auth/avatar': { expected: sessionOnly(200), attempt: () => ({ body: pictureForm() }) },
+  'GET /media/avatars/{name}.webp': {
+    expected: 'public',
+    attempt: () => ({ path: avatarPath }),
+  },
+  'GET /api/client/profile': { expected: clients(200) },
+  'PATCH /api/client/profile': { expected: clients(200), attempt: () => ({ body: { country: 'DE' } }) },
+  'GET /api/operator/profile': { expected: operators(200) },
+  'POST /api/operator/profile': { expected: operators(200), attempt: () => ({ body: {} }) },
+  'GET /api/operator/schedule': { expected: operators(200) },
+  'POST /api/operator/schedule': {
+    expected: operators(200),
+    attempt: () => ({ body: { timezone: 'UTC', slots: [] } }),
+  },
+  'GET /api/operator/availability': { expected: operators(200) },
+
+  'GET /api/admin/audit': { expected: admins(200) },
+  'GET /api/admin/overview': { expected: admins(200) },
+
+  'GET /api/public/pricing': { expected: 'public' },
+  'GET /api/client/invoices': { expected: clients(200) },
+  'GET /api/client/invoices/{id}': {
+    expected: clients(200, 404),
+    attempt: async () => ({ path: `/api/client/invoices/${await invoiced()}` }),
+  },
+  'GET /api/client/stats': { expected: clients(200) },
+  'GET /api/operator/stats': { expected: operators(200) },
+  'POST /api/admin/clients/{id}/plan': {
+    expected: admins(200),
+    attempt: () => ({ path: `/api/admin/clients/${client.id}/plan`, body: { plan: 'fleet' } }),
+  },
+  'GET /api/stats': { expected: 'public' },
+  'GET /api/robots': { expected: 'public', attempt: () => ({ path: '/api/robots' }) },
+  'GET /api/robots/{id}': { expected: 'public', attempt: () => ({ path: '/api/robots/so-101' }) },
+  'POST /api/contact': {
+    expected: 'public',
+    answers: 201,
+    attempt: () => ({
+      body: { name: 'A', email: 'a@example.com', category: 'Other', subject: 'x', message: 'x' },
+    }),
+  },
+  'POST /api/robot-request': {
+    expected: 'public',
+    answers: 201,
+    attempt: () => ({ body: { email: 'a@example.com', robot_type: 'x' } }),
+  },
+  'GET /api/admin/contact-messages': { expected: admins(200) },
+  'GET /api/admin/robot-requests': { expected: admins(200) },
+
+  'GET /api/sessions': { expected: everyone(200) },
+  'POST /api/sessions': {
+    // An admin starts for an operator they name; here they name none.
+    expected: { ...operators(201), admin: 400, 'admin key': 400 },
+    attempt: () => ({ body: { robotId: robot.id, scheduledFor: freeHour() } }),
+  },
+  'GET /api/sessions/{id}': { expected: participants(200), attempt: () => ofSession() },
+  'PATCH /api/sessions/{id}': {
+    expected: participants(200, 403),
+    attempt: async () => ({ path: `/api/sessions/${await scheduled()}`, body: { action: 'cancel' } }),
+  },
+  'GET /api/sessions/{id}/messages': { expected: participants(200), attempt: () => ofSession('/messages') },
+  'POST /api/sessions/{id}/messages': {
+    expected: participants(201),
+    attempt: () => ofSession('/messages', { body: 'hello' }),
+  },
+  'GET /api/sessions/{id}/events': { expected: participants(200), attempt: () => ofSession('/events') },
+
+  // The session is only planned, so whoever may is told that it is not possible now.
+  'POST /api/sessions/{id}/extend': {
+    expected: { ...participants(403), client: 409, 'client key': 409 },
+    attempt: () => ofSession('/extend', { additionalMinutes: 5 }),
+  },
+  'POST /api/sessions/{id}/rate': {
+    expected: clients(409, 404),
+    attempt: () => ofSession('/rate', { rating: 5 }),
+  },
+  'POST /api/sessions/{id}/ticket': {
+    expected: participants(409),
+    attempt: () => ofSession('/ticket', { part: 'watch' }),
+  },
+  'POST /api/sessions/export': { expected: everyone(200), attempt: () => ({ body: { format: 'csv' } }) },
+
+  'GET /api/events': { expected: everyone(200) },
+  'GET /api/webhooks': { expected: everyone(200) },
+  'POST /api/webhooks': {
+    expected: everyone(201),
+    attempt: () => ({ body: { url: 'http://127.0.0.1:9/' } }),
+  },
+  'GET /api/webhooks/{id}': {
+    expected: ownHook(200),
+    attempt: async () => ({ path: `/api/webhooks/${await hooked()}` }),
+  },
+  'PATCH /api/webhooks/{id}': {
+    expected: ownHook(200),
+    attempt: async () => ({ path: `/api/webhooks/${await hooked()}`, body: { description: 'x' } }),
+  },
+  'DELETE /api/webhooks/{id}': {
+    expected: ownHook(204),
+    attempt: async () => ({ path: `/api/webhooks/${await hooked()}` }),
+  },
+  'POST /api/webhooks/{id}/rotate-secret': {
+    expected: ownHook(200),
+    attempt: async () => ({ path: `/api/webhooks/${await hooked()}/rotate-secret` }),
+  },
+  'POST /api/webhooks/{id}/test': {
+    expected: ownHook(202),
+    attempt: async () => ({ path: `/api/webhooks/${await hooked()}/test` }),
+  },
+  'POST /api/webhooks/{id}/replay': {
+    expected: ownHook(202),
+    attempt: async () => ({ path: `/api/webhooks/${await hooked()}/replay`, body: { since: freeHour() } }),
+  },
+  'GET /api/webhooks/{id}/deliveries': {
+    expected: ownHook(200),
+    attempt: async () => ({ path: `/api/webhooks/${await hooked()}/deliveries` }),
+  },
+  'GET /api/webhooks/{id}/deliveries/{delivery_id}': {
+    expected: ownHook(200),
+    attempt: async () => ({ path: await undelivered() }),
+  },
+  'POST /api/webhooks/{id}/deliveries/{delivery_id}/replay': {
+    expected: ownHook(202),
+    attempt: async () => ({ path: `${await undelivered()}/replay` }),
+  },
+
+  'GET /api/notifications': { expected: everyone(200) },
+  'POST /api/notifications/read': { expected: everyone(200), attempt: () => ({ body: { up_to: '1' } }) },
+  'POST /api/notifications/{id}/read': {
+    // Everybody's own first one; only these two have any.
+    expected: {
+      ...everyone(404),
+      client: 200,
+      'client key': 200,
+      operator: 200,
+      'operator key': 200,
+    },
+    attempt: () => ({ path: '/api/notifications/1/read' }),
+  },
+}
+
+test('every route of the API has a rule, and every rule a route', () => {
+  const routes = apiEndpoints(world.platform, () => '').map(
+    ({ method, path }) => `${method.toUpperCase()} ${path}`,
+  )
+  expect(Object.keys(rules).sort()).toEqual(routes.sort())
+})
+
+async function perform(route: string, authorization: string | undefined): Promise<Response> {
+  const [method, pattern] = route.split(' ') as [string, string]
+  const { path = pattern, body } = (await rules[route]?.attempt?.()) ?? {}
+  return await fetch(world.baseUrl + path, {
+    method,
+    headers: {
+      ...(authorization !== undefined && { Authorization: authorization }),
+      ...(body !== undefined && !(body instanceof FormData) && { 'Content-Type': 'application/json' }),
+    },
+    ...(body !== undefined && { body: body instanceof FormData ? body : JSON.stringify(body) }),
+  })
+}
+
+/** What is no proof of anybody, as it stands in the Authorization header. */
+async function badCredentials(): Promise<Record<string, string | undefined>> {
+  const [revoked, expired] = [await client.key(), await client.key()]
+  await client.delete(`/api/auth/api-keys/${revoked.id}`)
+  await world.platform.db
+    .updateTable('api_keys')
+    .set({ expires_at: new Date(Date.now() - 1_000) })
+    .where('id', '=', expired.id)
+    .execute()
+  const key = generateApiKey()
+  const [head, payload, signature] = client.token.split('.') as [string, string, string]
+  const ofOperator = operator.token.split('.')[1]
+  const late = await world.platform.builtIn!.issueDevToken({
+    email: 'client1@test.local',
+    expiresInSeconds: -60,
+  })
+  return {
+    none: undefined,
+    empty: '',
+    'no token': 'Bearer',
+    'another scheme': `Basic ${Buffer.from('a:b').toString('base64')}`,
+    'a bare token': client.token,
+    'two tokens': `Bearer ${client.token} ${client.token}`,
+    'no JWT': 'Bearer nonsense',
+    'a JWT cut short': `Bearer ${head}.${payload}`,
+    'a JWT with another payload': `Bearer ${head}.${ofOperator}.${signature}`,
+    'an expired token': `Bearer ${late}`,
+    'a key with a wrong checksum': `Bearer ${key.slice(0, -1)}${key.endsWith('0') ? '1' : '0'}`,
+    'a key that is nobody’s': `Bearer ${key}`,
+    'a revoked key': `Bearer ${revoked.key}`,
+    'an expired key': `Bearer ${expired.key}`,
+    'a robot’s token': `Bearer ${robot.token}`,
+  }
+}
+
+/** Headers that differ between any two answers. */
+const changing = new Set(['date', 'x-request-id', 'ratelimit', 'ratelimit-policy'])
+const anyId = /(?<=\/)(?:[0-9a-f]{8}-[0-9a-f-]{27}|\d+)(?=\/|$)/
+const unknownId = (id: string) => (id.includes('-') ? randomUUID() : '999999')
+
+describe('over HTTP', () => {
+  let bad: Record<string, string | undefined>
+  beforeAll(async () => {
+    bad = await badCredentials()
+  })
+
+  test.each(Object.keys(rules))('%s admits whom it should', async (route) => {
+    const rule = rules[route] as Rule
+    const answers: Record<string, number> = {}
+    const expected: Record<string, number> = {}
+    for (const caller of callers) {
+      const response = await perform(route, `Bearer ${tokens[caller]}`)
+      answers[caller] = response.status
+      expected[caller] = rule.expected === 'public' ? (rule.answers ?? 200) : rule.expected[caller]
+      const text = await response.text()
+      if (response.status >= 400) expect(JSON.parse(text)).toEqual({ error: expect.any(String) })
+    }
+    expect(answers).toEqual(expected)
+  })
+
+  test.each(Object.keys(rules))('%s admits nobody without a good credential', async (route) => {
+    const { expected, answers = 200 } = rules[route] as Rule
+    const open = expected === 'public'
+    for (const [what, authorization] of Object.entries(bad)) {
+      const response = await perform(route, authorization)
+      expect(response.status, what).toBe(open ? answers : 401)
+      if (open) continue
+      expect(response.headers.get('WWW-Authenticate'), what).toBe('Bearer')
+      expect(await response.json(), what).toEqual({ error: expect.any(String) })
+    }
+  })
+
+  /** Routes with an id that some caller may not even know of. */
+  const hiding = Object.entries(rules)
+    .filter(([route, { expected }]) => route.includes('{id}') && Object.values(expected).includes(404))
+    .map(([route]) => route)
+
+  test.each(hiding)('%s tells a foreign id and an unknown one in the same bytes', async (route) => {
+    const [method, pattern] = route.split(' ') as [string, string]
+    const { expected, attempt } = rules[route] as Rule
+    const { path = pattern, body } = (await attempt?.()) ?? {}
+    const outsiders = callers.filter((caller) => (expected as Statuses)[caller] === 404)
+    for (const caller of outsiders) {
+      const answerOf = async (asked: string) => {
+        const response = await fetch(world.baseUrl + asked, {
+          method,
+          headers: { Authorization: `Bearer ${tokens[caller]}`, 'Content-Type': 'application/json' },
+          ...(body !== undefined && { body: JSON.stringify(body) }),
+        })
+        const headers = [...response.headers].filter(([name]) => !changing.has(name))
+        return { status: response.status, headers, bytes: Buffer.from(await response.arrayBuffer()) }
+      }
+      const foreign = await answerOf(path)
+      expect(foreign.status, caller).toBe(404)
+      expect(foreign, caller).toEqual(await answerOf(path.replace(anyId, unknownId)))
+    }
+  })
+
+  test('a credential in the query string is none', async () => {
+    for (const name of ['token', 'access_token', 'api_key', 'key']) {
+      const response = await fetch(`${world.baseUrl}/api/sessions?${name}=${tokens['client key']}`)
+      expect(response.status, name).toBe(401)
+    }
+  })
+})
+
+describe('over the hub', () => {
+  type Who = 'client' | 'operator' | 'other client' | 'other operator' | 'admin' | 'nobody'
+  const all = { client: 200, operator: 200, 'other client': 200, 'other operator': 200 } as const
+  const allCallers: Record<Who, number> = { ...all, admin: 200, nobody: 200 }
+  const participant: Record<Who, number> = {
+    client: 200,
+    operator: 200,
+    admin: 200,
+    'other client': 404,
+    'other operator': 404,
+    nobody: 404,
+  }
+  /** What each command answers to whom: 200 for ok, else the status of the refusal. */
+  const commands: Record<
+    HubCommandName,
+    { expected: Record<Who, number>; input: () => unknown | Promise<unknown> }
+  > = {
+    'session:watch': { expected: participant, input: () => ({ session_id: sessionId }) },
+    'session:unwatch': { expected: allCallers, input: () => ({ session_id: sessionId }) },
+    'chat:send': {
+      expected: participant,
+      input: () => ({ session_id: sessionId, body: 'hi', client_message_id: `m${++serial}` }),
+    },
+    'chat:typing': { expected: participant, input: () => ({ session_id: sessionId }) },
+    'session:action': {
+      expected: { ...participant, admin: 403 },
+      input: async () => ({ session_id: await scheduled(), action: 'cancel' }),
+    },
+    'notifications:since': { expected: allCallers, input: () => ({}) },
+    'robots:watch': { expected: allCallers, input: () => ({}) },
+  }
+  const testUsers = (): Record<Who, TestUser> => ({ client, operator, admin, ...users })
+
+  test('every command has a rule', () => {
+    expect(Object.keys(commands).sort()).toEqual(Object.keys(hubCommands).sort())
+  })
+
+  test.each(Object.keys(commands) as HubCommandName[])('%s answers whom it should', async (name) => {
+    const answers: Record<string, number> = {}
+    for (const [who, user] of Object.entries(testUsers())) {
+      const socket = await user.hub()
+      const ack = await socket.send(name, await commands[name].input())
+      answers[who] = ack.ok ? 200 : ack.status
+      if (!ack.ok) expect(ack).toEqual({ ok: false, error: expect.any(String), status: ack.status })
+      socket.close()
+    }
+    expect(answers).toEqual(commands[name].expected)
+  })
+
+  test('who may not watch a session hears nothing of it', async () => {
+    const id = await scheduled()
+    const observer = await client.hub()
+    await observer.send('session:watch', { session_id: id })
+    const curious = await Promise.all(Object.values(users).map((user) => user.hub()))
+    for (const socket of curious) {
+      expect(await socket.send('session:watch', { session_id: id })).toMatchObject({ ok: false, status: 404 })
+      await socket.send('robots:watch')
+    }
+    const typist = await operator.hub()
+    await typist.send('chat:typing', { session_id: id })
+    await typist.send('chat:send', { session_id: id, body: 'secret', client_message_id: 'm' })
+    await observer.saw('chat:typing', { session_id: id })
+    await observer.saw('session:event', { session_id: id, type: 'chat.message' })
+    for (const socket of curious) {
+      await socket.send('notifications:since') // what was on its way before is here by now
+      expect(socket.events).toEqual([])
+      socket.close()
+    }
+  })
+
+  test('clients follow their own robots, operators those that require no certification or one they have', async () => {
+    const strict = await world.robot(client, { require_certification: true })
+    const followed = async (user: TestUser) => {
+      const socket = await user.hub()
+      const { robots } = await socket.send('robots:watch')
+      socket.close()
+      return robots.map((item: { robot_id: string }) => item.robot_id)
+    }
+    expect(await followed(client)).toEqual(expect.arrayContaining([robot.id, strict.id]))
+    for (const user of [operator, admin, ...Object.values(users)]) {
+      const isOperator = user === operator || user === users['other operator']
+      expect((await followed(user)).includes(robot.id)).toBe(isOperator)
+      expect(await followed(user)).not.toContain(strict.id)
+    }
+    const certified = await world.operator()
+    const { id } = (await certified.post('/api/operator/certifications', { robot_type: 'testbot' })).body
+    expect(await followed(certified)).not.toContain(strict.id)
+    await admin.post(`/api/admin/certifications/${id}/approve`)
+    expect(await followed(certified)).toContain(strict.id)
+  })
+
+  test('a handshake without a good credential is refused with 401', async () => {
+    const bad = await badCredentials()
+    const handshakes: Record<string, Parameters<typeof io>[1]> = {
+      none: {},
+      'no string': { auth: { token: 7 } },
+      'in the query string': { query: { token: client.token } },
+    }
+    for (const [what, authorization] of Object.entries(bad)) {
+      if (authorization === undefined) continue
+      handshakes[`header: ${what}`] = { extraHeaders: { Authorization: authorization } }
+      const token = authorization.replace(/^Bearer /, '')
+      if (token !== client.token) handshakes[`auth.token: ${what}`] = { auth: { token } }
+    }
+    for (const [what, options] of Object.entries(handshakes)) {
+      const socket = io(world.hubUrl, { ...options, transports: ['websocket'], forceNew: true })
+      const refusal = await new Promise((resolve) => {
+        socket.once('connect_error', resolve)
+        socket.once('connect', () => resolve('connected'))
+      })
+      socket.close()
+      expect(refusal, what).toMatchObject({ data: { error: expect.any(String), status: 401 } })
+    }
+  })
+
+  test('revoking a key disconnects its sockets for good, and no others', async () => {
+    const [revoked, other] = [await client.key(), await client.key()]
+    const [socket, otherSocket] = [
+      await client.hub({ token: revoked.key }),
+      await client.hub({ token: other.key }),
+    ]
+    expect(await socket.send('robots:watch')).toMatchObject({ ok: true })
+    const refused = new Promise<unknown>((resolve) => socket.socket.on('connect_error', resolve))
+    await client.delete(`/api/auth/api-keys/${revoked.id}`)
+
+    await expect.poll(() => socket.socket.connected, { timeout: 5_000 }).toBe(false)
+    socket.socket.connect()
+    expect(await refused).toMatchObject({ data: { status: 401 } })
+    expect(await otherSocket.send('robots:watch')).toMatchObject({ ok: true })
+  })
+})

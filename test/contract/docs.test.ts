@@ -1,0 +1,307 @@
+import { createHmac, timingSafeEqual } from 'node:crypto'
+import { existsSync, readdirSync, readFileSync } from 'node:fs'
+import { dirname, join, relative } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import {
+  closeCodes,
+  DropReason,
+  encodeBinaryFrame,
+  NotificationType,
+  OperatorFrame,
+  PlatformEvent,
+  eventTypes as platformEventTypes,
+  RobotFrame,
+  SessionAction,
+  SessionEventType,
+  SessionLogEvent,
+  SessionStatus,
+  shouldReconnect,
+  ToDriverFrame,
+  ToRobotFrame,
+} from '@wheelhouse/protocol'
+import { describe, expect, test } from 'vitest'
+import { variables } from '../../src/app/config.ts'
+import { errorResponsesOf } from '../../src/core/http/error-responses.ts'
+import { eventTypes } from '../../src/modules/payments/stripe-webhook.service.ts'
+import { generateSecret, signatures } from '../../src/modules/webhooks/webhook-signature.ts'
+import { declaredEndpoints } from '../../src/web/openapi/declared-endpoints.ts'
+
+const root = fileURLToPath(new URL('../..', import.meta.url))
+const read = (file: string) => readFileSync(join(root, file), 'utf8')
+
+const examples = readdirSync(join(root, 'examples')).map((name) => join('examples', name))
+const pages = ['.', 'docs', 'docs/decisions', 'packages/sdk', ...examples]
+  .flatMap((folder) => readdirSync(join(root, folder)).map((name) => join(folder, name)))
+  .filter((file) => file.endsWith('.md'))
+
+/** A page without its blocks of code. */
+const proseOf = (file: string) => read(file).replaceAll(/^ *```[\s\S]*?^ *```$/gm, '')
+
+/** The anchors that GitHub gives to the headings of a page. */
+function anchorsOf(file: string): string[] {
+  return [...proseOf(file).matchAll(/^#+ (.*)$/gm)].map(([, heading]) =>
+    heading!
+      .toLowerCase()
+      .replaceAll(/[^\p{L}\p{N}\s_-]/gu, '')
+      .replaceAll(' ', '-'),
+  )
+}
+
+/** The section under a heading, up to the next one of its rank. */
+function section(file: string, heading: string): string {
+  const [, text] = read(file).split(`\n## ${heading}\n`)
+  expect(text, `${file} has no section ${heading}`).toBeDefined()
+  return text!.split('\n## ')[0] as string
+}
+
+/** What stands in backticks in the first cell of each row of the tables of a text. */
+const firstCells = (text: string) =>
+  [...text.matchAll(/^\| (`[^|]*) \|/gm)].flatMap(([, cell]) =>
+    [...cell!.matchAll(/`([^`]+)`/g)].map(([, word]) => word as string),
+  )
+
+describe('links', () => {
+  test('between documents lead to files and headings that exist', () => {
+    const links = pages.flatMap((page) =>
+      [...proseOf(page).matchAll(/\]\(([^)\s]+)\)/g)].map(([, target]) => ({
+        page,
+        target: target as string,
+      })),
+    )
+    const own = links.filter(({ target }) => !/^(https?|mailto):/.test(target))
+    const dead = own.filter(({ page, target }) => {
+      const [path, anchor] = target.split('#') as [string, string?]
+      const file = path === '' ? page : relative(root, join(root, dirname(page), path))
+      return !existsSync(join(root, file)) || (anchor !== undefined && !anchorsOf(file).includes(anchor))
+    })
+    expect(own.length).toBeGreaterThan(30)
+    expect(dead).toEqual([])
+  })
+
+  test('lead to every page from somewhere', () => {
+    const text = pages.map(proseOf).join('\n')
+    const docs = pages.filter((page) => /^docs\/[^/]+$/.test(page)).map((page) => page.slice('docs/'.length))
+    expect(docs.filter((name) => !text.includes(name))).toEqual([])
+  })
+})
+
+describe('installations', () => {
+  const OURS = /^(wheelhouse|@wheelhouse\/[\w-]+)(@[^/]*)?$/
+  const COMMAND =
+    /\b(?:npx|pnpx|bunx|(?:npm|pnpm|yarn|bun) +(?:i|install|add|exec|x|dlx|create|init))\b((?: +[^\s|;&)]+)*)/g
+
+  /** Commands of a text that would take a package of ours from a registry that does not have it. */
+  function unpublished(text: string): string[] {
+    // A line that goes on, and the arguments of a program in JSON, as one command line.
+    const plain = text
+      .replaceAll(/\\\n\s*/g, ' ')
+      .replaceAll(/"command":\s*"(\w+)",\s*"args":\s*\[([^\]]*)\]/g, (_, program: string, args: string) =>
+        [program, ...args.matchAll(/"([^"]*)"/g)]
+          .map((item) => (typeof item === 'string' ? item : item[1]))
+          .join(' '),
+      )
+    return [...plain.matchAll(COMMAND)].flatMap(([command, rest = '']) => {
+      const words = rest.split(/ +/).map((word) => word.replaceAll(/^["'`]+|["'`,.:]+$/g, ''))
+      // After the name of the program, npx hands the words on to it.
+      const isRunner = /^(npx|pnpx|bunx)|(exec|x|dlx)\b/.test(command)
+      const program = words.findIndex((word) => word !== '' && !word.startsWith('-'))
+      const named = isRunner && program >= 0 ? words.slice(0, program + 1) : words
+      return named.some((word) => OURS.test(word)) ? [command] : []
+    })
+  }
+
+  const readable = /\.(md|ts|tsx|mjs|js|html|py|json|yml)$|^Dockerfile$/
+  const files = ['README.md', 'CHANGELOG.md', 'Dockerfile', 'docs', 'packages', 'examples', 'src']
+    .flatMap((name) =>
+      existsSync(join(root, name)) && !/\.|^Dockerfile$/.test(name)
+        ? readdirSync(join(root, name), { recursive: true }).map((path) => join(name, String(path)))
+        : [name],
+    )
+    .filter((file) => readable.test(file) && !/node_modules|(^|\/)dist\//.test(file))
+
+  test('name an address: no registry has our packages', () => {
+    expect(files.length).toBeGreaterThan(400)
+    const found = files.flatMap((file) => unpublished(read(file)).map((command) => `${file}: ${command}`))
+    expect(found).toEqual([])
+  })
+
+  test.each([
+    'npx wheelhouse login',
+    'npx --yes wheelhouse@latest mcp',
+    'npm install @wheelhouse/sdk',
+    'npm i wheelhouse',
+    'npm install --global \\\n  wheelhouse',
+    'run `npm install ws @wheelhouse/protocol@0.1.0`.',
+    'pnpm add @wheelhouse/sdk',
+    'npm exec wheelhouse',
+    '{ "command": "npx", "args": ["wheelhouse", "mcp"] }',
+  ])('would be found: %s', (text) => expect(unpublished(text)).toHaveLength(1))
+
+  test.each([
+    'npx node packages/cli/main.ts wheelhouse',
+    'npm install --allow-remote=root https://hub.example/downloads/wheelhouse-sdk.tgz',
+    'npx --yes https://hub.example/downloads/wheelhouse-cli.tgz mcp',
+    'npm install ./wheelhouse-sdk-0.1.0.tgz',
+    'npm install && wheelhouse login',
+  ])('would not be found: %s', (text) => expect(unpublished(text)).toEqual([]))
+
+  test('in documents lead to files that the platform serves', () => {
+    const named = files
+      .filter((file) => file.endsWith('.md'))
+      .flatMap((file) => [...read(file).matchAll(/\/downloads\/([\w.-]+\.tgz)/g)].map(([, name]) => name))
+    expect(named.length).toBeGreaterThan(4)
+    for (const name of named) expect(name).toMatch(/^wheelhouse-(cli|sdk|protocol)\.tgz$/)
+  })
+})
+
+describe('settings', () => {
+  // npm sets it, nobody else should.
+  const settings = variables.filter((name) => name !== 'npm_lifecycle_event')
+
+  test('are all in the table of docs/operations.md, and no other', () => {
+    expect(firstCells(section('docs/operations.md', 'Environment')).sort()).toEqual([...settings].sort())
+  })
+
+  test('are all in .env.example, and no other', () => {
+    const named = [...read('.env.example').matchAll(/^(?:# )?([A-Z_]+)=/gm)].map(([, name]) => name)
+    expect(named.sort()).toEqual([...settings].sort())
+  })
+})
+
+describe('docs/specification.md', () => {
+  const page = 'docs/specification.md'
+  const text = read(page)
+  const endpoints = declaredEndpoints()
+  const openApi = JSON.parse(read('docs/openapi.json')) as { components: { schemas: object } }
+
+  test('lists every kind of session event, and no other', () => {
+    expect(firstCells(section(page, 'Session events')).sort()).toEqual([...SessionEventType.options].sort())
+  })
+
+  test('lists every kind of notification, and no other', () => {
+    expect(firstCells(section(page, 'Notifications')).sort()).toEqual([...NotificationType.options].sort())
+  })
+
+  test('lists every action and every status of a session', () => {
+    const steps = section(page, 'Moves of a session')
+    expect(firstCells(steps).sort()).toEqual([...SessionAction.options].sort())
+    for (const status of SessionStatus.options) expect(steps).toContain(status)
+  })
+
+  test('lists every status that a route declares as a refusal', () => {
+    const declared = new Set(endpoints.flatMap((spec) => [...errorResponsesOf(spec).keys()]))
+    const listed = [...section(page, 'Refusals').matchAll(/^\| (\d{3}) \|/gm)].map(([, status]) =>
+      Number(status),
+    )
+    expect([...declared].filter((status) => !listed.includes(status))).toEqual([])
+  })
+
+  test('names components and routes that there are', () => {
+    const records = section(page, 'Records')
+      .split('\n')
+      .filter((line) => line.startsWith('| '))
+    const named = records.flatMap((row) =>
+      [...(row.split(' | ')[1] ?? '').matchAll(/`([A-Z]\w+)`/g)].map(([, name]) => name as string),
+    )
+    expect(named.length).toBeGreaterThan(20)
+    expect(named.filter((name) => !(name in openApi.components.schemas))).toEqual([])
+    const routes = endpoints.map(({ method, path }) => `${method.toUpperCase()} ${path}`)
+    const unknown = [...text.matchAll(/`((?:GET|POST|PATCH|DELETE) \/api[^`?]*)[?]?[^`]*`/g)]
+      .map(([, route]) => route as string)
+      .filter((route) => !routes.includes(route))
+    expect(unknown).toEqual([])
+  })
+})
+
+test('docs/payments.md names every event to subscribe to, and no other', () => {
+  const named = section('docs/payments.md', 'Setting it up').matchAll(/`((?:\w+\.)+[\w.[\]]+)`/g)
+  expect([...named].map(([, type]) => type as string).sort()).toEqual([...eventTypes].sort())
+})
+
+describe('docs/webhooks.md', () => {
+  const page = 'docs/webhooks.md'
+
+  test('lists every type of event, and no other', () => {
+    expect(firstCells(section(page, 'Types of events')).sort()).toEqual([...platformEventTypes].sort())
+  })
+
+  test('shows an event as it is', () => {
+    const [, example] = /```json\n([\s\S]*?)```/.exec(read(page)) ?? []
+    const event = PlatformEvent.parse(JSON.parse(example as string))
+    expect(SessionLogEvent.parse(event.data)).toEqual(event.data)
+  })
+
+  test('checks a signature by hand as the platform makes it', async () => {
+    const [, code] = /(function isGenuine[\s\S]*?\n\})\n```/.exec(read(page)) ?? []
+    const isGenuine = new Function('createHmac', 'timingSafeEqual', `return ${code}`)(
+      createHmac,
+      timingSafeEqual,
+    )
+    const [old, secret] = [generateSecret(), generateSecret()]
+    const timestamp = Math.floor(Date.now() / 1000)
+    const message = { id: 'a', timestamp, body: '{"x":"ü"}' }
+    const headers = {
+      'webhook-id': 'a',
+      'webhook-timestamp': String(timestamp),
+      'webhook-signature': signatures([secret, old], message),
+    }
+    expect(isGenuine(secret, headers, message.body)).toBe(true)
+    expect(isGenuine(old, headers, message.body)).toBe(true)
+    expect(isGenuine(generateSecret(), headers, message.body)).toBe(false)
+    expect(isGenuine(secret, headers, '{}')).toBe(false)
+    expect(
+      isGenuine(secret, { ...headers, 'webhook-timestamp': String(timestamp - 301) }, message.body),
+    ).toBe(false)
+  })
+})
+
+describe('docs/protocol.md', () => {
+  const page = 'docs/protocol.md'
+  const robots = section(page, 'Robots: WebSocket at the gateway')
+  const users = section(page, 'Operators and watchers: WebSocket at the gateway')
+  const typesOf = (union: { options: readonly { shape: { type: { value: string } } }[] }) =>
+    union.options.map(({ shape }) => shape.type.value)
+  /** The first word of the first cells of the rows under a heading of the third rank. */
+  const words = (text: string, heading: string) =>
+    firstCells(text.split(`\n### ${heading}\n`)[1]!.split('\n### ')[0] as string).map(
+      (cell) => cell.split(' ')[0] as string,
+    )
+
+  test('names every kind of entry that a log can have', () => {
+    const text = read(page)
+    expect(SessionEventType.options.filter((kind) => !text.includes(`\`${kind}\``))).toEqual([])
+  })
+
+  test('lists every frame, either way, and no other', () => {
+    expect(words(robots, 'Robot → gateway').sort()).toEqual(typesOf(RobotFrame).sort())
+    expect(words(robots, 'Gateway → robot').sort()).toEqual(typesOf(ToRobotFrame).sort())
+    expect(words(users, 'Operator or watcher → gateway').sort()).toEqual(typesOf(OperatorFrame).sort())
+    expect(words(users, 'Gateway → operator or watcher').sort()).toEqual(typesOf(ToDriverFrame).sort())
+  })
+
+  test('lists every reason for which control is dropped', () => {
+    expect(words(users, 'The rules of the relay').sort()).toEqual([...DropReason.options].sort())
+  })
+
+  test('says of every close code whether to come back', () => {
+    const rows = [
+      ...section(page, 'Close codes of the gateway').matchAll(/^\| (\d{4}) \|.*\| (yes|no)[^|]*\|$/gm),
+    ]
+    const documentedCodes = rows.map(([, code, again]) => [Number(code), again === 'yes'])
+    const known = [1006, ...Object.values(closeCodes).map(({ code }) => code)]
+    expect(documentedCodes).toEqual(known.map((code) => [code, shouldReconnect(code)]))
+  })
+
+  test('shows a binary frame as it is', () => {
+    const example = robots.split('### Binary frames')[1]!.split('```')[1]!
+    const bytes = example
+      .split('\n')
+      .map((line) => /^ *((?:[0-9a-f]{2} )*[0-9a-f]{2})(?: {2}|$)/.exec(line)?.[1] ?? '')
+    const frame = Buffer.from(bytes.join('').replaceAll(' ', ''), 'hex')
+    const payload = new DataView(new ArrayBuffer(8))
+    payload.setFloat32(0, 0.5)
+    payload.setFloat32(4, -0.25)
+    const header = { kind: 1, flags: 0, ttlMs: 250, seq: 7, t: 1_795_167_060_000.5 }
+    expect(frame).toEqual(Buffer.from(encodeBinaryFrame(header, new Uint8Array(payload.buffer))))
+  })
+})

@@ -1,0 +1,179 @@
+import fc from 'fast-check'
+import { afterAll, beforeAll, expect, test, vi } from 'vitest'
+import { apiEndpoints } from '../../src/app/api.ts'
+import type { Endpoint } from '../../src/core/http/endpoint.ts'
+import { differenceFrom } from '../../src/core/http/response-validation.ts'
+import { declaredEndpoints, STORED_BASE_URL } from '../../src/web/openapi/declared-endpoints.ts'
+import { describeApi, type OpenApiDocument } from '../../src/web/openapi/document.ts'
+import { kindOf, withIds } from '../support/fuzzing/fuzz-inputs.ts'
+import { type FuzzRequest, requestsTo, resourcesIn } from '../support/fuzzing/fuzz-requests.ts'
+import type { TestUser } from '../support/world/test-user.ts'
+import { createWorld, type World } from '../support/world/world.ts'
+
+/** For all routes together; a route that is slow gets fewer requests. `FUZZ_SECONDS=600` looks further. */
+const TIME_MS = Number(process.env.FUZZ_SECONDS ?? 24) * 1_000
+const REQUESTS_PER_ROUTE = TIME_MS / 200
+const ANSWER_LIMIT_MS = 8_000
+const LONGEST_ERROR = 1_000
+/** `FUZZ_SEED=<the seed of a failure>` runs the same requests again. */
+const seed = process.env.FUZZ_SEED
+
+const callers = ['client', 'operator', 'admin', 'somebody', 'nobody'] as const
+type Caller = (typeof callers)[number]
+
+let world: World
+let document: OpenApiDocument
+let users: Record<Exclude<Caller, 'nobody'>, TestUser>
+/** Drives a robot of the client's, and calls no route. */
+let driver: TestUser
+/** Ids that answers have named, by the kind of thing and the newest last, so that requests meet what exists. */
+const ids = new Map<string, string[]>()
+const MAX_IDS = 6
+
+beforeAll(async () => {
+  world = await createWorld()
+  document = describeApi({ endpoints: apiEndpoints(world.platform, () => ''), baseUrl: STORED_BASE_URL })
+  users = {
+    client: await world.client(),
+    operator: await world.operator(),
+    admin: await world.admin(),
+    somebody: await world.newUser(),
+  }
+  driver = await world.operator()
+})
+afterAll(() => world[Symbol.asyncDispose]())
+
+const declared = declaredEndpoints()
+
+test.each(declared.map(routeOf))(
+  '%s has an answer for everything',
+  async (route) => {
+    const spec = declared.find((item) => routeOf(item) === route) as Endpoint
+    if (spec.params || spec.method !== 'get') await createFixtures()
+    await fc.assert(
+      fc.asyncProperty(callerOf(spec), requestsTo(spec, document), async (caller, fuzzRequest) => {
+        await probe(spec, caller, fuzzRequest)
+      }),
+      {
+        numRuns: REQUESTS_PER_ROUTE,
+        interruptAfterTimeLimit: TIME_MS / declared.length,
+        ...(seed !== undefined && { seed: Number(seed) }),
+      },
+    )
+  },
+  TIME_MS + 30_000,
+)
+
+test('after all that the platform is well, and nothing went wrong behind its answers', async () => {
+  expect((await fetch(`${world.baseUrl}/api/health`)).status).toBe(200)
+  expect((await users.client.get('/api/client/robots')).status).toBe(200)
+  const problems = world.errors.map((line) => JSON.parse(line).err?.message ?? line)
+  expect([...new Set(problems)]).toEqual([])
+})
+
+function routeOf({ method, path }: Endpoint): string {
+  return `${method.toUpperCase()} ${path}`
+}
+
+/** Mostly somebody whom the route lets in. */
+function callerOf({ access }: Endpoint) {
+  const role = access === 'public' ? undefined : access.role
+  const all = { weight: 1, arbitrary: fc.constantFrom(...callers) }
+  return role
+    ? fc.oneof({ weight: 4, arbitrary: fc.constant<Caller>(role) }, all)
+    : fc.constantFrom(...callers)
+}
+
+/** A robot that is driven and one that is free, a planned session, a message, a request, keys: things to act on. */
+async function createFixtures(): Promise<void> {
+  const { client, operator } = users
+  const [taken, free] = [await world.robot(client), await world.robot(client)]
+  for (const robot of [taken, free]) (await world.connect(robot)).beat()
+  await vi.waitFor(async () => {
+    const { body } = await client.get('/api/client/robots')
+    expect(body.slice(0, 2)).toMatchObject([{ status: 'AVAILABLE' }, { status: 'AVAILABLE' }])
+  }, 10_000)
+  const inAnHour = new Date(Date.now() + 3_600_000).toISOString()
+  const started = await driver.post('/api/sessions', { robotId: taken.id })
+  const planned = await operator.post('/api/sessions', { robotId: free.id, scheduledFor: inAnHour })
+  await operator.post(`/api/sessions/${planned.body.sessionId}/messages`, { body: 'Hello' })
+  const asked = await operator.post('/api/operator/certifications', { robot_type: `type of ${free.id}` })
+  note('robot', [{ id: taken.id }, { id: free.id }])
+  note('session', [started.body, planned.body])
+  note('certification', asked.body)
+  note('apikey', await Promise.all([client.key(), operator.key()]))
+}
+
+/** Remembers the ids in an answer; `kind` is what those called `id` are. */
+function note(kind: string, answer: unknown): void {
+  if (typeof answer !== 'object' || answer === null) return
+  for (const [field, value] of Object.entries(answer)) {
+    if (typeof value !== 'string' || !/^id$|(_i|I)d$/.test(field)) note(kind, value)
+    else remember(kindOf(field) || kind, value)
+  }
+}
+
+function remember(kind: string, id: string): void {
+  ids.set(kind, [...(ids.get(kind) ?? []).filter((known) => known !== id), id].slice(-MAX_IDS))
+}
+
+/** A known id, of any kind when there is none of this one. */
+function idOf(kind: string, index: number): string {
+  const known = ids.get(kind) ?? [...ids.values()].flat()
+  return known[index % known.length] ?? 'none'
+}
+
+/** Sends one request and holds the answer against what every answer must be. */
+async function probe(spec: Endpoint, caller: Caller, fuzzRequest: FuzzRequest): Promise<void> {
+  const query = fuzzRequest.query === '' ? '' : `?${fuzzRequest.query}`
+  const url = withIds(`${world.baseUrl}${fuzzRequest.path}${query}`, idOf)
+  const bytes =
+    typeof fuzzRequest.body?.bytes === 'string'
+      ? withIds(fuzzRequest.body.bytes, idOf)
+      : fuzzRequest.body && new Uint8Array(fuzzRequest.body.bytes)
+  const about = `${spec.method.toUpperCase()} ${url} by ${caller}, ${JSON.stringify(fuzzRequest.headers)}, ${JSON.stringify(
+    fuzzRequest.body?.headers,
+  )}: ${String(bytes).slice(0, 500)}`
+  const response = await fetch(url, {
+    method: spec.method.toUpperCase(),
+    headers: {
+      ...fuzzRequest.headers,
+      ...fuzzRequest.body?.headers,
+      ...(caller !== 'nobody' && { Authorization: `Bearer ${users[caller].token}` }),
+    },
+    ...(bytes !== undefined && { body: bytes }),
+    signal: AbortSignal.timeout(ANSWER_LIMIT_MS),
+  }).catch((cause) => {
+    throw new Error(`no answer to ${about}`, { cause })
+  })
+  const text = await response.text()
+  const problem = problemOf(spec, response, text)
+  if (problem) throw new Error(`${problem}\n${about}\n→ ${response.status} ${text.slice(0, 500)}`)
+}
+
+/** What an answer has that no answer may have. */
+function problemOf(spec: Endpoint, { status, headers }: Response, text: string): string | undefined {
+  const type = headers.get('Content-Type')?.split(';')[0] ?? ''
+  const alternative = spec.otherResponses?.[status]
+  if (status === 500) return 'an internal error'
+  if (status >= 502 && !alternative && !(status in (spec.errors ?? {}))) return 'a failure nobody declared'
+  if (!headers.has('X-Request-Id')) return 'no X-Request-Id'
+  if (status >= 400 && !alternative) return errorProblem(type, text)
+  if (status !== spec.response[0] && !alternative) return 'a status nobody declared'
+  const schema = alternative ? alternative[1] : spec.response[1]
+  if (!schema) return spec.media?.includes(type) || text === '' ? undefined : 'a body nobody declared'
+  if (type !== 'application/json') return spec.media?.includes(type) ? undefined : `${type} instead of JSON`
+  const answer: unknown = JSON.parse(text)
+  note(resourcesIn(spec.path), answer)
+  return differenceFrom(schema, answer)
+}
+
+function errorProblem(type: string, text: string): string | undefined {
+  if (type !== 'application/json') return 'an error that is no JSON'
+  const body: unknown = JSON.parse(text)
+  if (typeof body !== 'object' || body === null) return 'an error that is no object'
+  const { error, ...more } = body as { error?: unknown }
+  if (typeof error !== 'string' || error === '') return 'an error without a text'
+  if (error.length > LONGEST_ERROR) return `an error of ${error.length} characters`
+  return Object.keys(more).length > 0 ? 'an error with more than its text' : undefined
+}

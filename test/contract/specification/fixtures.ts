@@ -1,0 +1,71 @@
+import { expect, vi } from 'vitest'
+import type { TestRobot } from '../../support/gateway/frame-socket.ts'
+import type { TestUser } from '../../support/world/test-user.ts'
+import { createWorld } from '../../support/world/world.ts'
+
+export interface Scenario {
+  readonly world: Awaited<ReturnType<typeof createWorld>>
+  readonly owner: TestUser
+  readonly operator: TestUser
+  readonly admin: TestUser
+  /** In an open session. */
+  readonly robot: { id: string; link: TestRobot }
+  /** Never connected. */
+  readonly newRobot: { id: string }
+  readonly openSessionId: string
+  /** Rated 4, with a comment. */
+  readonly completedSessionId: string
+  /** A robot that is AVAILABLE, of its own. */
+  availableRobot(): Promise<{ id: string; link: TestRobot }>
+}
+
+/** What the rows of the specification are read from: people, robots, a session that is over and one that is open. */
+export async function createSpecificationFixture(): Promise<Scenario> {
+  const world = await createWorld()
+  const [owner, operator, admin] = [await world.client(), await world.operator(), await world.admin()]
+  const availableRobot = async () => {
+    const made = await world.robot(owner)
+    const link = (await world.connect(made)).beat()
+    await vi.waitFor(async () => {
+      const { body } = await owner.get(`/api/client/robots/${made.id}`)
+      expect(body).toMatchObject({ status: 'AVAILABLE', last_heartbeat: expect.any(String) })
+    }, 10_000)
+    return { id: made.id, link }
+  }
+  const robot = await availableRobot()
+  await certify(operator, admin)
+  const completedSessionId = await start(operator, robot.id)
+  await ok(operator.patch(`/api/sessions/${completedSessionId}`, { action: 'end' }))
+  const rating = { rating: 4, comment: 'Steady hands' }
+  await ok(owner.post(`/api/sessions/${completedSessionId}/rate`, rating))
+  const openSessionId = await start(operator, robot.id)
+  const newRobot = await world.robot(owner)
+  return {
+    world,
+    owner,
+    operator,
+    admin,
+    robot,
+    newRobot,
+    openSessionId,
+    completedSessionId,
+    availableRobot,
+  }
+}
+
+async function certify(operator: TestUser, admin: TestUser): Promise<void> {
+  const request = await ok(operator.post('/api/operator/certifications', { robot_type: 'testbot' }))
+  await ok(admin.post(`/api/admin/certifications/${request.body.id}/approve`))
+}
+
+/** Starts a session and returns its id. */
+export async function start(operator: TestUser, robotId: string): Promise<string> {
+  return (await ok(operator.post('/api/sessions', { robotId }))).body.sessionId
+}
+
+/** The reply, which must be a success. */
+export async function ok(requests: ReturnType<TestUser['get']>) {
+  const reply = await requests
+  expect(reply.status, JSON.stringify(reply.body)).toBeLessThan(300)
+  return reply
+}

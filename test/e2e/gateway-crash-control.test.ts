@@ -1,0 +1,148 @@
+import { afterAll, beforeAll, describe, expect, inject, onTestFinished, test, vi } from 'vitest'
+import { startWheelhouse } from '../support/processes/processes.ts'
+import { performAction, start } from '../support/world/session-fixtures.ts'
+import { createWorld, type World } from '../support/world/world.ts'
+
+const OPERATOR_GRACE_MS = 1_500
+const ROBOT_GRACE_MS = 4_000
+const graces = {
+  OPERATOR_GRACE_MS: String(OPERATOR_GRACE_MS),
+  ROBOT_GRACE_MS: String(ROBOT_GRACE_MS),
+}
+const waitOptions = { timeout: 20_000, interval: 50 }
+
+let world: World
+beforeAll(async () => {
+  world = await createWorld({ bus: 'redis', env: graces })
+})
+afterAll(async () => {
+  // The sweep has found every gateway that was killed.
+  await vi.waitFor(async () => {
+    const nodes = await world.platform.db.selectFrom('gateway_nodes').select('id').execute()
+    expect(nodes).toHaveLength(1)
+  }, waitOptions)
+  await world[Symbol.asyncDispose]()
+})
+
+/** A gateway in a process of its own, where the robot of a new session is driven. */
+async function drivenElsewhere() {
+  const gateway = startWheelhouse({
+    ROLES: 'gateway',
+    GATEWAY_PORT: '0',
+    DATABASE_URL: world.database.url,
+    REDIS_URL: inject('redisUrl'),
+    SECRET_KEY: 'a key for tests only, at least 32 characters',
+    HEARTBEAT_INTERVAL_MS: '200',
+    HEARTBEAT_TIMEOUT_MS: '1000',
+    BASE_URL: world.baseUrl,
+    ...graces,
+  })
+  onTestFinished(() => gateway[Symbol.asyncDispose]())
+  const { gatewayUrl } = await gateway.serving()
+  const [client, operator] = [await world.client(), await world.operator()]
+  const robot = await world.robot(client)
+  const link = (await world.connect(robot, gatewayUrl)).beat()
+  const id = await start(operator, robot.id)
+  const console = await world.drive(operator, id)
+  await console.state(({ status }) => status === 'ACTIVE')
+  console.control()
+  await link.next('control')
+  const session = async () => (await client.get(`/api/sessions/${id}`)).body
+  const log = async (): Promise<{ type: string; data: Record<string, unknown> }[]> =>
+    (await client.get(`/api/sessions/${id}/events?limit=200`)).body.events
+  /** Settles once the database knows that the session is driven. */
+  const isDriven = () =>
+    vi.waitFor(async () => {
+      const { driven } = await world.platform.db
+        .selectFrom('sessions')
+        .select('driven')
+        .where('id', '=', id)
+        .executeTakeFirstOrThrow()
+      expect(driven).toBe(true)
+    }, waitOptions)
+  return { gateway, client, operator, robot, link, id, console, session, log, isDriven }
+}
+
+describe('kill -9 of the gateway', { timeout: 60_000 }, () => {
+  test('under a latched stop: robot and operator find it at the next gateway, and it is cleared there', async () => {
+    const { gateway, operator, robot, link, id, console } = await drivenElsewhere()
+    console.send({ type: 'stop', reason: 'smoke' })
+    await console.state(({ stop }) => stop?.recorded)
+    await gateway.end('SIGKILL')
+    expect(await link.closed).toBe(1006)
+    expect(await console.closed).toBe(1006)
+
+    const back = (await world.connect(robot)).beat()
+    expect((await back.next('stop')).reason).toBe('smoke') // said again, since nothing said that it stands
+    const again = await world.drive(operator, id)
+    expect((await again.state()).stop).toEqual({
+      reason: 'smoke',
+      latched: true,
+      recorded: true,
+      by_role: 'operator',
+      clearable_by: 'anyone',
+    })
+    const seq = again.control()
+    expect(await again.next('dropped')).toMatchObject({ seq, why: 'stopped' })
+    await performAction(operator, id, 'clear_stop')
+    await back.next('stop_cleared')
+    await performAction(operator, id, 'resume')
+    await again.state(({ status }) => status === 'ACTIVE')
+    again.control()
+    await back.next('control')
+  })
+
+  test('while it is driven: everybody is back at another one, and drives on after a resumption at most', async () => {
+    const { gateway, operator, robot, id, session } = await drivenElsewhere()
+    await gateway.end('SIGKILL')
+    const back = (await world.connect(robot)).beat()
+    const again = await world.drive(operator, id)
+    await again.state()
+    await vi.waitFor(async () => {
+      // It was away for as long as this machine took: perhaps too long to go on unasked.
+      if ((await session()).status === 'PAUSED') await performAction(operator, id, 'resume')
+      again.control()
+      await back.next('control', 200)
+    }, waitOptions)
+  })
+
+  test('in the middle of the operator’s grace: the session pauses, though its robot is back at once', async () => {
+    const { gateway, robot, console, session, log, isDriven } = await drivenElsewhere()
+    await isDriven()
+    console.destroy()
+    await gateway.end('SIGKILL')
+    const back = (await world.connect(robot)).beat()
+    await vi.waitFor(async () => expect((await session()).status).toBe('PAUSED'), waitOptions)
+    const reasons = (await log()).map(({ data }) => data.reason).filter(Boolean)
+    expect(['operator_lost', 'robot_lost']).toContain(reasons[0])
+    expect(back.socket.readyState).toBe(WebSocket.OPEN)
+  })
+
+  test('in the middle of the robot’s grace: the session ends after it, and not before', async () => {
+    const { gateway, link, session, log } = await drivenElsewhere()
+    link.destroy()
+    await vi.waitFor(async () => expect((await session()).status).toBe('PAUSED'), waitOptions)
+    await gateway.end('SIGKILL')
+    await vi.waitFor(async () => expect((await session()).status).toBe('COMPLETED'), waitOptions)
+    const entries = await log()
+    const at = (type: string) =>
+      Date.parse((entries.find((entry) => entry.type === type) as unknown as { at: string }).at)
+    expect(at('session.ended') - at('robot.lost')).toBeGreaterThanOrEqual(ROBOT_GRACE_MS)
+    expect(entries.at(-1)).toMatchObject({ type: 'session.ended', data: { reason: 'robot_lost' } })
+  })
+
+  test('in the middle of the robot’s grace: back within it at another gateway, the session goes on', async () => {
+    const { gateway, operator, robot, link, id, session } = await drivenElsewhere()
+    link.destroy()
+    await vi.waitFor(async () => expect((await session()).status).toBe('PAUSED'), waitOptions)
+    await gateway.end('SIGKILL')
+    const back = (await world.connect(robot)).beat()
+    const again = await world.drive(operator, id)
+    await again.state()
+    await performAction(operator, id, 'resume')
+    await again.state(({ status }) => status === 'ACTIVE')
+    again.control()
+    await back.next('control')
+    expect((await session()).status).toBe('ACTIVE')
+  })
+})

@@ -1,0 +1,275 @@
+import { encodeBinaryFrame } from '@wheelhouse/protocol'
+import fc from 'fast-check'
+import { expect, test, vi } from 'vitest'
+import type { TestDriver, TestRobot } from '../support/gateway/frame-socket.ts'
+import { performAction, start } from '../support/world/session-fixtures.ts'
+import type { TestUser } from '../support/world/test-user.ts'
+import { createWorld, type World } from '../support/world/world.ts'
+
+const DEADMAN_MS = 100
+const waitOptions = { timeout: 10_000, interval: 5 }
+
+const kind = <T extends string>(name: T) => fc.constant(name)
+const step = fc.oneof(
+  {
+    weight: 10,
+    arbitrary: fc.record({
+      do: kind('control'),
+      is: fc.constantFrom('good', 'good', 'good', 'stale', 'repeated', 'backwards'),
+      binary: fc.boolean(),
+    }),
+  },
+  { weight: 3, arbitrary: fc.record({ do: kind('silence') }) },
+  {
+    weight: 5,
+    arbitrary: fc.record({ do: kind('stop'), by: fc.constantFrom('console', 'watcher', 'owner') }),
+  },
+  {
+    weight: 12,
+    arbitrary: fc.record({
+      do: kind('act'),
+      action: fc.constantFrom('pause', 'resume', 'resume', 'clear_stop'),
+    }),
+  },
+  { weight: 2, arbitrary: fc.record({ do: kind('console'), before: fc.constantFrom('lost', 'open') }) },
+  { weight: 2, arbitrary: fc.record({ do: kind('robot'), before: fc.constantFrom('lost', 'open') }) },
+)
+// biome-ignore lint/suspicious/noExplicitAny: a union of small records, told apart by `do`
+type Step = any
+
+interface EmittedState {
+  readonly type: string
+  readonly seq?: number
+  readonly reason?: string
+  readonly latched?: boolean
+}
+
+/** One session of the robot, driven from outside, with what the rules say of it. */
+async function createControlScenario(
+  world: World,
+  actors: { owner: TestUser; operator: TestUser; robot: Parameters<World['connect']>[0] },
+) {
+  const { owner, operator, robot } = actors
+  /** Whatever the robot was told, on each of its connections. */
+  const stateLogs: EmittedState[][] = []
+  const connect = async (): Promise<TestRobot> => {
+    const link = (await world.connect(robot)).beat()
+    const history: EmittedState[] = []
+    stateLogs.push(history)
+    link.socket.on('message', (data: Buffer, isBinary) => {
+      if (isBinary) history.push({ type: 'control', seq: data.readUInt32BE(4) })
+      else history.push(JSON.parse(String(data)))
+    })
+    return link
+  }
+  let link = await connect()
+  await vi.waitFor(async () => {
+    expect((await owner.get(`/api/client/robots/${robot.id}`)).body.status).toBe('AVAILABLE')
+  }, waitOptions)
+  const id = await start(operator, robot.id)
+  const observer = await world.drive(owner, id, 'watch')
+  let console = await world.drive(operator, id)
+  const model = {
+    status: 'ACTIVE',
+    stopped: false,
+    stoppedByOwner: false,
+    log: ['session.started'],
+    seq: 10,
+    lastPassed: -1,
+  }
+  const shown = () =>
+    console.state(({ status, stop }) => status === model.status && (stop?.latched ?? false) === model.stopped)
+  await shown()
+
+  /** Whether the robot was told to stand after the last control frame of its present connection. */
+  const isHalted = () => {
+    const history = stateLogs.at(-1) ?? []
+    const types = history.map(({ type }) => type)
+    return types.lastIndexOf('control') <= types.lastIndexOf('stop')
+  }
+
+  function sendControl(is: string, binary: boolean): { seq: number; why: string | null } {
+    const seq = is === 'repeated' ? model.lastPassed : is === 'backwards' ? model.lastPassed - 1 : ++model.seq
+    const t = performance.now() - (is === 'stale' ? 5_000 : 0)
+    if (binary)
+      console.send(encodeBinaryFrame({ kind: 1, flags: 0, ttlMs: 1_000, seq, t }, new Uint8Array(8)))
+    else console.control({}, { seq, t, ttl_ms: 1_000 })
+    const orders = [
+      [model.stopped, 'stopped'],
+      [model.status !== 'ACTIVE', 'session_paused'],
+      [seq <= model.lastPassed, 'out_of_order'],
+      [is === 'stale', 'expired'],
+    ] as const
+    return { seq, why: orders.find(([predicate]) => predicate)?.[1] ?? null }
+  }
+
+  async function control(is: string, binary: boolean): Promise<void> {
+    if (model.lastPassed < 1 && is !== 'good') return // nothing to repeat, or to be later than
+    const { seq, why } = sendControl(is, binary)
+    if (why !== null) {
+      expect(await console.next('dropped')).toEqual({ type: 'dropped', seq, why })
+      return
+    }
+    model.lastPassed = seq
+    await vi.waitFor(
+      () => expect(stateLogs.at(-1)).toContainEqual(expect.objectContaining({ type: 'control', seq })),
+      waitOptions,
+    )
+  }
+
+  async function stop(by: string): Promise<void> {
+    const first = !model.stopped
+    // When a socket's stop upon a stop has been written cannot be seen; until then a clearing comes before it.
+    if (!first && by !== 'owner') return
+    const reason = `${by} ${model.log.length}`
+    if (by === 'owner') await performAction(owner, id, 'emergency_stop', reason)
+    else (by === 'console' ? console : observer).send({ type: 'stop', reason })
+    if (!first) {
+      // The owner's upon the operator's takes its clearing over, which is an entry of its own.
+      if (!model.stoppedByOwner) model.log.push('session.stopped')
+      model.stoppedByOwner = true
+      return
+    }
+    model.stopped = true
+    model.stoppedByOwner = by !== 'console'
+    model.status = 'PAUSED'
+    model.log.push('session.stopped')
+    await vi.waitFor(() => {
+      expect(stateLogs.at(-1)).toContainEqual({ type: 'stop', reason, latched: true })
+    }, waitOptions)
+    link.send({ type: 'stopped', reason })
+    const state = await console.state(({ stop, status }) => stop?.recorded && status === 'PAUSED')
+    expect(state.stop).toMatchObject({ reason, latched: true, recorded: true })
+  }
+
+  const transitions: Record<string, () => boolean> = {
+    pause: () => model.status === 'ACTIVE',
+    resume: () => model.status === 'PAUSED' && !model.stopped,
+    clear_stop: () => model.stopped,
+  }
+  async function change(action: string): Promise<void> {
+    const possible = transitions[action]?.() ?? false
+    const byOwner = action === 'pause' || (action === 'clear_stop' && model.stoppedByOwner)
+    const user = byOwner ? owner : operator
+    const reply = await user.patch(`/api/sessions/${id}`, { action })
+    expect(reply.status, `${action}: ${JSON.stringify(reply.body)}`).toBe(possible ? 200 : 409)
+    if (!possible) return
+    if (action === 'clear_stop') Object.assign(model, { stopped: false, stoppedByOwner: false })
+    else model.status = action === 'pause' ? 'PAUSED' : 'ACTIVE'
+    model.log.push(
+      { pause: 'session.paused', resume: 'session.resumed', clear_stop: 'session.stop_cleared' }[
+        action
+      ] as string,
+    )
+    await shown()
+    if (model.status === 'PAUSED') await vi.waitFor(() => expect(isHalted()).toBe(true), waitOptions)
+  }
+
+  async function newConsole(before: string): Promise<void> {
+    const old: TestDriver = console
+    if (before === 'lost') {
+      old.destroy()
+      await vi.waitFor(() => expect(isHalted()).toBe(true), waitOptions) // at once, or long since by the deadman
+    }
+    console = await world.drive(operator, id)
+    await shown()
+    if (before === 'open') expect(await old.closed).toBe(4000)
+    model.lastPassed = -1
+  }
+
+  async function newRobot(before: string): Promise<void> {
+    if (before === 'lost') {
+      link.destroy()
+      await console.state(({ robot_connected }) => !robot_connected)
+      model.status = 'PAUSED'
+      model.log.push('robot.lost')
+      await inLog()
+    }
+    const old = link
+    link = await connect()
+    if (before === 'open') expect(await old.closed).toBe(4000)
+    if (before === 'lost') model.log.push('robot.back')
+    await inLog()
+    const probe = await world.drive(owner, id, 'watch')
+    await probe.state(({ status, robot_connected }) => status === model.status && robot_connected)
+    await probe.close()
+    console.frames.length = 0
+  }
+
+  const logged = async (): Promise<string[]> =>
+    (await owner.get(`/api/sessions/${id}/events?limit=200`)).body.events.map(
+      ({ type }: { type: string }) => type,
+    )
+
+  const inLog = () => vi.waitFor(async () => expect(await logged()).toEqual(model.log), waitOptions)
+
+  return {
+    async perform(item: Step): Promise<void> {
+      if (item.do === 'control') await control(item.is, item.binary)
+      else if (item.do === 'silence') await vi.waitFor(() => expect(isHalted()).toBe(true), waitOptions)
+      else if (item.do === 'stop') await stop(item.by)
+      else if (item.do === 'act') await change(item.action)
+      else if (item.do === 'console') await newConsole(item.before)
+      else await newRobot(item.before)
+    },
+
+    /** After everything: cleared and resumed, it drives again, and every stop is in the log once. */
+    async audit(): Promise<void> {
+      if (model.stopped) await change('clear_stop')
+      if (model.status === 'PAUSED') await change('resume')
+      await control('good', false)
+      expect(await logged()).toEqual(model.log)
+      for (const history of stateLogs) {
+        let latched = false
+        let moving = false
+        for (const { type, latched: latches, reason } of history) {
+          if (type === 'stop_cleared') latched = false
+          else if (type === 'control') {
+            expect(latched, 'control under a stop').toBe(false)
+            moving = true
+          } else if (type === 'stop') {
+            if (reason === 'deadman') expect(moving, 'a deadman stop without motion').toBe(true)
+            moving = false
+            latched ||= latches ?? false
+          }
+        }
+      }
+    },
+
+    async end(): Promise<void> {
+      await owner.patch(`/api/sessions/${id}`, { action: 'end' }) // the owner: no robot stays on hold
+      await Promise.all([console.closed, observer.closed])
+      await link.close()
+    },
+  }
+}
+
+// A failure prints its seed and the shortest story that fails; `fc.assert(…, { seed, path })` tells it again.
+test('consoles, watchers, owners and robots at a real platform, in any order: the rules of driving hold', {
+  timeout: 120_000,
+}, async () => {
+  await using world = await createWorld({
+    env: { DEADMAN_MS: String(DEADMAN_MS), OPERATOR_GRACE_MS: '60000' },
+  })
+  const [owner, operator] = [await world.client(), await world.operator()]
+  const robot = await world.robot(owner)
+  // A busy machine is none of the rules.
+  const slow = await owner.patch(`/api/client/robots/${robot.id}`, { latency_limit_ms: 10_000 })
+  expect(slow.status, JSON.stringify(slow.body)).toBe(200)
+  await fc.assert(
+    fc.asyncProperty(fc.array(step, { minLength: 15, maxLength: 35, size: 'max' }), async (steps) => {
+      const run = await createControlScenario(world, { owner, operator, robot })
+      try {
+        for (const item of steps) await run.perform(item)
+        await run.audit()
+      } finally {
+        await run.end()
+      }
+    }),
+    {
+      interruptAfterTimeLimit: Number(process.env.MODEL_MS ?? 12_000),
+      markInterruptAsFailure: false,
+      numRuns: 1_000,
+    },
+  )
+})

@@ -1,0 +1,252 @@
+import { encodeBinaryFrame } from '@wheelhouse/protocol'
+import { afterAll, beforeAll, describe, expect, type TestContext, test, vi } from 'vitest'
+import { TestDriver, TestRobot } from '../support/gateway/frame-socket.ts'
+import { createTcpProxy } from '../support/network/tcp-proxy.ts'
+import { openSessionFixture } from '../support/world/session-fixtures.ts'
+import type { TestUser } from '../support/world/test-user.ts'
+import { createWorld, type World } from '../support/world/world.ts'
+
+const DEADMAN_MS = 250
+const TIMEOUT_MS = 1_000
+const GRACE_MS = 1_000
+/** Time for a busy machine; none of the promises is about it. */
+const BUSY_MS = 3_000
+const waitOptions = { timeout: 10_000, interval: 10 }
+
+/** Two platforms: one that finds dead connections soon, and one that waits, for what only stalls. */
+let world: World
+let patient: World
+beforeAll(async () => {
+  const env = { DEADMAN_MS: String(DEADMAN_MS), OPERATOR_GRACE_MS: String(GRACE_MS) }
+  ;[world, patient] = await Promise.all([
+    createWorld({ env: { ...env, HEARTBEAT_TIMEOUT_MS: String(TIMEOUT_MS) } }),
+    createWorld({ env: { ...env, HEARTBEAT_TIMEOUT_MS: '30000' } }),
+  ])
+})
+afterAll(() => Promise.all([world[Symbol.asyncDispose](), patient[Symbol.asyncDispose]()]))
+
+/** A proxy in front of a gateway, so that a link can be taken away without a word. */
+async function proxied({ onTestFinished }: TestContext, gatewayUrl: string) {
+  const proxy = await createTcpProxy(gatewayUrl)
+  onTestFinished(() => proxy[Symbol.asyncDispose]())
+  return { proxy, through: (url: string) => url.replace(/^ws:\/\/[^/]+/, proxy.url.replace(/\/$/, '')) }
+}
+
+async function drive(
+  { onTestFinished }: TestContext,
+  user: TestUser,
+  id: string,
+  through: (url: string) => string = (url) => url,
+) {
+  const { url, ticket } = (await user.post(`/api/sessions/${id}/ticket`, { part: 'control' })).body
+  const link = new TestDriver(through(url), ticket)
+  onTestFinished(() => link.destroy())
+  await link.state()
+  return link
+}
+
+interface Arrived {
+  readonly seq: number
+  readonly atMs: number
+}
+/** Notes which control frames, text or binary, reach a robot, and when. */
+function arrivals(link: TestRobot): Arrived[] {
+  const seen: Arrived[] = []
+  link.socket.on('message', (data: Buffer, isBinary) => {
+    const seq = isBinary ? data.readUInt32BE(4) : JSON.parse(String(data)).seq
+    if (isBinary || String(data).includes('"type":"control"')) seen.push({ seq, atMs: performance.now() })
+  })
+  return seen
+}
+
+/** Sends control all the time; the made times by number. */
+function keepDriving({ onTestFinished }: TestContext, console: TestDriver) {
+  const made = new Map<number, number>()
+  const timer = setInterval(() => {
+    if (console.socket.readyState === console.socket.OPEN) made.set(console.control(), performance.now())
+  }, 20)
+  onTestFinished(() => clearInterval(timer))
+  return { made, stop: () => clearInterval(timer) }
+}
+
+/** A robot whose commands may take as long as they like. */
+async function unhurried(location: World) {
+  const fixture = await openSessionFixture(location)
+  const path = `/api/client/robots/${fixture.robotId}`
+  expect((await fixture.client.patch(path, { latency_limit_ms: 10_000 })).status).toBe(200)
+  await fixture.link.next('session')
+  return fixture
+}
+
+describe.concurrent('a link dies in silence', { timeout: 30_000 }, () => {
+  test('the operator’s: the robot stands, the socket is cut, the session pauses after the grace', async (context) => {
+    const { proxy, through } = await proxied(context, world.gatewayUrl)
+    const { link, operator, client, id, log } = await openSessionFixture(world)
+    const observer = await world.drive(client, id, 'watch')
+    await observer.state()
+    const console = await drive(context, operator, id, through)
+    const driving = keepDriving(context, console)
+    await link.next('control')
+    await observer.next('latency') // the database knows by now that the session is driven
+
+    const silentMs = performance.now()
+    proxy.silence()
+    expect((await link.next('stop')).reason).toBe('deadman')
+    expect(link.frames.filter(({ reason }) => reason === 'operator_lost')).toEqual([])
+    await observer.state(({ status }) => status === 'PAUSED')
+    const pausedMs = performance.now() - silentMs
+    expect(pausedMs).toBeGreaterThan(GRACE_MS)
+    expect(pausedMs).toBeLessThan(TIMEOUT_MS + 1_000 + GRACE_MS + BUSY_MS)
+    expect((await log()).at(-1)).toMatchObject({ type: 'session.paused', data: { reason: 'operator_lost' } })
+    driving.stop()
+  })
+
+  test('the robot’s: the operator is told, and drives on once it is back and the session resumed', async (context) => {
+    const { operator, client, robot, id, link: first, performAction } = await openSessionFixture(world)
+    // The same robot again, now behind a proxy: it takes the place of the first connection.
+    const { proxy, through } = await proxied(context, world.gatewayUrl)
+    const url = through(`${world.gatewayUrl}/robots/${robot.id}/control`)
+    const link = new TestRobot(url, robot.token).beat()
+    context.onTestFinished(() => link.destroy())
+    await link.next('welcome')
+    expect(await first.closed).toBe(4000)
+    const console = await drive(context, operator, id)
+    const driving = keepDriving(context, console)
+    await link.next('control')
+
+    proxy.silence()
+    await console.state(({ robot_connected }) => !robot_connected)
+    expect(await console.next('dropped')).toMatchObject({
+      why: expect.stringMatching(/robot_offline|latency/),
+    })
+    await console.state(({ status }) => status === 'PAUSED')
+    const back = (await world.connect(robot)).beat()
+    await console.state(({ robot_connected }) => robot_connected)
+    expect(back.frames.filter(({ type }) => type === 'control')).toEqual([])
+    await vi.waitFor(
+      async () => expect((await performAction(operator, 'resume')).status).toBe(200),
+      waitOptions,
+    )
+    await back.next('control')
+    driving.stop()
+    await performAction(client, 'end')
+  })
+})
+
+describe.concurrent('a link stalls', { timeout: 40_000 }, () => {
+  test('for five seconds: of the burst that follows nothing old reaches the robot, and what is fresh does', async (context) => {
+    const { proxy, through } = await proxied(context, patient.gatewayUrl)
+    const { link, operator, id } = await unhurried(patient)
+    const console = await drive(context, operator, id, through)
+    const seen = arrivals(link)
+    const driving = keepDriving(context, console)
+    await vi.waitFor(() => expect(seen.length).toBeGreaterThan(20), waitOptions)
+
+    proxy.silence()
+    const stalledMs = performance.now()
+    expect((await link.next('stop')).reason).toBe('deadman')
+    await vi.waitFor(() => expect(performance.now() - stalledMs).toBeGreaterThan(5_000), waitOptions)
+    const before = seen.length
+    const restoredMs = performance.now()
+    proxy.restore()
+    await vi.waitFor(() => expect(seen.length).toBeGreaterThan(before + 20), waitOptions)
+    driving.stop()
+
+    const madeMs = (item: Arrived) => driving.made.get(item.seq) as number
+    const late = seen.slice(before).filter((item) => madeMs(item) < restoredMs - DEADMAN_MS)
+    expect(late).toEqual([])
+    const stale = [...driving.made].filter(
+      ([, ms]) => ms > stalledMs + 100 && ms < restoredMs - DEADMAN_MS - 100,
+    )
+    expect(stale.length).toBeGreaterThan(100)
+    await vi.waitFor(() => {
+      const dropped = console.frames.filter(({ why }) => why === 'expired').map(({ seq }) => seq)
+      expect(dropped).toEqual(expect.arrayContaining(stale.map(([seq]) => seq)))
+    }, waitOptions)
+    expect(seen.map(({ seq }) => seq)).toEqual(seen.map(({ seq }) => seq).toSorted((a, b) => a - b))
+  })
+})
+
+describe.concurrent('somebody does not read', { timeout: 60_000 }, () => {
+  /** Larger than what the kernel's buffers hold for long. */
+  const payload = new Uint8Array(60_000)
+  const tick = () => new Promise((resolve) => setTimeout(resolve, 5))
+
+  test('a robot: control is latest-wins, and the operator is told; after ten seconds it is closed', async (context) => {
+    const { link, operator, id } = await unhurried(patient)
+    const console = await drive(context, operator, id)
+    const seen = arrivals(link)
+    let seq = 0
+    const send = (bytes: Uint8Array) => {
+      const header = { kind: 1, flags: 0, ttlMs: 60_000, seq: ++seq, t: performance.now() }
+      console.send(encodeBinaryFrame(header, bytes))
+      return seq
+    }
+    const slow = () =>
+      console.frames.filter(({ why }) => why === 'robot_slow').map((frame) => frame.seq as number)
+    link.socket.pause()
+    while (slow().length === 0) {
+      send(payload)
+      await tick()
+    }
+    for (let n = 0; n < 50; n++) {
+      send(new Uint8Array(1))
+      await tick()
+    }
+    await vi.waitFor(() => expect(slow().length).toBeGreaterThanOrEqual(50), waitOptions)
+    link.socket.resume()
+    let last = 0
+    await vi.waitFor(() => {
+      last = send(new Uint8Array(1))
+      expect(seen.some((item) => item.seq > last - 3)).toBe(true)
+    }, waitOptions)
+    // What the buffers held, in order; and of all that came meanwhile the newest alone.
+    const got = seen.map((item) => item.seq)
+    expect(got).toEqual(got.toSorted((a, b) => a - b))
+    expect(got.filter((item) => slow().includes(item))).toEqual([])
+    const [firstSlow = 0, lastSlow = 0] = [Math.min(...slow()), Math.max(...slow())]
+    expect(got.filter((item) => item > firstSlow && item < lastSlow)).toEqual([])
+
+    link.socket.pause()
+    const filling = setInterval(() => send(payload), 20)
+    context.onTestFinished(() => clearInterval(filling))
+    const hasExited = () => console.frames.some(({ robot_connected }) => robot_connected === false)
+    await vi.waitFor(() => expect(hasExited()).toBe(true), { timeout: 20_000, interval: 50 })
+    clearInterval(filling)
+    link.socket.resume()
+    expect(await link.closed).toBe(4008)
+  })
+
+  test('a watcher: telemetry is latest-wins, states are not lost, and nobody else waits', async (context) => {
+    const { link, operator, client, id, performAction } = await openSessionFixture(patient)
+    const observer = await patient.drive(client, id, 'watch')
+    await observer.state()
+    const console = await drive(context, operator, id)
+    observer.socket.pause()
+    const header = { kind: 2, flags: 0, ttlMs: 0, t: 1 }
+    const count = 300
+    for (let seq = 1; seq <= count; seq++) {
+      link.send(encodeBinaryFrame({ ...header, seq }, payload))
+      await tick()
+    }
+    await vi.waitFor(() => {
+      expect(console.frames.filter(({ type }) => type === 'binary')).toHaveLength(count)
+    }, waitOptions)
+    for (const action of ['pause', 'resume', 'pause', 'resume', 'pause']) {
+      expect((await performAction(operator, action)).status).toBe(200)
+      await console.state(({ status }) => status === (action === 'pause' ? 'PAUSED' : 'ACTIVE'))
+    }
+    observer.socket.resume()
+    const seqs = () =>
+      observer.frames
+        .filter(({ type }) => type === 'binary')
+        .map(({ data }) => (data as Buffer).readUInt32BE(4))
+    await vi.waitFor(() => expect(seqs().at(-1)).toBe(count), waitOptions)
+    expect(seqs().length).toBeLessThan(count)
+    const statuses = () => observer.frames.filter(({ type }) => type === 'state').map(({ status }) => status)
+    await vi.waitFor(
+      () => expect(statuses()).toEqual(['PAUSED', 'ACTIVE', 'PAUSED', 'ACTIVE', 'PAUSED']),
+      waitOptions,
+    )
+  })
+})

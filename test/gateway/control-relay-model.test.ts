@@ -1,0 +1,243 @@
+import fc from 'fast-check'
+import { afterEach, beforeEach, expect, test, vi } from 'vitest'
+import type { GatewayServerDeps } from '../../gateway/server.ts'
+import {
+  type ControlFixture,
+  createControlFixture,
+  DEADMAN_MS,
+  type TestParticipant,
+} from '../support/gateway/control-fixture.ts'
+
+const server = vi.hoisted(() => ({ parts: undefined as unknown }))
+vi.mock('../../gateway/server.ts', async (original) => ({
+  ...(await original<typeof import('../../gateway/server.ts')>()),
+  // Who connects is played by the test; everything behind the sockets is real.
+  listenForLinks: async (parts: unknown) => {
+    server.parts = parts
+    return { port: 1, stopListening() {}, close() {} }
+  },
+}))
+
+const clocks = ['setTimeout', 'clearTimeout', 'setInterval', 'clearInterval', 'performance', 'Date'] as const
+beforeEach(() => void vi.useFakeTimers({ toFake: [...clocks] }))
+afterEach(() => void vi.useRealTimers())
+const openFixture = () => createControlFixture(() => server.parts as GatewayServerDeps)
+
+const mostly = <T>(...choices: [weight: number, arbitrary: fc.Arbitrary<T>][]): fc.Arbitrary<T> =>
+  fc.oneof(...choices.map(([weight, arbitrary]) => ({ weight, arbitrary })))
+const kind = <T extends string>(name: T) => fc.constant(name)
+
+const control = fc.record({
+  do: kind('control'),
+  /** From the newest console, or from an older one that may be gone. */
+  back: mostly([8, fc.constant(0)], [1, fc.nat({ max: 2 })]),
+  delayMs: mostly([6, fc.integer({ min: 0, max: 20 })], [2, fc.integer({ min: 21, max: 2_000 })]),
+  seqBy: mostly([8, fc.integer({ min: 1, max: 3 })], [2, fc.integer({ min: -3, max: 0 })]),
+  ttlMs: mostly(
+    [6, fc.constant(DEADMAN_MS)],
+    [2, fc.integer({ min: 1, max: 2_000 })],
+    [1, fc.constant(65_535)],
+  ),
+  binary: fc.boolean(),
+})
+const api = fc.record({
+  do: kind('api'),
+  action: mostly(
+    [4, fc.constantFrom('pause', 'resume', 'resume', 'stop', 'clear', 'clear')],
+    [1, fc.constantFrom('end', 'start')],
+  ),
+})
+const step = mostly<Step>(
+  [12, control],
+  [8, fc.record({ do: kind('drive'), ms: fc.integer({ min: 20, max: 600 }) })],
+  [
+    8,
+    fc.record({
+      do: kind('wait'),
+      ms: mostly([4, fc.integer({ min: 1, max: 300 })], [1, fc.constant(2_600)]),
+    }),
+  ],
+  [
+    6,
+    fc.record({
+      do: kind('press'),
+      by: fc.constantFrom('operator', 'watcher', 'hub'),
+      // Some are words that the gateway itself uses.
+      reason: fc.constantFrom('', 'session_paused', 'deadman', 'x'.repeat(500)),
+    }),
+  ],
+  [10, api],
+  [3, fc.record({ do: kind('join'), part: fc.constantFrom('control', 'watch') })],
+  [2, fc.record({ do: kind('leave'), part: fc.constantFrom('control', 'watch') })],
+  [
+    3,
+    fc.record({ do: kind('robot'), what: fc.constantFrom('connect', 'lose', 'moveAway', 'loseElsewhere') }),
+  ],
+  [
+    3,
+    fc.record({
+      do: kind('read'),
+      who: fc.constantFrom('robot', 'operator', 'watcher'),
+      reads: fc.boolean(),
+    }),
+  ],
+  [3, fc.record({ do: kind('telemetry'), bytes: fc.integer({ min: 1, max: 3_000 }) })],
+  [2, fc.record({ do: kind('answerStop') })],
+  [3, fc.record({ do: kind('database'), mode: fc.constantFrom('away', 'slow', 'quick', 'quick') })],
+  [6, fc.record({ do: kind('traffic'), what: fc.constantFrom('work', 'answer', 'hints', 'loseHints') })],
+)
+// biome-ignore lint/suspicious/noExplicitAny: a union of small records, told apart by `do`
+type Step = any
+
+const newest = (fixture: ControlFixture, part: 'control' | 'watch', back = 0): TestParticipant | undefined =>
+  fixture.parties.filter(({ isOperator }) => isOperator === (part === 'control')).at(-1 - back)
+
+function join(fixture: ControlFixture, part: 'control' | 'watch'): void {
+  const session = fixture.book.open() ?? fixture.book.pages.at(-1)
+  const { length } = fixture.parties
+  // No two clocks show the same, or run alike.
+  if (session)
+    fixture.join(session.id, part, { apartMs: (length - 2) * 1e6, ppm: ((length * 37) % 100) - 50 })
+}
+
+function useApi({ book, resolve, nowMs }: ControlFixture, action: string, number: number): void {
+  const sessionId = book.open()?.id
+  if (action === 'start') book.start(nowMs())
+  else if (action === 'pause') book.pause()
+  else if (action === 'resume') book.resume(nowMs())
+  else if (action === 'stop') book.stop(`asked for ${number}`)
+  else if (action === 'clear' && book.clear()) resolve(sessionId as string)
+  else if (action === 'end' && book.end()) resolve(sessionId as string)
+}
+
+async function perform(fixture: ControlFixture, step: Step, number: number): Promise<void> {
+  const { book } = fixture
+  if (step.do === 'control') {
+    const participant = newest(fixture, 'control', step.back)
+    if (participant) fixture.control(participant, step)
+  } else if (step.do === 'drive') {
+    const participant = newest(fixture, 'control')
+    for (let atMs = 0; atMs < step.ms; atMs += 20) {
+      if (participant) fixture.control(participant)
+      await fixture.pass(20)
+    }
+  } else if (step.do === 'wait') await fixture.pass(step.ms)
+  else if (step.do === 'press') {
+    const reason = step.reason || `pressed ${number}`
+    const participant = newest(fixture, step.by === 'watcher' ? 'watch' : 'control')
+    if (step.by !== 'hub' && participant) fixture.stopRequest(participant, reason)
+    else if (step.by === 'hub' && participant) book.stopUnrecorded(participant.sessionId, reason)
+  } else if (step.do === 'api') useApi(fixture, step.action, number)
+  else if (step.do === 'join') join(fixture, step.part)
+  else if (step.do === 'leave') newest(fixture, step.part)?.socket.lose()
+  else if (step.do === 'robot') {
+    if (step.what === 'connect') fixture.connectRobot()
+    else if (step.what === 'lose') fixture.machines.at(-1)?.socket.lose()
+    else if (step.what === 'loseElsewhere') book.loseElsewhere()
+    else if (book.relocateRobot()) for (const stopRequest of fixture.presses) stopRequest.elsewhere = true
+  } else if (step.do === 'read') {
+    const participant = newest(fixture, step.who === 'operator' ? 'control' : 'watch')
+    const socket = step.who === 'robot' ? fixture.machine()?.socket : participant?.socket
+    if (step.reads) socket?.resume()
+    else socket?.pause()
+  } else if (step.do === 'telemetry') {
+    fixture.machine()?.socket.receiveFrame({ type: 'telemetry', data: 'x'.repeat(step.bytes) })
+  } else if (step.do === 'answerStop') fixture.answerStop()
+  else if (step.do === 'database') {
+    book.setAway(step.mode === 'away')
+    fixture.setQuick(step.mode === 'quick')
+  } else if (step.do === 'traffic') {
+    if (step.what === 'work') book.work()
+    else if (step.what === 'answer') book.answer()
+    else book.deliverHints({ lose: step.what === 'loseHints' })
+  }
+  await fixture.attend()
+}
+
+/** Everything works again, and everybody is there. */
+async function restore(fixture: ControlFixture): Promise<void> {
+  const { book, machines } = fixture
+  book.setAway(false)
+  fixture.setQuick(true)
+  for (const { socket } of [...machines, ...fixture.parties]) if (socket.open) socket.resume()
+  await fixture.pass(2_500) // whatever waits to be tried again, or found by polling
+  if (!fixture.machine()) {
+    fixture.connectRobot()
+    await fixture.pass(100)
+  }
+  if (!book.open()) {
+    expect(book.start(fixture.nowMs())).toBe(true)
+    await fixture.pass(100)
+  }
+}
+
+/** Nothing was lost, nothing was invented; and after all of it the robot can be driven. */
+async function audit(fixture: ControlFixture): Promise<void> {
+  const { book, presses: stopRequests, pressed: pendingStops } = fixture
+  await restore(fixture)
+  const open = book.open() as NonNullable<ReturnType<typeof book.open>>
+  if (pendingStops(open.id).length > 0) expect(open.stopReason, 'the stop in force at the end').not.toBeNull()
+  const recorded = book.pages.flatMap(({ log }) => log.filter(({ type }) => type === 'session.stopped'))
+  for (const { reason } of stopRequests.filter((stopRequest) => /^pressed/.test(stopRequest.reason))) {
+    expect(recorded.filter((entry) => entry.reason === reason).length, reason).toBeLessThanOrEqual(1)
+  }
+
+  const [first, second] = [fixture.join(open.id, 'watch'), fixture.join(open.id, 'watch')]
+  await fixture.attend()
+  const others = fixture.parties.filter(({ sessionId, socket }) => sessionId === open.id && socket.open)
+  expect(others).toContain(second)
+  for (const { state } of others) expect(state, 'what everybody is told in the end').toBe(first.state)
+
+  const console = fixture.join(open.id, 'control')
+  if (open.stopReason !== null) expect(book.clear()).toBe(true)
+  fixture.resolve(open.id)
+  await fixture.pass(1_000)
+  if (open.status === 'PAUSED') expect(book.resume(fixture.nowMs())).toBe(true)
+  await fixture.pass(1_000)
+  const machine = fixture.machine()
+  const before = machine?.controls ?? 0
+  fixture.control(console)
+  expect(machine?.controls, `control passes again; ${console.state}`).toBe(before + 1)
+  expect(fixture.machine()).toBe(machine)
+  expect(JSON.parse(console.state as string)).toMatchObject({ status: 'ACTIVE', stop: null })
+
+  await fixture.pass(10_500) // the summary is written every ten seconds
+  for (const { id, latency } of book.pages) {
+    expect(latency.frames, 'frames in the summary').toBe(fixture.passed.get(id) ?? 0)
+  }
+}
+
+/** Plays a story; whatever goes wrong is thrown. */
+async function run(steps: readonly Step[]): Promise<void> {
+  const fixture = await openFixture()
+  try {
+    fixture.connectRobot()
+    await fixture.attend()
+    fixture.book.start(fixture.nowMs())
+    await fixture.attend()
+    join(fixture, 'control')
+    join(fixture, 'watch')
+    await fixture.attend()
+    for (const [number, step] of steps.entries()) {
+      await perform(fixture, step, number)
+      expect(fixture.violations, JSON.stringify(step)).toEqual([])
+    }
+    await audit(fixture)
+    expect(fixture.violations).toEqual([])
+    expect(fixture.errors).toEqual([])
+  } finally {
+    await fixture.end()
+    vi.clearAllTimers()
+  }
+}
+
+// A failure prints its seed and the shortest story that fails; `fc.assert(…, { seed, path })` tells it again.
+test('whatever consoles, robots, people and the database do, in any order: the rules of driving hold', {
+  timeout: 120_000,
+}, async () => {
+  await fc.assert(fc.asyncProperty(fc.array(step, { minLength: 5, maxLength: 60, size: 'max' }), run), {
+    interruptAfterTimeLimit: Number(process.env.MODEL_MS ?? 10_000),
+    markInterruptAsFailure: false,
+    numRuns: 10_000,
+  })
+})

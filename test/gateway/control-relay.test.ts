@@ -1,0 +1,329 @@
+import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
+import type { GatewayServerDeps } from '../../gateway/server.ts'
+import { type ControlFixture, createControlFixture, DEADMAN_MS } from '../support/gateway/control-fixture.ts'
+import { UNRELATED_USER_ID } from '../support/gateway/fake-session-store.ts'
+
+const server = vi.hoisted(() => ({ parts: undefined as unknown }))
+vi.mock('../../gateway/server.ts', async (original) => ({
+  ...(await original<typeof import('../../gateway/server.ts')>()),
+  listenForLinks: async (parts: unknown) => {
+    server.parts = parts
+    return { port: 1, stopListening() {}, close() {} }
+  },
+}))
+
+let fixture: ControlFixture
+let id: string
+beforeEach(async () => {
+  vi.useFakeTimers({
+    toFake: ['setTimeout', 'clearTimeout', 'setInterval', 'clearInterval', 'performance', 'Date'],
+  })
+  fixture = await createControlFixture(() => server.parts as GatewayServerDeps, { heartbeatTimeoutMs: 500 })
+  fixture.connectRobot()
+  await fixture.attend()
+  fixture.book.start(fixture.nowMs())
+  await fixture.attend()
+  id = session().id
+})
+afterEach(async () => {
+  await fixture.end()
+  vi.useRealTimers()
+  expect(fixture.violations).toEqual([])
+  expect(fixture.errors).toEqual([])
+})
+
+const session = () => fixture.book.open() as NonNullable<ReturnType<typeof fixture.book.open>>
+const robot = () => fixture.machine() as NonNullable<ReturnType<typeof fixture.machine>>
+const stopped = () => session().log.filter(({ type }) => type === 'session.stopped')
+/** What somebody would be told who came now. */
+async function expected(): Promise<string | null> {
+  const probe = fixture.join(id, 'watch')
+  await fixture.attend()
+  probe.socket.lose()
+  return probe.state
+}
+async function join(part: 'control' | 'watch' = 'control', options = {}) {
+  const participant = fixture.join(id, part, options)
+  await fixture.attend()
+  expect(participant.state).not.toBeNull()
+  return participant
+}
+
+describe('a robot that does not read', () => {
+  test('can be driven as before once it reads again: its latency was not measured meanwhile', async () => {
+    const console = await join()
+    await fixture.pass(1_500)
+    fixture.control(console)
+    robot().socket.pause()
+    fixture.control(console) // queued: it is blocked
+    await fixture.pass(3_000)
+    robot().socket.resume()
+    await fixture.pass(3_000)
+    const before = robot().controls
+    fixture.control(console)
+    expect(robot().controls).toBe(before + 1)
+  })
+
+  test('gets the newest frame afterwards, and none that took longer than its limit', async () => {
+    const console = await join()
+    fixture.control(console)
+    robot().socket.pause()
+    fixture.control(console)
+    const before = robot().controls
+    for (let n = 0; n < 5; n++) fixture.control(console)
+    fixture.control(console, { delayMs: 300, ttlMs: 65_535 })
+    await fixture.pass(150)
+    robot().socket.resume()
+    expect(robot().controls).toBe(before)
+    expect(console.dropped).toEqual([...Array(5).fill('robot_slow'), 'expired'])
+
+    robot().socket.pause()
+    fixture.control(console)
+    fixture.control(console)
+    fixture.control(console)
+    robot().socket.resume()
+    expect(robot().controls).toBe(before + 2)
+  })
+
+  test('gets no frame of a console that another one has replaced', async () => {
+    const first = await join()
+    fixture.control(first)
+    robot().socket.pause()
+    fixture.control(first)
+    const before = robot().controls
+    fixture.control(first)
+    const second = await join()
+    expect(first.socket.closed).toBe(4000)
+    robot().socket.resume()
+    expect(robot().controls).toBe(before)
+    fixture.control(second)
+    expect(robot().controls).toBe(before + 1)
+  })
+
+  test('is told to stand once, also when frames wait for it', async () => {
+    const console = await join()
+    fixture.control(console)
+    robot().socket.pause()
+    fixture.control(console)
+    await fixture.pass(DEADMAN_MS + 20)
+    fixture.control(console) // waits, and never goes
+    await fixture.pass(DEADMAN_MS + 20)
+    robot().socket.resume()
+    expect(robot().moving).toBe(false)
+  })
+})
+
+describe('people', () => {
+  test('who only look on stay, however short the timeout', async () => {
+    const observer = await join('watch')
+    await fixture.pass(10_000)
+    expect(observer.socket.closed).toBeNull()
+  })
+
+  test('who are slow, but read, stay until they have been behind for ten seconds', async () => {
+    const observer = await join('watch')
+    observer.socket.pause()
+    for (let n = 0; n < 20; n++) {
+      fixture.book.pause()
+      await fixture.attend()
+      fixture.book.resume(fixture.nowMs())
+      await fixture.attend()
+    }
+    const readOn = async (ms: number) => {
+      for (let n = 0; n < ms / 300; n++) {
+        await fixture.pass(300)
+        if (observer.socket.open) observer.socket.readSome(1)
+      }
+    }
+    await readOn(9_600)
+    expect(observer.socket.closed).toBeNull()
+    await readOn(900)
+    expect(observer.socket.closed).toBe(4008)
+  })
+
+  test('who do not read at all are cut like the dead', async () => {
+    const observer = await join('watch')
+    observer.socket.pause()
+    await fixture.pass(1_500)
+    expect(observer.socket.closed).toBe(1006)
+  })
+
+  test('hear the truth last, also when somebody is closed for being too slow to hear it', async () => {
+    const console = await join()
+    const observer = await join('watch')
+    fixture.control(console)
+    console.socket.pause()
+    await fixture.pass(DEADMAN_MS + 20)
+    console.socket.limitBytes = 1
+    fixture.control(console) // ends the stop, which there is no room to tell its own console
+    expect(console.socket.closed).toBe(4008)
+    expect(JSON.parse(observer.state as string).stop.reason).toBe('operator_lost')
+    expect(observer.state).toBe(await expected())
+  })
+
+  test('on two consoles: the newer one drives, also when the older took longer to be let in', async () => {
+    fixture.book.end()
+    await fixture.attend()
+    fixture.book.start(fixture.nowMs())
+    await fixture.attend()
+    fixture.book.setAway(true) // its ticket is asked about again in a moment
+    const older = fixture.join(session().id, 'control')
+    await fixture.attend()
+    fixture.book.setAway(false)
+    const newer = fixture.join(session().id, 'control')
+    await fixture.attend()
+    expect([older.state, newer.state]).toEqual([null, expect.any(String)])
+    await fixture.pass(1_000)
+    expect(older.socket.closed).toBe(4000)
+    expect(newer.socket.closed).toBeNull()
+    fixture.control(newer)
+    expect(robot().controls).toBe(1)
+  })
+
+  test('who drove for a moment only, and are gone, leave the session paused after the grace', async () => {
+    fixture.setQuick(false)
+    const console = fixture.join(id, 'control')
+    await fixture.attend() // its ticket is being asked about
+    fixture.book.work()
+    fixture.book.answer()
+    await fixture.attend()
+    console.socket.lose() // before the database could record it
+    fixture.setQuick(true)
+    await fixture.pass(3_000)
+    expect(session()).toMatchObject({ status: 'PAUSED', driven: true })
+  })
+})
+
+describe('a stop', () => {
+  test('that calls itself a pause is a stop all the same', async () => {
+    const console = await join()
+    fixture.book.setAway(true)
+    fixture.stopRequest(console, 'session_paused')
+    await fixture.attend()
+    fixture.book.setAway(false)
+    fixture.book.bus.publish('robots.changed', { robotIds: [robot().socket.link.robotId] })
+    await fixture.attend() // the database says ACTIVE: it has yet to hear of the stop
+    fixture.control(console)
+    expect(robot().controls).toBe(0)
+    await fixture.pass(1_000)
+    expect(stopped()).toHaveLength(1)
+  })
+
+  test('that is pressed while the clearing of another is on its way is a stop of its own', async () => {
+    const console = await join()
+    fixture.book.stop('first')
+    await fixture.attend()
+    fixture.setQuick(false)
+    fixture.book.clear()
+    fixture.resolve(id)
+    fixture.stopRequest(console, 'second')
+    const shown = () => JSON.parse(console.state as string).stop
+    expect(shown(), 'the one that stood is no answer').toMatchObject({ reason: 'first', recorded: false })
+    await fixture.pass(50)
+    fixture.book.deliverHints()
+    await fixture.pass(50)
+    expect(shown().recorded).toBe(false)
+    fixture.setQuick(true)
+    await fixture.pass(1_000)
+    expect(stopped().map(({ reason }) => reason)).toEqual(['first', 'second'])
+    expect(robot().latched).toBe('second')
+    expect(shown()).toMatchObject({ reason: 'second', recorded: true })
+  })
+
+  test('pressed twice while the first is being written, and cleared in between, is in force again', async () => {
+    const console = await join()
+    fixture.setQuick(false)
+    fixture.stopRequest(console, 'first')
+    fixture.book.work()
+    fixture.book.clear()
+    fixture.resolve(id)
+    fixture.stopRequest(console, 'second')
+    fixture.setQuick(true)
+    await fixture.pass(1_000)
+    expect(stopped().map(({ reason }) => reason)).toEqual(['first', 'second'])
+  })
+
+  test('upon a stop changes nothing and is logged once', async () => {
+    const console = await join()
+    const observer = await join('watch')
+    for (const participant of [console, observer, console]) {
+      fixture.stopRequest(participant, 'again')
+      await fixture.pass(400)
+    }
+    expect(stopped()).toHaveLength(1)
+  })
+
+  test('of somebody who may not any more takes no stop away', async () => {
+    const unrelatedUser = await join('watch', { userId: UNRELATED_USER_ID })
+    const console = await join()
+    fixture.book.stop('by the owner')
+    await fixture.attend()
+    unrelatedUser.socket.receiveFrame({ type: 'stop', reason: 'by a stranger' })
+    await fixture.pass(1_000)
+    expect(robot().latched).toBe('by the owner')
+    fixture.control(console)
+    expect(console.dropped).toEqual(['stopped'])
+  })
+
+  test('of somebody who may not any more ends when that is known; the robot stands on', async () => {
+    const unrelatedUser = await join('watch', { userId: UNRELATED_USER_ID })
+    const console = await join()
+    fixture.control(console)
+    unrelatedUser.socket.receiveFrame({ type: 'stop', reason: 'by a stranger' })
+    expect(robot()).toMatchObject({ latched: 'by a stranger', moving: false })
+    await fixture.pass(1_000)
+    expect(robot()).toMatchObject({ latched: null, moving: false })
+    expect(stopped()).toEqual([])
+    fixture.control(console)
+    expect(robot().moving).toBe(true)
+  })
+
+  test('that was written after the robot had been elsewhere leaves it drivable when it is back', async () => {
+    const console = await join()
+    await fixture.pass(880 - fixture.nowMs()) // shortly before the gateway asks after robots that are gone
+    fixture.book.setAway(true)
+    fixture.stopRequest(console, 'look out')
+    await fixture.attend()
+    fixture.book.setAway(false)
+    const lost = robot()
+    fixture.book.relocateRobot()
+    for (const stopRequest of fixture.presses) stopRequest.elsewhere = true
+    await fixture.attend()
+    expect(lost.socket.closed).toBe(4000)
+    await fixture.pass(200)
+    expect(console.socket.closed).toBe(4009)
+    fixture.connectRobot()
+    await fixture.pass(1_500)
+    expect(robot().latched).toBe('look out')
+    await join()
+  })
+
+  test("pressed before somebody leaves is told to the connection that takes the place of the robot's last", async () => {
+    const console = await join()
+    fixture.setQuick(false)
+    const next = fixture.connectRobot()
+    fixture.stopRequest(console, 'now')
+    console.socket.lose()
+    fixture.book.work() // what the database says of the session is older than the stop
+    fixture.book.answer()
+    await fixture.attend()
+    expect(robot()).toBe(next)
+    expect(next.latched).toBe('now')
+  })
+})
+
+test('a gateway that drains has its robots stand before it lets go of them', async () => {
+  const console = await join()
+  fixture.control(console)
+  fixture.setQuick(false)
+  const drained = fixture.gateway.drain()
+  await fixture.attend()
+  fixture.control(console) // what is being written takes its time
+  const driven = robot()
+  expect(driven.moving).toBe(true)
+  fixture.setQuick(true)
+  for (let n = 0; n < 10; n++) await fixture.attend()
+  await drained
+  expect(driven.socket.closed).toBe(4503)
+  expect(driven.moving).toBe(false)
+})

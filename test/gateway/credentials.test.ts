@@ -1,0 +1,189 @@
+import { randomUUID } from 'node:crypto'
+import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
+import { TestRobot } from '../support/gateway/frame-socket.ts'
+import { type Attempt, attempt } from '../support/gateway/upgrade.ts'
+import { createWorld, type World } from '../support/world/world.ts'
+
+let world: World
+beforeAll(async () => {
+  world = await createWorld({ env: { CORS_ORIGINS: 'https://console.example' } })
+})
+afterAll(() => world[Symbol.asyncDispose]())
+
+const urlOf = (robot: { id: string }) => `${world.gatewayUrl}/robots/${robot.id}/control`
+const bearer = (token: string) => ({ Authorization: `Bearer ${token}` })
+
+async function newRobot() {
+  const owner = await world.client()
+  return { owner, robot: await world.robot(owner) }
+}
+
+describe('a robot is let in', () => {
+  test.each([
+    ['the Authorization header', (token: string) => ({ headers: bearer(token) })],
+    ['it in lower case', (token: string) => ({ headers: { authorization: `bearer ${token}` } })],
+    ['a subprotocol entry', (token: string) => ({ headers: {}, protocols: [`bearer.${token}`] })],
+    [
+      'an allowed Origin',
+      (token: string) => ({ headers: { ...bearer(token), Origin: 'https://console.example' } }),
+    ],
+  ])('with %s', async (_name, options) => {
+    const { robot } = await newRobot()
+    const link = new TestRobot(urlOf(robot), '', options(robot.token))
+    expect((await link.next('welcome')).robot_id).toBe(robot.id)
+    await link.close()
+  })
+
+  test('from a page of the platform itself', async () => {
+    const { robot } = await newRobot()
+    const headers = { ...bearer(robot.token), Origin: new URL(world.baseUrl).origin }
+    const link = new TestRobot(urlOf(robot), '', { headers })
+    await link.next('welcome')
+    await link.close()
+  })
+
+  test.each([
+    ['before', (token: string) => ['wheelhouse.v1', `bearer.${token}`]],
+    ['after', (token: string) => [`bearer.${token}`, 'wheelhouse.v1']],
+  ])('a protocol offered %s the token is the one selected, not the token', async (_name, protocols) => {
+    const { robot } = await newRobot()
+    const link = new TestRobot(urlOf(robot), '', { headers: {}, protocols: protocols(robot.token) })
+    await link.next('welcome')
+    expect(link.socket.protocol).toBe('wheelhouse.v1')
+    await link.close()
+  })
+})
+
+describe('an upgrade is refused', () => {
+  /** Turns the last character of the signature into another one that is as good base64. */
+  const tampered = (token: string) =>
+    `${token.slice(0, -2)}${token.at(-2) === 'A' ? 'B' : 'A'}${token.at(-1)}`
+  const withVersion = (token: string, version: number) => token.replace(/\.\d+\./, `.${version}.`)
+
+  test.each<[string, (robot: { id: string; token: string }) => Attempt]>([
+    ['without a token', () => ({})],
+    ['with an empty token', () => ({ headers: { Authorization: 'Bearer ' } })],
+    ['with garbage', () => ({ headers: bearer('garbage') })],
+    ['with an empty subprotocol token', () => ({ protocols: ['bearer.'] })],
+    ['with another scheme', ({ token }) => ({ headers: { Authorization: `Basic ${token}` } })],
+    ['with a tampered signature', ({ token }) => ({ headers: bearer(tampered(token)) })],
+    ['with a version nobody signed', ({ token }) => ({ headers: bearer(withVersion(token, 9)) })],
+    ['with a signature cut short', ({ token }) => ({ headers: bearer(token.slice(0, -1)) })],
+    ['with something behind the signature', ({ token }) => ({ headers: bearer(`${token}.x`) })],
+    [
+      "with another robot's id under the signature",
+      ({ id, token }) => ({ headers: bearer(token.replace(id, randomUUID())) }),
+    ],
+  ])('%s: 401', async (_name, how) => {
+    const { robot } = await newRobot()
+    const answer = await attempt(urlOf(robot), how(robot))
+    expect(answer.status).toBe(401)
+    expect(answer.headers['www-authenticate']).toBe('Bearer')
+    expect(JSON.parse(answer.body)).toEqual({ error: expect.any(String) })
+  })
+
+  test('with the token in the query string: 401', async () => {
+    const { robot } = await newRobot()
+    for (const name of ['token', 'access_token', 'authorization', 'bearer']) {
+      const answer = await attempt(`${urlOf(robot)}?${name}=${robot.token}`, {})
+      expect(answer.status, name).toBe(401)
+    }
+  })
+
+  test("with the session token or API key of the robot's owner: 401", async () => {
+    const { owner, robot } = await newRobot()
+    const { key } = await owner.key()
+    for (const token of [owner.token, key]) {
+      expect((await attempt(urlOf(robot), { headers: bearer(token) })).status).toBe(401)
+    }
+  })
+
+  test('for another robot, even of the same owner: 403', async () => {
+    const { owner, robot } = await newRobot()
+    const other = await world.robot(owner)
+    const answer = await attempt(urlOf(other), { headers: bearer(robot.token) })
+    expect(answer.status).toBe(403)
+    expect(JSON.parse(answer.body)).toEqual({ error: expect.any(String) })
+  })
+
+  test.each([
+    'https://evil.example',
+    'null',
+    'https://console.example.evil.example',
+    'http://console.example',
+  ])('from a page of %s: 403', async (origin) => {
+    const { robot } = await newRobot()
+    const answer = await attempt(urlOf(robot), { headers: { ...bearer(robot.token), Origin: origin } })
+    expect(answer.status).toBe(403)
+  })
+})
+
+describe('a token that was rotated', () => {
+  const rotate = async ({ owner, robot }: Awaited<ReturnType<typeof newRobot>>) => {
+    const reply = await owner.post(`/api/client/robots/${robot.id}/token`)
+    expect(reply.status).toBeLessThan(300)
+    return { id: robot.id, token: reply.body.robot_token as string }
+  }
+  const statusIn = async ({ owner, robot }: Awaited<ReturnType<typeof newRobot>>) =>
+    (await owner.get(`/api/client/robots/${robot.id}`)).body
+
+  test('closes the socket it opened with 4401, and the robot is offline', async () => {
+    const own = await newRobot()
+    const link = await world.connect(own.robot)
+    await rotate(own)
+    expect(await link.closed).toBe(4401)
+    await vi.waitFor(async () => expect((await statusIn(own)).status).toBe('OFFLINE'), 5_000)
+  })
+
+  test('is closed with 4401 before anything it sends counts', async () => {
+    const own = await newRobot()
+    await rotate(own)
+    const link = new TestRobot(urlOf(own.robot), own.robot.token)
+    link.socket.on('open', () => {
+      link.send({ type: 'heartbeat', seq: 1 })
+      link.send('nonsense')
+    })
+    expect(await link.closed).toBe(4401)
+    expect(link.frames).toEqual([])
+    expect(await statusIn(own)).toMatchObject({ status: 'OFFLINE', last_heartbeat: null, last_online: null })
+  })
+
+  test('does not disturb the connection of the new one', async () => {
+    const own = await newRobot()
+    const current = await rotate(own)
+    const link = await world.connect(current)
+    for (let n = 0; n < 3; n++) {
+      expect(await new TestRobot(urlOf(own.robot), own.robot.token).closed).toBe(4401)
+    }
+    link.send({ type: 'heartbeat', seq: 1 })
+    expect(await link.next('heartbeat_ack')).toMatchObject({ seq: 1 })
+    expect((await statusIn(own)).status).toBe('AVAILABLE')
+    await link.close()
+    const again = await world.connect(current)
+    expect(again.frames).toEqual([])
+  })
+
+  test('two rotations leave only the last one good', async () => {
+    const own = await newRobot()
+    const second = await rotate(own)
+    const third = await rotate(own)
+    expect(await new TestRobot(urlOf(own.robot), second.token).closed).toBe(4401)
+    await world.connect(third)
+  })
+})
+
+describe('a robot that was deleted', () => {
+  test('is closed with 4401 and not let in again', async () => {
+    const { owner, robot } = await newRobot()
+    const link = await world.connect(robot)
+    expect((await owner.delete(`/api/client/robots/${robot.id}`)).status).toBe(204)
+    expect(await link.closed).toBe(4401)
+    expect(await new TestRobot(urlOf(robot), robot.token).closed).toBe(4401)
+  })
+})
+
+test('a well-signed token of a robot that never existed is closed with 4401', async () => {
+  const id = randomUUID()
+  const token = world.platform.robotTokens.issue({ robotId: id, tokenVersion: 1 })
+  expect(await new TestRobot(urlOf({ id }), token).closed).toBe(4401)
+})

@@ -1,0 +1,161 @@
+import { isNestedTooDeep, isValueNestedTooDeep, MAX_FRAME_DEPTH } from '@wheelhouse/protocol'
+import fc from 'fast-check'
+import { Redis } from 'ioredis'
+import { afterAll, beforeAll, describe, expect, inject, test, vi } from 'vitest'
+import type { FrameSocket } from '../support/gateway/frame-socket.ts'
+import { RawHub } from '../support/hub/raw-hub.ts'
+import { openSessionFixture, type SessionFixture } from '../support/world/session-fixtures.ts'
+import { createWorld, type World } from '../support/world/world.ts'
+
+/** So many arrays, one within the other, as JSON. */
+const nested = (levels: number) => '['.repeat(levels) + ']'.repeat(levels)
+/** What one operator sent to end the process. */
+const DEADLY = [4_200, 20_000]
+const TOO_DEEP = `A frame may be nested at most ${MAX_FRAME_DEPTH} levels deep`
+
+describe('the depth of a text', () => {
+  test.each([
+    ['{"a":[{"b":[]}]}', 4],
+    ['{"a":"[[[[{{{{","b":[]}', 2],
+    [String.raw`{"a":"\"[[[[","b":"\\","c":[[]]}`, 3],
+    ['"[[[["', 0],
+    ['[1,[2],[[3]],{}]', 3],
+  ])('%s has %i levels', (text, levels) => {
+    const padded = `${text}${' '.repeat(100)}`
+    expect(isNestedTooDeep(padded, levels)).toBe(false)
+    if (levels > 0) expect(isNestedTooDeep(padded, levels - 1)).toBe(true)
+  })
+
+  test('is what the value has, whatever strings and keys are in it', () => {
+    const depthOf = (value: unknown): number =>
+      typeof value === 'object' && value !== null ? 1 + Math.max(0, ...Object.values(value).map(depthOf)) : 0
+    fc.assert(
+      fc.property(fc.jsonValue({ maxDepth: 8, noUnicodeString: false }), fc.nat(8), (value, limit) => {
+        const text = JSON.stringify(value) + ' '.repeat(10)
+        const isDeeper = depthOf(JSON.parse(text)) > limit
+        expect(isNestedTooDeep(text, limit)).toBe(isDeeper)
+        expect(isValueNestedTooDeep(JSON.parse(text), limit)).toBe(isDeeper)
+      }),
+    )
+  })
+
+  test('of a hundred thousand quotes and backslashes is found in one pass', () => {
+    const startedAt = performance.now()
+    isNestedTooDeep(`"${'\\"'.repeat(100_000)}`)
+    isNestedTooDeep(`["${'\\'.repeat(100_000)}"]`)
+    isNestedTooDeep('"'.repeat(100_000))
+    expect(performance.now() - startedAt).toBeLessThan(1_000) // quadratic: many seconds
+  })
+})
+
+describe('a frame that is nested too deep', () => {
+  let world: World
+  let fixture: SessionFixture
+  beforeAll(async () => {
+    world = await createWorld({ bus: 'redis' })
+    fixture = await openSessionFixture(world)
+  })
+  afterAll(() => world?.[Symbol.asyncDispose]())
+
+  async function refused(link: FrameSocket, frame: string): Promise<void> {
+    link.send(frame)
+    expect((await link.next('error')).message).toBe(TOO_DEEP)
+  }
+
+  test.each(DEADLY)('of an operator, with %i levels of data, is answered with an error', async (levels) => {
+    const console = await world.drive(fixture.operator, fixture.id)
+    await console.state()
+    await refused(console, `{"type":"control","seq":1,"t":1,"data":${nested(levels)}}`)
+    await refused(console, `{"type":"stop","reason":"x","more":${nested(levels)}}`)
+    await refused(console, nested(levels))
+    const seq = console.control({ fine: true }, { seq: 7 })
+    expect(seq).toBe(1)
+    expect((await fixture.link.next('control')).data).toEqual({ fine: true })
+    await console.close()
+  })
+
+  test('is malformed from one level too many on, and what has fewer arrives as it was', async () => {
+    const console = await world.drive(fixture.operator, fixture.id)
+    await console.state()
+    const deepest = nested(MAX_FRAME_DEPTH - 1) // the frame itself is the first level
+    console.send(`{"type":"control","seq":1,"t":1,"data":${deepest}}`)
+    expect(JSON.stringify((await fixture.link.next('control')).data)).toBe(deepest)
+    await refused(console, `{"type":"control","seq":2,"t":1,"data":[${deepest}]}`)
+    await console.close()
+  })
+
+  test('of a robot is answered too, and not passed on to those who watch', async () => {
+    const observer = await world.drive(fixture.client, fixture.id, 'watch')
+    await observer.state()
+    for (const levels of DEADLY) {
+      await refused(fixture.link, `{"type":"telemetry","data":${nested(levels)}}`)
+      await refused(fixture.link, `{"type":"log","level":"info","message":"x","more":${nested(levels)}}`)
+    }
+    // However many there are in a row: the content of telemetry closes no robot.
+    for (let sent = 0; sent < 8; sent++) fixture.link.send(`{"type":"telemetry","data":${nested(100)}}`)
+    fixture.link.send({ type: 'telemetry', data: 'after' })
+    expect((await observer.next('telemetry')).data).toBe('after')
+    await refused(observer, `{"type":"ping","t":1,"more":${nested(DEADLY[0] as number)}}`)
+    await observer.close()
+  })
+
+  test('closes with 4002 who sends five of them in a row', async () => {
+    const console = await world.drive(fixture.operator, fixture.id)
+    await console.state()
+    for (let sent = 0; sent < 5; sent++) console.send(`{"type":"control","data":${nested(4_200)}}`)
+    expect(await console.closed).toBe(4002)
+  })
+
+  test('is refused as a body of the REST interface, and of MCP', async () => {
+    const post = (path: string, body: string) =>
+      fetch(world.baseUrl + path, {
+        method: 'POST',
+        headers: { Authorization: `Bearer ${fixture.operator.token}`, 'Content-Type': 'application/json' },
+        body,
+      })
+    for (const levels of DEADLY) {
+      const answer = await post('/api/sessions', `{"robotId":${nested(levels)}}`)
+      expect(answer.status).toBe(400)
+      expect(await answer.json()).toEqual({ error: 'The request body is nested deeper than 64 levels' })
+      const rpc = await post(
+        '/api/mcp',
+        `{"jsonrpc":"2.0","id":1,"method":"ping","params":${nested(levels)}}`,
+      )
+      expect(rpc.status).toBe(400)
+    }
+  })
+
+  test('is refused as a command at the hub; one with binary parts costs its connection at most', async () => {
+    const hub = await RawHub.connect(world.hubUrl, fixture.operator.token)
+    for (const [id, levels] of DEADLY.entries()) {
+      hub.socket.send(`42${id}["session:watch",{"session_id":"${fixture.id}","more":${nested(levels)}}]`)
+      const [answer] = JSON.parse(await hub.answer(`43${id}`))
+      expect(answer).toEqual({ ok: false, status: 400, error: 'Nested deeper than 64 levels' })
+    }
+    // Socket.IO puts binary parts into their places recursively, before anybody else sees the packet.
+    const part = '{"_placeholder":true,"num":0}'
+    hub.socket.send(`451-9["session:watch",{"session_id":${part},"more":${nested(20_000)}}]`)
+    hub.socket.send(Buffer.from('x'))
+    const closed = new Promise((resolve) => hub.socket.once('close', resolve))
+    await Promise.race([hub.answer('439'), closed])
+    const deep = await RawHub.connect(world.hubUrl, fixture.operator.token)
+    deep.socket.send(`425["session:watch",{"session_id":"${fixture.id}"}]`)
+    expect(JSON.parse(await deep.answer('435'))[0]).toMatchObject({ ok: true })
+    for (const { socket } of [hub, deep]) socket.terminate()
+  })
+
+  test('is not taken as a message of the bus', async () => {
+    const publisher = new Redis(inject('redisUrl'))
+    const received = vi.fn()
+    const stop = world.platform.bus.subscribe('robots.changed', received)
+    await publisher.publish(
+      'wheelhouse:bus:robots.changed',
+      `{"from":"another","message":{"robotIds":[],"x":${nested(4_200)}}}`,
+    )
+    await vi.waitFor(() => expect(world.errors.join()).toContain('nested too deep'), 10_000)
+    expect(received).not.toHaveBeenCalled()
+    world.errors.splice(0)
+    stop()
+    publisher.disconnect()
+  })
+})

@@ -1,0 +1,152 @@
+import { connect } from 'node:net'
+import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
+import WebSocket from 'ws'
+import { RobotLink } from '../../packages/sdk/index.ts'
+import { TestRobot } from '../support/gateway/frame-socket.ts'
+import { attempt } from '../support/gateway/upgrade.ts'
+import type { TestUser } from '../support/world/test-user.ts'
+import { createWorld, type World } from '../support/world/world.ts'
+
+const CONNECTS = 5
+
+let world: World
+let owner: TestUser
+beforeAll(async () => {
+  world = await createWorld({ bus: 'redis', env: { ROBOT_CONNECTS_PER_MINUTE: String(CONNECTS) } })
+  owner = await world.client()
+})
+afterAll(() => world?.[Symbol.asyncDispose]())
+
+test('a second process on the port of a gateway does not start, and says what to do', async () => {
+  const GATEWAY_PORT = new URL(world.gatewayUrl).port
+  await expect(world.addNode('gateway', { GATEWAY_PORT })).rejects.toThrow(
+    `Cannot listen on 127.0.0.1:${GATEWAY_PORT}: it is in use; end the other program or set GATEWAY_PORT`,
+  )
+  await vi.waitFor(async () => {
+    const nodes = await world.platform.db.selectFrom('gateway_nodes').selectAll().execute()
+    expect(nodes).toHaveLength(1)
+  })
+})
+
+describe('a robot that connects again and again', () => {
+  const urlOf = (robot: { id: string }) => `${world.gatewayUrl}/robots/${robot.id}/control`
+  const dial = (robot: { id: string; token: string }) =>
+    attempt(urlOf(robot), { headers: { Authorization: `Bearer ${robot.token}` } })
+
+  test('is refused with 429, and told when to come again; others are let in', async () => {
+    const [busy, idle] = [await world.robot(owner), await world.robot(owner)]
+    for (let count = 0; count < CONNECTS; count++) expect((await dial(busy)).status).toBe(101)
+    const refused = await dial(busy)
+    expect(refused).toMatchObject({ status: 429, body: expect.stringContaining('too often') })
+    expect(Number(refused.headers['retry-after'])).toBeGreaterThan(0)
+    expect(Number(refused.headers['retry-after'])).toBeLessThanOrEqual(60 / CONNECTS)
+    expect((await dial(idle)).status).toBe(101)
+  })
+
+  test('starts afresh with a new token: who has an old one uses up nothing of it', async () => {
+    const robot = await world.robot(owner)
+    for (let count = 0; count <= CONNECTS; count++) await dial(robot)
+    expect((await dial(robot)).status).toBe(429)
+    const { body } = await owner.post(`/api/client/robots/${robot.id}/token`)
+    expect((await dial({ ...robot, token: body.robot_token })).status).toBe(101)
+  })
+
+  test('comes again when its link from the sdk says that it may', async () => {
+    const robot = await world.robot(owner)
+    for (let count = 0; count < CONNECTS; count++) await dial(robot)
+    const dialled: number[] = []
+    class Dialling extends WebSocket {
+      constructor(url: string, options: WebSocket.ClientOptions) {
+        super(url, options)
+        dialled.push(performance.now())
+      }
+    }
+    const options = { reconnect: { baseMs: 1, maxMs: 1 }, WebSocket: Dialling }
+    const link = new RobotLink({ url: urlOf(robot), token: robot.token, ...options })
+    await link.connect()
+    // Once refused and once let in: without the advice it would have asked a thousand times a second.
+    expect(dialled.length).toBeLessThanOrEqual(3)
+    await link.close()
+  })
+
+  test('is not held against a fleet that comes back at once', async () => {
+    const fleet = await Promise.all(Array.from({ length: 20 }, () => world.robot(owner)))
+    for (let round = 0; round < 2; round++) {
+      const links = fleet.map((robot) => new TestRobot(urlOf(robot), robot.token))
+      await Promise.all(links.map((link) => link.next('welcome')))
+      for (const link of links) link.destroy()
+    }
+  })
+})
+
+describe('a request that can be read in two ways', () => {
+  /** Everything the gateway says to these bytes until it closes the connection, or has been silent. */
+  function exchange(text: string): Promise<{ answers: string[]; closed: boolean }> {
+    return new Promise((resolve) => {
+      const socket = connect(Number(new URL(world.gatewayUrl).port), '127.0.0.1', () => socket.write(text))
+      let sent = ''
+      const settle = (closed: boolean) => {
+        clearTimeout(silence)
+        socket.destroy()
+        resolve({ answers: sent.match(/HTTP\/1\.1 \d+/g) ?? [], closed })
+      }
+      const silence = setTimeout(() => settle(false), 3_000)
+      socket.on('data', (chunk) => {
+        sent += chunk
+      })
+      socket.on('close', () => settle(true)).on('error', () => {})
+    })
+  }
+  const request = (method: string, path: string, headers: readonly string[], body = '') =>
+    `${method} ${path} HTTP/1.1\r\n${['Host: gateway', ...headers].map((item) => `${item}\r\n`).join('')}\r\n${body}`
+  const hidden = request('GET', '/livez', [])
+  const upgrade = [
+    'Connection: Upgrade',
+    'Upgrade: websocket',
+    'Sec-WebSocket-Version: 13',
+    'Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==',
+  ]
+
+  test.each([
+    [
+      'two lengths',
+      request('GET', '/livez', ['Content-Length: 0', `Content-Length: ${hidden.length}`], hidden),
+    ],
+    ['the same length twice', request('POST', '/livez', ['Content-Length: 3', 'Content-Length: 3'], 'abc')],
+    ['an empty length', request('GET', '/readyz', ['Content-Length: '], hidden)],
+    [
+      'a length and an encoding',
+      request('GET', '/livez', ['Content-Length: 3', 'Transfer-Encoding: chunked'], '0\r\n\r\n'),
+    ],
+    [
+      'two encodings',
+      request('GET', '/metrics', ['Transfer-Encoding: chunked', 'Transfer-Encoding: identity'], '0\r\n\r\n'),
+    ],
+    ['an encoding in two steps', request('GET', '/x', ['Transfer-Encoding: gzip, chunked'], '0\r\n\r\n')],
+    ['two hosts', request('GET', '/livez', ['Host: elsewhere'])],
+    [
+      'an upgrade with a body',
+      request('GET', '/robots/1/control', [...upgrade, 'Content-Length: 5'], 'abcde'),
+    ],
+    [
+      'an upgrade in chunks',
+      request('GET', '/sessions/1/watch', [...upgrade, 'Transfer-Encoding: chunked'], '0\r\n\r\n'),
+    ],
+    [
+      'an upgrade with two lengths',
+      request('GET', '/sessions/1/control', [...upgrade, 'Content-Length: 0', 'Content-Length: 9'], hidden),
+    ],
+  ])('%s: is refused, and nothing after it is read', async (_name, text) => {
+    const { answers, closed } = await exchange(text)
+    expect(closed).toBe(true)
+    // With another request behind it the connection just ends.
+    if (!text.endsWith(hidden) || answers.length > 0) expect(answers).toEqual(['HTTP/1.1 400'])
+  })
+
+  test('is told apart from ordinary ones', async () => {
+    const bodies = request('POST', '/livez', ['Content-Length: 3'], 'abc') + hidden
+    expect((await exchange(bodies)).answers).toEqual(['HTTP/1.1 405', 'HTTP/1.1 200'])
+    const refused = await exchange(request('GET', '/robots/1/control', [...upgrade, 'Content-Length: 0']))
+    expect(refused.answers).toEqual(['HTTP/1.1 401'])
+  })
+})

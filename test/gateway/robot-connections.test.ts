@@ -1,0 +1,366 @@
+import { randomBytes } from 'node:crypto'
+import { once } from 'node:events'
+import { connect, type Socket } from 'node:net'
+import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
+import WebSocket from 'ws'
+import { TestRobot } from '../support/gateway/frame-socket.ts'
+import { createWorld, type World } from '../support/world/world.ts'
+
+const KIB = 1_024
+/** The largest frame of the protocol. */
+const FRAME_LIMIT = 64 * KIB
+
+let world: World
+beforeAll(async () => {
+  world = await createWorld()
+})
+afterAll(() => world[Symbol.asyncDispose]())
+
+/** A robot of a new owner, connected and welcomed. */
+async function connectedRobot() {
+  const owner = await world.client()
+  const robot = await world.robot(owner)
+  return { owner, robot, link: await world.connect(robot) }
+}
+
+/** Sends a heartbeat and waits for its answer: everything sent before has been handled by then. */
+async function roundTrip(link: TestRobot): Promise<void> {
+  const seq = Math.floor(Math.random() * Number.MAX_SAFE_INTEGER)
+  link.send({ type: 'heartbeat', seq })
+  for (;;) if ((await link.next('heartbeat_ack')).seq === seq) return
+}
+
+/** A telemetry frame of exactly this many bytes. */
+function frameOf(bytes: number): string {
+  const frame = { type: 'telemetry', data: '' }
+  frame.data = 'x'.repeat(bytes - JSON.stringify(frame).length)
+  return JSON.stringify(frame)
+}
+
+test('the welcome tells a robot who it is and what it owes', async () => {
+  const { robot, link } = await connectedRobot()
+  await link.close()
+  const again = new TestRobot(`${world.gatewayUrl}/robots/${robot.id}/control`, robot.token)
+  expect(await again.next('welcome')).toEqual({
+    type: 'welcome',
+    robot_id: robot.id,
+    epoch: 2,
+    heartbeat_interval_ms: 200,
+    heartbeat_timeout_ms: 1_000,
+    deadman_ms: 250,
+    session: null,
+    stop: null,
+  })
+  await again.close()
+})
+
+describe('heartbeats', () => {
+  test('each is acknowledged with its number and the time, in order', async () => {
+    const { link } = await connectedRobot()
+    const before = Date.now()
+    for (let seq = 0; seq < 50; seq++) link.send({ type: 'heartbeat', seq })
+    for (let seq = 0; seq < 50; seq++) {
+      const ack = await link.next('heartbeat_ack')
+      expect(ack).toEqual({ type: 'heartbeat_ack', seq, t: expect.any(Number) })
+      expect(ack.t).toBeGreaterThanOrEqual(before - 1)
+      expect(ack.t).toBeLessThanOrEqual(Date.now() + 1)
+    }
+  })
+
+  test('one without a number is acknowledged without one', async () => {
+    const { link } = await connectedRobot()
+    link.send({ type: 'heartbeat' })
+    expect(await link.next('heartbeat_ack')).toMatchObject({ seq: null })
+  })
+
+  test('one may carry a battery and fields of the robot', async () => {
+    const { link } = await connectedRobot()
+    link.send({ type: 'heartbeat', seq: 7, battery: 0.5, mood: 'fine' })
+    expect(await link.next('heartbeat_ack')).toMatchObject({ seq: 7 })
+  })
+
+  test('those sent before the welcome are acknowledged after it, none lost', async () => {
+    const robot = await world.robot(await world.client())
+    const link = new TestRobot(`${world.gatewayUrl}/robots/${robot.id}/control`, robot.token)
+    link.socket.on('open', () => {
+      for (let seq = 1; seq <= 10; seq++) link.send({ type: 'heartbeat', seq })
+    })
+    await vi.waitFor(() => expect(link.frames).toHaveLength(11), 5_000)
+    expect(link.frames.map(({ type, seq }) => [type, seq])).toEqual([
+      ['welcome', undefined],
+      ...Array.from({ length: 10 }, (_, index) => ['heartbeat_ack', index + 1]),
+    ])
+    await link.close()
+  })
+})
+
+test.each(['telemetry', 'log', 'ack', 'stopped'])(
+  'a valid %s frame is taken without an answer',
+  async (type) => {
+    const { link } = await connectedRobot()
+    link.send({ type, data: { x: 1 }, level: 'info', message: 'hello', seq: 1, reason: 'asked' })
+    await roundTrip(link)
+    expect(link.frames).toEqual([])
+  },
+)
+
+test('frames of unknown types are ignored', async () => {
+  const { link } = await connectedRobot()
+  for (let n = 0; n < 20; n++) link.send({ type: `from_the_future_${n}`, seq: 'what', data: [] })
+  link.send({ type: '__proto__' })
+  await roundTrip(link)
+  expect(link.frames).toEqual([])
+})
+
+describe('malformed frames', () => {
+  test.each([
+    ['no JSON', 'hello'],
+    ['broken JSON', '{"type":"heartbeat"'],
+    ['nothing', ''],
+    ['an array', '[{"type":"heartbeat"}]'],
+    ['a string', '"heartbeat"'],
+    ['null', 'null'],
+    ['no type', '{"seq":1}'],
+    ['a type that is no string', '{"type":1}'],
+    ['an ack of nothing', { type: 'ack' }],
+    ['a stop without a reason', { type: 'stopped' }],
+    ['an episode without a name', { type: 'episode', started_at: 0, ended_at: 1, size_bytes: 1 }],
+  ])('%s: answered with an error, the robot stays', async (_name, frame) => {
+    const { link } = await connectedRobot()
+    link.send(frame)
+    expect(await link.next('error')).toEqual({ type: 'error', message: expect.stringMatching(/\S/) })
+    await roundTrip(link)
+    expect(link.frames).toEqual([])
+  })
+
+  test('on repetition the connection is closed with 4002', async () => {
+    const { owner, robot, link } = await connectedRobot()
+    for (let n = 0; n < 10; n++) link.send('nonsense')
+    expect(await link.closed).toBe(4002)
+    expect(link.frames.filter(({ type }) => type === 'error').length).toBeGreaterThanOrEqual(2)
+    await vi.waitFor(async () => {
+      expect((await owner.get(`/api/client/robots/${robot.id}`)).body.status).toBe('OFFLINE')
+    }, 5_000)
+  })
+})
+
+describe('large frames', () => {
+  test('one of exactly 64 KiB is taken', async () => {
+    const { link } = await connectedRobot()
+    link.send(frameOf(FRAME_LIMIT))
+    await roundTrip(link)
+    expect(link.frames).toEqual([])
+  })
+
+  test.each([
+    ['text', frameOf(FRAME_LIMIT + 1)],
+    ['binary', Buffer.alloc(FRAME_LIMIT + 1)],
+  ])('a %s frame just over 64 KiB is answered with an error, the robot stays', async (_kind, frame) => {
+    const { link } = await connectedRobot()
+    link.socket.send(frame)
+    expect((await link.next('error')).message).toContain(String(FRAME_LIMIT))
+    await roundTrip(link)
+  })
+
+  test('one far over the limit ends the connection', async () => {
+    const { link } = await connectedRobot()
+    link.socket.send(frameOf(1_000 * KIB))
+    expect(await link.closed).not.toBe(1000)
+  })
+})
+
+test('a robot that sends too many frames is closed with 4029', async () => {
+  const { link } = await connectedRobot()
+  for (let n = 0; n < 3_000; n++) link.send({ type: 'telemetry', data: n })
+  expect(await link.closed).toBe(4029)
+})
+
+test('bursts of a few hundred frames are no offence', async () => {
+  const { link } = await connectedRobot()
+  for (let n = 0; n < 400; n++) link.send({ type: 'telemetry', data: n })
+  await roundTrip(link)
+  expect(link.socket.readyState).toBe(WebSocket.OPEN)
+})
+
+test('any other path is no gateway', async () => {
+  const { robot } = await connectedRobot()
+  const base = world.gatewayUrl.replace(/^ws/, 'http')
+  for (const path of ['/', '/robots', `/robots/${robot.id}`, `/robots/${robot.id}/control/more`]) {
+    const reply = await fetch(base + path)
+    expect(reply.status, path).toBe(404)
+    expect(await reply.json()).toEqual({ error: expect.any(String) })
+  }
+  expect((await fetch(`${base}/livez`)).status).toBe(200)
+  expect((await fetch(`${base}/readyz`)).status).toBe(200)
+})
+
+describe("a robot's session", () => {
+  async function inSession() {
+    const { robot, link, owner } = await connectedRobot()
+    link.beat()
+    const operator = await world.operator()
+    const started = await operator.post('/api/sessions', { robotId: robot.id })
+    expect(started.status).toBe(201)
+    const sessionId = started.body.sessionId as string
+    const performAction = async (who: typeof owner, action: string) => {
+      const reply = await who.patch(`/api/sessions/${sessionId}`, { action })
+      expect(reply.status, JSON.stringify(reply.body)).toBe(200)
+    }
+    const frame = (status: string) => ({
+      type: 'session',
+      session_id: sessionId,
+      status,
+      operator_name: operator.name,
+    })
+    return { robot, link, owner, operator, sessionId, act: performAction, frame }
+  }
+  /** What a robot was told, heartbeat answers aside. */
+  const notified = (link: TestRobot) => link.frames.filter(({ type }) => type !== 'heartbeat_ack')
+  const stop = expect.objectContaining({ type: 'stop', latched: false, reason: expect.any(String) })
+
+  test('it is told of start, pause, resume and end, and to stop whenever it may not move any more', async () => {
+    const { link, owner, operator, act: performAction, frame } = await inSession()
+    const expected: unknown[] = [frame('ACTIVE')]
+    const saw = () => vi.waitFor(() => expect(notified(link)).toEqual(expected), 5_000)
+    await saw()
+
+    await performAction(owner, 'pause')
+    expected.push(frame('PAUSED'), stop)
+    await saw()
+
+    await performAction(operator, 'resume')
+    expected.push(frame('ACTIVE'))
+    await saw()
+
+    await performAction(operator, 'end')
+    expected.push(frame('COMPLETED'), stop)
+    await saw()
+  })
+
+  test('it is told of an end that comes during a pause', async () => {
+    const { link, owner, act: performAction, frame } = await inSession()
+    await performAction(owner, 'pause')
+    await performAction(owner, 'end')
+    await vi.waitFor(() => expect(notified(link)).toContainEqual(frame('COMPLETED')), 5_000)
+    expect(notified(link)).toContainEqual(stop)
+  })
+
+  test('a session that follows at once on another reaches it in order', async () => {
+    const { robot, link, operator, act: performAction, frame } = await inSession()
+    await vi.waitFor(() => expect(notified(link)).toContainEqual(frame('ACTIVE')), 5_000)
+    await performAction(operator, 'end')
+    const second = await operator.post('/api/sessions', { robotId: robot.id })
+    expect(second.status).toBe(201)
+    const next = { ...frame('ACTIVE'), session_id: second.body.sessionId }
+    await vi.waitFor(() => expect(notified(link).at(-1)).toEqual(next), 5_000)
+    expect(notified(link)).toContainEqual(frame('COMPLETED'))
+    await operator.patch(`/api/sessions/${second.body.sessionId}`, { action: 'end' })
+  })
+
+  test('a robot that connects again is told of it in the welcome', async () => {
+    const { robot, sessionId, operator, owner, act: performAction } = await inSession()
+    const again = new TestRobot(`${world.gatewayUrl}/robots/${robot.id}/control`, robot.token)
+    const session = { session_id: sessionId, operator_name: operator.name }
+    expect((await again.next('welcome')).session).toEqual({ ...session, status: 'ACTIVE' })
+
+    await performAction(owner, 'pause')
+    await again.next('session')
+    const third = new TestRobot(`${world.gatewayUrl}/robots/${robot.id}/control`, robot.token)
+    expect((await third.next('welcome')).session).toEqual({ ...session, status: 'PAUSED' })
+    await performAction(owner, 'end')
+    await third.next('session')
+    await third.close()
+  })
+})
+
+/** A robot that does by hand what a WebSocket library does, so that it can stop reading. */
+async function rawRobot(robot: { id: string; token: string }) {
+  const { hostname, port } = new URL(world.gatewayUrl)
+  const socket = connect(Number(port), hostname)
+  socket.on('error', () => {})
+  const key = randomBytes(16).toString('base64')
+  socket.write(
+    [
+      `GET /robots/${robot.id}/control HTTP/1.1`,
+      `Host: ${hostname}`,
+      'Connection: Upgrade',
+      'Upgrade: websocket',
+      'Sec-WebSocket-Version: 13',
+      `Sec-WebSocket-Key: ${key}`,
+      `Authorization: Bearer ${robot.token}`,
+      '\r\n',
+    ].join('\r\n'),
+  )
+  let tail = ''
+  let receivedBytes = 0
+  socket.on('data', (chunk) => {
+    tail = (tail + chunk.toString('latin1')).slice(-1_000)
+    receivedBytes += chunk.length
+  })
+  await vi.waitFor(() => expect(tail).toContain('"welcome"'), 5_000)
+  return { socket, received: () => receivedBytes }
+}
+
+const TEXT = 0x81
+const PING = 0x89
+/** A frame of a client: masked, with a mask of zeroes. */
+function clientFrame(opcode: number, payload: string): Buffer {
+  return Buffer.concat([Buffer.from([opcode, 0x80 | payload.length, 0, 0, 0, 0]), Buffer.from(payload)])
+}
+const beat = clientFrame(TEXT, '{"type":"heartbeat"}')
+/** A thousand of them, and each has to be answered at its own length: the quickest way to make a gateway send. */
+const pings = Buffer.concat(Array.from({ length: 1_000 }, () => clientFrame(PING, 'x'.repeat(125))))
+
+/** Makes the gateway send this much. Ends early when the connection does. */
+async function provoke(socket: Socket, bytes: number): Promise<void> {
+  const closed = once(socket, 'close')
+  for (let sent = 0; sent < bytes && !socket.destroyed; sent += pings.length) {
+    socket.write(pings)
+    if (!socket.write(beat)) await Promise.race([once(socket, 'drain'), closed])
+  }
+}
+
+describe('robots that do not read', () => {
+  test('cost the gateway no memory; one that stays so is closed within 12 s', {
+    timeout: 40_000,
+  }, async () => {
+    const floodBytes = 80_000_000 // far more than the kernel takes
+    const owner = await world.client()
+    const robots = { blocked: await world.robot(owner), recovered: await world.robot(owner) }
+    const links = { blocked: await rawRobot(robots.blocked), recovered: await rawRobot(robots.recovered) }
+    const statusOf = async (robot: { id: string }) =>
+      (await owner.get(`/api/client/robots/${robot.id}`)).body.status
+
+    const memoryBefore = process.memoryUsage.rss()
+    for (const { socket } of Object.values(links)) {
+      socket.pause()
+      await provoke(socket, floodBytes)
+    }
+    expect(process.memoryUsage.rss() - memoryBefore).toBeLessThan(floodBytes / 2)
+
+    const before = links.recovered.received()
+    links.recovered.socket.resume()
+    const beats = setInterval(() => {
+      for (const { socket } of Object.values(links)) if (socket.writable) socket.write(beat)
+    }, 200)
+    try {
+      const blockedSinceMs = performance.now()
+      await vi.waitFor(async () => expect(await statusOf(robots.blocked)).toBe('OFFLINE'), {
+        timeout: 25_000,
+        interval: 50,
+      })
+      expect(performance.now() - blockedSinceMs).toBeLessThan(12_000)
+      expect(await statusOf(robots.recovered)).toBe('AVAILABLE')
+      expect(links.recovered.received()).toBeGreaterThan(before)
+
+      // Its buffers are full, so not even a close frame fits in: the connection just ends.
+      const ended = once(links.blocked.socket, 'close')
+      links.blocked.socket.resume()
+      await ended
+    } finally {
+      clearInterval(beats)
+      for (const { socket } of Object.values(links)) socket.destroy()
+    }
+    await vi.waitFor(async () => expect(await statusOf(robots.recovered)).toBe('OFFLINE'), 5_000)
+  })
+})

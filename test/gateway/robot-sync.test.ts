@@ -1,0 +1,172 @@
+import type { WebSocket as GatewaySocket } from 'uWebSockets.js'
+import { describe, expect, inject, test } from 'vitest'
+import type { SocketData } from '../../gateway/connections/connection.ts'
+import { RobotConnection } from '../../gateway/connections/robot-connection.ts'
+import { createRobotSync } from '../../gateway/connections/robot-sync.ts'
+import { createControlSessionRegistry } from '../../gateway/control/control-session-registry.ts'
+import { createMemoryBus } from '../../src/core/events/bus.ts'
+import { createLog } from '../../src/core/log.ts'
+import type { LinkState, OpenSession, PresenceStore } from '../../src/modules/presence/presence.store.ts'
+import { connectTo } from '../support/database/sql.ts'
+import { plainGuard } from '../support/gateway/plain-guard.ts'
+import { createTcpProxy } from '../support/network/tcp-proxy.ts'
+import { openSessionFixture } from '../support/world/session-fixtures.ts'
+import { createWorld } from '../support/world/world.ts'
+
+const id = '00000000-0000-4000-8000-000000000001'
+const active = (activeSinceMs: number, sessionId = id): OpenSession => ({
+  id: sessionId,
+  status: 'ACTIVE',
+  operatorId: id,
+  operatorName: 'Grace',
+  stopReason: null,
+  eventSeq: 1,
+  driven: false,
+  latencyLimitMs: 400,
+  activeSinceMs,
+  clientId: id,
+  stopByRole: null,
+  stopByOwner: false,
+  stopClear: 'owner',
+})
+const paused = (stopReason: string | null = null): OpenSession => ({
+  ...active(1),
+  status: 'PAUSED',
+  stopReason,
+})
+
+/** A robot's connection that writes down what is sent: `session ACTIVE`, `stop smoke latched` … */
+function listeningLink() {
+  const received: string[] = []
+  const link = new RobotConnection('robot', 1, 1)
+  const send = (text: string) => {
+    const { type, status, reason, latched } = JSON.parse(text)
+    received.push([type, status, reason, latched && 'latched'].filter(Boolean).join(' '))
+    return 1
+  }
+  link.attach({ send } as unknown as GatewaySocket<SocketData>)
+  return { link, heard: received }
+}
+
+/** What a robot hears when these are the states that its gateway gets to see, one look after another. */
+function emittedStates(...seen: (OpenSession | null)[]): string[] {
+  const { link, heard: received } = listeningLink()
+  const controlSessions = createControlSessionRegistry({ nodeId: 'node', clockMs: () => 1, onEnd: () => {} })
+  for (const session of seen) controlSessions.applyLookup(link, session)
+  return received
+}
+
+describe('a robot whose gateway did not see every state', () => {
+  test.each<[string, (OpenSession | null)[], string[]]>([
+    [
+      'hears the pause, or the stop, that was over before the next look',
+      [active(1), active(2)],
+      ['session ACTIVE', 'session PAUSED', 'stop session_paused', 'session ACTIVE'],
+    ],
+    ['hears nothing when nothing was in between', [active(1), active(1)], ['session ACTIVE']],
+    [
+      'hears it once for all that was in between, however much',
+      [active(1), active(9), active(9)],
+      ['session ACTIVE', 'session PAUSED', 'stop session_paused', 'session ACTIVE'],
+    ],
+    [
+      'stands already when it was paused, and hears only of the resumption',
+      [active(1), paused(), active(3)],
+      ['session ACTIVE', 'session PAUSED', 'stop session_paused', 'session ACTIVE'],
+    ],
+    [
+      'stands already under a stop; its end, and all that followed, is the resumption',
+      [active(1), paused('smoke'), active(3)],
+      ['session ACTIVE', 'stop smoke latched', 'session PAUSED', 'stop_cleared', 'session ACTIVE'],
+    ],
+    [
+      'hears the end of a session before the next one',
+      [active(1), active(2, '00000000-0000-4000-8000-000000000002')],
+      ['session ACTIVE', 'session COMPLETED', 'stop session_over', 'session ACTIVE'],
+    ],
+    [
+      'hears the newest of two stops',
+      [active(1), paused('smoke'), paused('fire')],
+      ['session ACTIVE', 'stop smoke latched', 'session PAUSED', 'stop fire latched'],
+    ],
+  ])('%s', (_name, seen, expected) => {
+    expect(emittedStates(...seen)).toEqual(expected)
+  })
+
+  test('is not sent away for what was looked up before it came', async () => {
+    const [old, newer] = [new RobotConnection('robot', 1, 1), new RobotConnection('robot', 1, 1)]
+    Object.assign(old, { epoch: 5 })
+    Object.assign(newer, { epoch: 6 })
+    let current = old
+    const closed: string[] = []
+    const close = (reason: string) => void closed.push(reason)
+    for (const link of [old, newer]) Object.assign(link, { close })
+    const state = {
+      robotId: 'robot',
+      tokenVersion: 1,
+      nodeId: 'node',
+      connected: true,
+      session: null,
+    }
+    const lookups: ((states: LinkState[]) => void)[] = []
+    const linkStates = () => new Promise<LinkState[]>((resolve) => lookups.push(resolve))
+    const sync = createRobotSync({
+      store: { linkStates } as unknown as PresenceStore,
+      nodeId: 'node',
+      connectionOf: () => current,
+      bus: createMemoryBus(() => {}),
+      guard: plainGuard(),
+      sessionRegistry: createControlSessionRegistry({ nodeId: 'node', clockMs: () => 1, onEnd: () => {} }),
+      log: createLog({ level: 'silent', pretty: false }),
+      clockMs: () => 1,
+    })
+    sync.want(['robot'])
+    current = newer
+    lookups[0]?.([{ ...state, epoch: 5 }])
+    await expect.poll(() => lookups.length, { message: 'looked up anew' }).toBe(2)
+    lookups[1]?.([{ ...state, epoch: 6 }])
+    await new Promise((resolve) => setImmediate(resolve))
+    expect(closed).toEqual([])
+  })
+
+  test('stops, whether or not the gateway looked between stop and resumption', async () => {
+    await using redis = await createTcpProxy(inject('redisUrl'))
+    await using world = await createWorld({ bus: 'redis' })
+    const gateway = await world.addNode('gateway', { REDIS_URL: redis.url })
+    const fixture = await openSessionFixture(world)
+    const link = (await world.connect(fixture.robot, gateway.gatewayUrl)).beat()
+    redis.cut() // no hints: the gateway looks once a second
+    for (let round = 0; round < 3; round++) {
+      link.frames.length = 0
+      for (const action of ['emergency_stop', 'clear_stop', 'resume']) {
+        expect(await fixture.performAction(fixture.operator, action)).toMatchObject({ status: 200 })
+      }
+      await link.next('stop')
+      await expect
+        .poll(() => link.frames.filter(({ type }) => type === 'session').at(-1)?.status)
+        .toBe('ACTIVE')
+    }
+    await fixture.performAction(fixture.operator, 'end')
+  })
+
+  test('is marked for the next look when the change is made, however long it had to wait', async () => {
+    await using world = await createWorld()
+    const fixture = await openSessionFixture(world)
+    await using database = await connectTo(world.database.url)
+    const ask = async (sql: string) => (await database.query(sql)).rows[0]
+    await ask('begin')
+    await ask(`select from robots where id = '${fixture.robot.id}' for update`)
+    const stopping = fixture.performAction(fixture.client, 'emergency_stop')
+    await expect
+      .poll(async () => (await ask(`select count(*)::int from pg_locks where not granted`)).count)
+      .toBeGreaterThan(0)
+    const { at } = await ask('select clock_timestamp() as at')
+    await ask('commit')
+    expect(await stopping).toMatchObject({ status: 200 })
+    const { marked } = await ask(
+      `select link_changed_at as marked from robots where id = '${fixture.robot.id}'`,
+    )
+    expect(marked.getTime()).toBeGreaterThanOrEqual(at.getTime())
+    await fixture.performAction(fixture.client, 'end')
+  })
+})

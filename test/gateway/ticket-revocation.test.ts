@@ -1,0 +1,245 @@
+import { describe, expect, inject, onTestFinished, test, vi } from 'vitest'
+import { createTestDatabase } from '../support/database/database.ts'
+import { TestDriver, type TestRobot } from '../support/gateway/frame-socket.ts'
+import { attempt } from '../support/gateway/upgrade.ts'
+import { createTcpProxy } from '../support/network/tcp-proxy.ts'
+import { query } from '../support/processes/processes.ts'
+import { openSessionFixture } from '../support/world/session-fixtures.ts'
+import type { TestUser } from '../support/world/test-user.ts'
+import { createWorld, type World } from '../support/world/world.ts'
+
+const waitOptions = { timeout: 10_000, interval: 20 }
+const VALID_AT_A_TIME = 32
+
+interface Issued {
+  readonly url: string
+  readonly ticket: string
+}
+
+async function ticketsFor(user: TestUser, sessionId: string, part: string, count: number, token?: string) {
+  const issued: Issued[] = []
+  for (let n = 0; n < count; n++) {
+    const reply = await user.request('POST', `/api/sessions/${sessionId}/ticket`, { part }, token)
+    expect(reply.status, JSON.stringify(reply.body)).toBe(201)
+    issued.push(reply.body)
+  }
+  return issued
+}
+
+/** Sends control from the first moment on; answers with the close code. */
+async function driveWith({ url, ticket }: Issued): Promise<number> {
+  const driver = new TestDriver(url, ticket)
+  driver.socket.on('open', () => {
+    const timer = setInterval(() => {
+      if (driver.socket.readyState === driver.socket.OPEN) driver.control()
+    }, 1)
+    driver.closed.finally(() => clearInterval(timer))
+    for (let n = 0; n < 50; n++) driver.control()
+  })
+  return await driver.closed
+}
+
+const upgrade = async ({ url, ticket }: Issued) =>
+  (await attempt(url, { headers: { Authorization: `Bearer ${ticket}` } })).status
+
+const controlOf = ({ frames }: TestRobot) => frames.filter(({ type }) => type === 'control')
+
+/** Settles when all that was sent to a robot before has arrived. */
+async function caughtUp(robot: TestRobot): Promise<void> {
+  const seq = 1_000_000_000
+  robot.send({ type: 'heartbeat', seq })
+  await vi.waitFor(
+    () => expect(robot.frames).toContainEqual(expect.objectContaining({ type: 'heartbeat_ack', seq })),
+    waitOptions,
+  )
+}
+
+/** A session on a robot at a gateway of its own, beside one at the first gateway. */
+async function twoGateways() {
+  const redis = await createTcpProxy(inject('redisUrl'))
+  const world = await createWorld({ bus: 'redis', env: { OPERATOR_GRACE_MS: '60000' } })
+  onTestFinished(async () => {
+    redis.restore()
+    await world[Symbol.asyncDispose]()
+    await redis[Symbol.asyncDispose]()
+  })
+  const second = await world.addNode('gateway', { REDIS_URL: redis.url })
+  const here = await openSessionFixture(world)
+  const operator = await world.operator()
+  const robot = await world.robot(here.client)
+  const link = (await world.connect(robot, second.gatewayUrl)).beat()
+  const started = await operator.post('/api/sessions', { robotId: robot.id })
+  const there = { id: started.body.sessionId as string, operator, link }
+  return { world, redis, fixtures: [{ ...here }, there] }
+}
+
+describe.each([
+  ['with hints', false],
+  ['without hints', true],
+])('tickets of a revoked API key, %s', (_name, unsubscribed) => {
+  test('are refused at every gateway, and no control frame reaches a robot', {
+    timeout: 60_000,
+  }, async () => {
+    const { redis, fixtures } = await twoGateways()
+    const keys = await Promise.all(fixtures.map(({ operator }) => operator.key()))
+    const outstanding = await Promise.all(
+      fixtures.map(({ operator, id }, at) => ticketsFor(operator, id, 'control', 12, keys[at]?.key)),
+    )
+    if (unsubscribed) redis.cut()
+    for (const [at, { operator }] of fixtures.entries()) {
+      const { id } = keys[at] as { id: string }
+      expect((await operator.delete(`/api/auth/api-keys/${id}`)).status).toBe(204)
+    }
+    // At once, whatever the gateways have heard by now: refused at the upgrade, or closed as soon as it is open.
+    const early = outstanding.flatMap((issued) => issued.slice(0, 6))
+    for (const code of await Promise.all(early.map(driveWith))) expect([1006, 4401]).toContain(code)
+    // Then at the upgrade: of each two tickets one may still have been open for a moment.
+    for (const issued of outstanding) {
+      await vi.waitFor(
+        async () => {
+          const next = issued.pop() as Issued
+          expect(next).toBeDefined()
+          expect(await upgrade(next)).toBe(401)
+        },
+        { timeout: 10_000, interval: 250 },
+      )
+    }
+    for (const { link } of fixtures) {
+      await caughtUp(link)
+      expect(controlOf(link)).toEqual([])
+    }
+  })
+})
+
+describe('permissions that end after a ticket was issued', () => {
+  test('the operator role: at every gateway, and no new ticket to control', async () => {
+    const { world, fixtures } = await twoGateways()
+    for (const { operator, id, link } of fixtures) {
+      const [first, second] = await ticketsFor(operator, id, 'control', 2)
+      await query(world.database.url, 'update users set is_operator = false where id = $1', [operator.id])
+      expect([1006, 4408]).toContain(await driveWith(first as Issued))
+      await vi.waitFor(async () => {
+        const status = await upgrade(second as Issued)
+        expect(status).toBe(401)
+      }, waitOptions)
+      await caughtUp(link)
+      expect(controlOf(link)).toEqual([])
+      const again = await operator.post(`/api/sessions/${id}/ticket`, { part: 'control' })
+      expect(again).toMatchObject({ status: 403, body: { error: expect.stringContaining('operator role') } })
+    }
+  })
+
+  test('the admin role: the ticket shows nothing of the session', async () => {
+    await using world = await createWorld()
+    const fixture = await openSessionFixture(world)
+    const admin = await world.admin()
+    const [issued] = await ticketsFor(admin, fixture.id, 'watch', 1)
+    await query(world.database.url, 'update users set email_verified = false where id = $1', [admin.id])
+    const { url, ticket } = issued as Issued
+    const link = new TestDriver(url, ticket)
+    expect([1006, 4408]).toContain(await link.closed)
+    expect(link.frames).toEqual([])
+    expect((await admin.post(`${fixture.path}/ticket`, { part: 'watch' })).status).toBe(404)
+  })
+
+  test('an API key that expires: its tickets end with it', async () => {
+    await using world = await createWorld()
+    const fixture = await openSessionFixture(world)
+    const endsAt = new Date(Date.now() + 20_000)
+    const body = { name: 'short', expires_at: endsAt.toISOString() }
+    const key = (await fixture.operator.post('/api/auth/api-keys', body)).body.key as string
+    const reply = await fixture.operator.request('POST', `${fixture.path}/ticket`, { part: 'control' }, key)
+    expect(reply.status).toBe(201)
+    expect(Date.parse(reply.body.expires_at)).toBeLessThanOrEqual(endsAt.getTime())
+  })
+})
+
+describe('unused tickets', () => {
+  const opened = async ({ url, ticket }: Issued) => {
+    const link = new TestDriver(url, ticket)
+    const admitted = link.state().then(
+      () => 'admitted' as const,
+      () => link.closed,
+    )
+    const outcome = await admitted
+    await link.close()
+    return outcome
+  }
+
+  test('of one user: only the newest 32 admit, also when they were fetched at once', async () => {
+    await using world = await createWorld()
+    const fixture = await openSessionFixture(world)
+    const [other] = await ticketsFor(fixture.client, fixture.id, 'watch', 1)
+    const early = await ticketsFor(fixture.operator, fixture.id, 'watch', 3)
+    const manyUsers = await Promise.all(
+      Array.from({ length: VALID_AT_A_TIME - 1 }, () => ticketsFor(fixture.operator, fixture.id, 'watch', 1)),
+    )
+    const outcomes: unknown[] = []
+    for (const issued of [...early, ...manyUsers.flat()]) outcomes.push(await opened(issued))
+    expect(outcomes).toEqual([4408, 4408, ...Array<string>(VALID_AT_A_TIME).fill('admitted')])
+    expect(await opened(other as Issued), 'those of other users count by themselves').toBe('admitted')
+  })
+})
+
+describe('while the database is away', { timeout: 60_000 }, () => {
+  async function worldBehindProxy() {
+    const database = await createTestDatabase()
+    const proxy = await createTcpProxy(database.url)
+    const env = { DATABASE_URL: proxy.url, OPERATOR_GRACE_MS: '60000', HEARTBEAT_TIMEOUT_MS: '30000' }
+    const world = await createWorld({ env })
+    onTestFinished(async () => {
+      proxy.restore()
+      await world[Symbol.asyncDispose]()
+      await proxy[Symbol.asyncDispose]()
+      await database.drop()
+    })
+    return { world, proxy }
+  }
+
+  /** A session that its owner watches, so that the gateway knows it, with a ticket to control it. */
+  async function watched(world: World) {
+    const fixture = await openSessionFixture(world)
+    const observer = await world.drive(fixture.client, fixture.id, 'watch')
+    await observer.state()
+    const [issued] = await ticketsFor(fixture.operator, fixture.id, 'control', 1)
+    return { ...fixture, watcher: observer, issued: issued as Issued }
+  }
+
+  test('a ticket admits nobody; who was admitted drives on; a fresh ticket admits afterwards', async () => {
+    const { world, proxy } = await worldBehindProxy()
+    const [driven, { issued, link, operator, id }] = [await openSessionFixture(world), await watched(world)]
+    const console = await world.drive(driven.operator, driven.id)
+    await console.state()
+    proxy.cut()
+    expect(await driveWith(issued)).toBe(4503)
+    console.control({ goes: 'on' })
+    expect(await driven.link.next('control')).toMatchObject({ data: { goes: 'on' } })
+    await caughtUp(link)
+    expect(controlOf(link)).toEqual([])
+    proxy.restore()
+    await vi.waitFor(
+      async () => expect((await operator.get(`/api/sessions/${id}`)).status).toBe(200),
+      waitOptions,
+    )
+    const again = await world.drive(operator, id)
+    await again.state()
+    again.control()
+    await link.next('control')
+  })
+
+  test.each<[string, 'cut' | 'silence']>([
+    ['refuses connections', 'cut'],
+    ['does not answer', 'silence'],
+  ])('and %s: a stop of a ticket holder halts the robot all the same', async (_name, fault) => {
+    const { world, proxy } = await worldBehindProxy()
+    const { issued, link, watcher: observer } = await watched(world)
+    proxy[fault]()
+    const driver = new TestDriver(issued.url, issued.ticket)
+    driver.socket.on('open', () => driver.send({ type: 'stop', reason: 'fire' }))
+    expect(await link.next('stop')).toMatchObject({ reason: 'fire', latched: true })
+    proxy.restore()
+    const { stop } = await observer.state((state) => state.stop?.recorded)
+    expect(stop.reason).toBe('fire')
+    await driver.close()
+  })
+})

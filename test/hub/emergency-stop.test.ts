@@ -1,0 +1,148 @@
+import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
+import type { RobotStop } from '../../src/core/events/bus.ts'
+import { createTestDatabase, type TestDatabase } from '../support/database/database.ts'
+import { connectTo } from '../support/database/sql.ts'
+import type { TestHubSocket } from '../support/hub/hub-socket.ts'
+import { createTcpProxy, type TcpProxy } from '../support/network/tcp-proxy.ts'
+import { openSessionFixture, type SessionFixture } from '../support/world/session-fixtures.ts'
+import { createWorld, type World } from '../support/world/world.ts'
+
+let database: TestDatabase
+let proxy: TcpProxy
+let world: World
+let stops: RobotStop[]
+beforeEach(async () => {
+  database = await createTestDatabase()
+  proxy = await createTcpProxy(database.url)
+  world = await createWorld({ env: { DATABASE_URL: proxy.url } })
+  stops = []
+  world.platform.bus.subscribe('robot.stop', (message) => stops.push(message))
+})
+afterEach(async () => {
+  proxy.restore()
+  world.errors.length = 0 // every 503 is logged
+  await world[Symbol.asyncDispose]()
+  await proxy[Symbol.asyncDispose]()
+  await database.drop()
+})
+
+/** Stops that went to the gateway without the database. */
+const direct = () => stops.filter(({ eventSeq }) => eventSeq === null)
+const notRecorded = { ok: false, status: 503, error: expect.stringContaining('not recorded') }
+const stop = (hub: TestHubSocket, fixture: SessionFixture, reason?: string, action = 'emergency_stop') =>
+  hub.send('session:action', { session_id: fixture.id, action, ...(reason !== undefined && { reason }) })
+/** What a second message of one sender would have come behind. */
+const settled = () => new Promise((resolve) => setImmediate(resolve))
+
+async function watching(fixture: SessionFixture, user = fixture.client) {
+  const hub = await user.hub()
+  expect(await hub.send('session:watch', { session_id: fixture.id })).toMatchObject({ ok: true })
+  return hub
+}
+
+describe('an emergency stop at the hub while the database is away', () => {
+  test.each(['cut', 'silence'] as const)(
+    'reaches the gateway at once from who watches the session, and the answer says that it is not recorded: %s',
+    async (fault) => {
+      const fixture = await openSessionFixture(world)
+      const admin = await world.admin()
+      const users = [fixture.client, fixture.operator, admin]
+      const hubs = await Promise.all(users.map((user) => watching(fixture, user)))
+      proxy[fault]()
+      for (const [index, hub] of hubs.entries()) {
+        expect(await stop(hub, fixture, `reason ${index}`)).toEqual(notRecorded)
+      }
+      expect(await stop(hubs[0] as TestHubSocket, fixture)).toEqual(notRecorded)
+      const expected = {
+        robotId: fixture.robot.id,
+        sessionId: fixture.id,
+        eventSeq: null,
+        byRole: null,
+        byOwner: false,
+      }
+      expect(direct()).toEqual([
+        ...users.map(({ id }, index) => ({ ...expected, userId: id, reason: `reason ${index}` })),
+        { ...expected, userId: fixture.client.id, reason: 'emergency_stop' },
+      ])
+
+      proxy.restore()
+      await vi.waitFor(async () => {
+        expect(await stop(hubs[1] as TestHubSocket, fixture)).toMatchObject({
+          ok: true,
+          session: { status: 'PAUSED', control: { stop: { reason: expect.any(String) } } },
+        })
+      }, 20_000)
+      await fixture.performAction(fixture.client, 'end')
+    },
+  )
+
+  test('reaches it also over a database that answers, but is held up', async () => {
+    const fixture = await openSessionFixture(world)
+    const hub = await watching(fixture)
+    await using blocker = await connectTo(database.url)
+    await blocker.query('begin')
+    await blocker.query('select from robots where id = $1 for update', [fixture.robot.id])
+    expect(await stop(hub, fixture, 'smoke')).toEqual(notRecorded)
+    expect(direct()).toMatchObject([{ sessionId: fixture.id, reason: 'smoke' }])
+    await blocker.query('commit')
+    // What was asked of the database is done all the same, and told to those who watch.
+    await hub.saw('session:event', { type: 'session.stopped', seq: 2 })
+    await vi.waitFor(() => expect(stops.some(({ eventSeq }) => eventSeq === 2)).toBe(true), 10_000)
+    await fixture.performAction(fixture.client, 'end')
+  })
+
+  test('does nothing from who does not watch the session, or not any more, or watches another', async () => {
+    const [fixture, other] = [await openSessionFixture(world), await openSessionFixture(world)]
+    const otherSocket = await fixture.client.hub()
+    const unrelatedUser = await watching(other, other.operator)
+    const former = await watching(fixture, fixture.operator)
+    await former.send('session:unwatch', { session_id: fixture.id })
+    expect(await unrelatedUser.send('session:watch', { session_id: fixture.id })).toMatchObject({
+      status: 404,
+    })
+    proxy.cut()
+    for (const hub of [otherSocket, unrelatedUser, former]) {
+      const answer = await stop(hub, fixture, 'mine')
+      expect(answer).toMatchObject({ ok: false, status: 503 })
+      expect(answer.error).not.toContain('recorded')
+    }
+    await settled()
+    expect(direct()).toEqual([])
+    proxy.restore()
+    await vi.waitFor(
+      async () => expect((await fixture.performAction(fixture.client, 'end')).status).toBe(200),
+      20_000,
+    )
+    await other.performAction(other.client, 'end')
+  })
+
+  test('is the one act that does', async () => {
+    const fixture = await openSessionFixture(world)
+    const hub = await watching(fixture, fixture.operator)
+    proxy.cut()
+    for (const action of ['pause', 'end', 'clear_stop', 'resume']) {
+      const answer = await stop(hub, fixture, undefined, action)
+      expect(answer).toMatchObject({ ok: false, status: 503 })
+      expect(answer.error).not.toContain('recorded')
+    }
+    await settled()
+    expect(stops).toEqual([])
+    proxy.restore()
+    await vi.waitFor(
+      async () => expect((await fixture.performAction(fixture.client, 'end')).status).toBe(200),
+      20_000,
+    )
+  })
+})
+
+test('a stop at the hub with the database there goes to the gateway once, with its number', async () => {
+  const fixture = await openSessionFixture(world)
+  const hub = await watching(fixture)
+  expect(await stop(hub, fixture, 'smoke')).toMatchObject({ ok: true, session: { status: 'PAUSED' } })
+  await vi.waitFor(() => expect(stops).toHaveLength(1), 10_000)
+  expect(stops).toMatchObject([{ sessionId: fixture.id, eventSeq: 2, reason: 'smoke' }])
+  await fixture.performAction(fixture.client, 'end')
+  expect(await stop(hub, fixture, 'late')).toMatchObject({ ok: false, status: 409 })
+  await settled()
+  expect(stops).toHaveLength(1)
+})

@@ -1,0 +1,289 @@
+import { once } from 'node:events'
+import { type AddressInfo, connect, createServer, type Socket as TcpSocket } from 'node:net'
+import type { SessionLogEvent } from '@wheelhouse/protocol'
+import fc from 'fast-check'
+import { io, type Socket } from 'socket.io-client'
+import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
+import { HubClient } from '../../packages/sdk/index.ts'
+import { openSessionFixture } from '../support/world/session-fixtures.ts'
+import type { TestUser } from '../support/world/test-user.ts'
+import { createWorld, type World } from '../support/world/world.ts'
+
+/** A network between clients and the hub that can break at any moment, in the middle of anything. */
+class BreakableLink {
+  readonly #server = createServer((client) => this.#carry(client))
+  readonly #sockets = new Set<TcpSocket>()
+  readonly #target: URL
+
+  constructor(url: string) {
+    this.#target = new URL(url)
+  }
+
+  async create(): Promise<string> {
+    this.#server.listen(0, '127.0.0.1')
+    await once(this.#server, 'listening')
+    return `http://127.0.0.1:${(this.#server.address() as AddressInfo).port}`
+  }
+
+  /** Breaks every connection, without a farewell to either side. */
+  cut(): void {
+    for (const socket of this.#sockets) socket.resetAndDestroy()
+  }
+
+  async remove(): Promise<void> {
+    this.#server.close()
+    this.cut()
+    await once(this.#server, 'close')
+  }
+
+  #carry(client: TcpSocket): void {
+    const hub = connect(Number(this.#target.port), this.#target.hostname)
+    for (const [socket, other] of [
+      [client, hub],
+      [hub, client],
+    ] as const) {
+      this.#sockets.add(socket)
+      socket.on('error', () => {})
+      socket.on('close', () => {
+        this.#sockets.delete(socket)
+        other.destroy()
+      })
+      socket.pipe(other)
+    }
+  }
+}
+
+/** A client as the protocol describes it, with nothing of ours: it resumes with `after` and asks when it sees a gap. */
+class PlainObserver {
+  readonly log: SessionLogEvent[] = []
+  readonly surprises: string[] = []
+  disconnects = 0
+  readonly #socket: Socket
+  readonly #sessionId: string
+  #requesting = false
+  /** An event came that the answer under way may not reach up to. */
+  #again = false
+
+  constructor(url: string, token: string, sessionId: string) {
+    this.#sessionId = sessionId
+    this.#socket = io(url, {
+      auth: { token },
+      transports: ['websocket'],
+      forceNew: true,
+      reconnectionDelay: 2,
+      reconnectionDelayMax: 20,
+    })
+    this.#socket.on('connect', () => void this.#catchUp())
+    this.#socket.on('disconnect', () => {
+      this.disconnects += 1
+    })
+    this.#socket.on('session:event', (event: SessionLogEvent) => {
+      if (!this.#take(event)) void this.#catchUp()
+    })
+  }
+
+  get last(): number {
+    return this.log.at(-1)?.seq ?? 0
+  }
+
+  get connected(): boolean {
+    return this.#socket.connected
+  }
+
+  close(): void {
+    this.#socket.close()
+  }
+
+  /** False when something before this event is missing. */
+  #take(event: SessionLogEvent): boolean {
+    if (event.seq === this.last + 1) this.log.push(event)
+    return event.seq <= this.last
+  }
+
+  async #catchUp(): Promise<void> {
+    this.#again = true
+    if (this.#requesting) return
+    this.#requesting = true
+    try {
+      while (this.#again) {
+        this.#again = false
+        const question = { session_id: this.#sessionId, after: this.last }
+        const answer = await this.#socket.timeout(2_000).emitWithAck('session:watch', question)
+        if (!answer.ok) this.surprises.push(answer.error)
+        for (const event of answer.events ?? []) {
+          if (!this.#take(event)) this.surprises.push(`a page skips from ${this.last} to ${event.seq}`)
+        }
+        if (this.last < answer.head) this.#again = true
+      }
+    } catch {
+      // The connection broke, and the next one may be there already.
+      this.#again = this.connected
+    } finally {
+      this.#requesting = false
+    }
+    if (this.#again) await this.#catchUp()
+  }
+}
+
+describe.each(['memory', 'redis'] as const)('replay over the %s bus', (bus) => {
+  let world: World
+  let link: BreakableLink
+  let url: string
+  beforeAll(async () => {
+    world = await createWorld({ bus })
+    link = new BreakableLink(world.hubUrl)
+    url = await link.create()
+  })
+  afterAll(async () => {
+    await link.remove()
+    await world[Symbol.asyncDispose]()
+  })
+
+  const openSession = () => openSessionFixture(world)
+
+  /** The log as it is stored; the truth that everybody must end up with. */
+  async function storedLog(user: TestUser, sessionId: string): Promise<SessionLogEvent[]> {
+    const log: SessionLogEvent[] = []
+    for (;;) {
+      const path = `/api/sessions/${sessionId}/events?limit=200&after=${log.length}`
+      const { events } = (await user.get(path)).body
+      if (events.length === 0) return log
+      log.push(...events)
+    }
+  }
+
+  /** Lets a session have many entries without anybody having to live through them. */
+  async function fillLog(sessionId: string, upTo: number): Promise<void> {
+    const { db } = world.platform
+    await db.updateTable('sessions').set({ event_seq: upTo }).where('id', '=', sessionId).execute()
+    const rows = Array.from({ length: upTo - 1 }, (_, index) => ({
+      session_id: sessionId,
+      seq: index + 2,
+      type: 'test.filler',
+      data: { number: index + 2 },
+    }))
+    await db.insertInto('session_events').values(rows).execute()
+  }
+
+  const isComplete = (log: readonly { seq: number }[], head: number) =>
+    vi.waitFor(() => expect(log.at(-1)?.seq).toBe(head), { timeout: 10_000, interval: 5 })
+
+  test('however often and whenever the connection breaks, every client ends with exactly the log', async () => {
+    const rounds = 4
+    let disconnects = 0
+    const steps = fc.array(
+      fc.record({
+        messages: fc.integer({ min: 0, max: 3 }),
+        /** Cut while the messages are under way, or after their acknowledgement. */
+        cutEarly: fc.boolean(),
+        /** Whether everybody is back before the story goes on. */
+        wait: fc.boolean(),
+      }),
+      { minLength: 15, maxLength: 25 },
+    )
+    const scenario = fc.asyncProperty(steps, async (schedule) => {
+      const { id, owner, operator } = await openSession()
+      const plain = [
+        new PlainObserver(url, owner.token, id),
+        new PlainObserver(url, operator.token, id),
+        new PlainObserver(url, owner.token, id),
+      ]
+      const ofSdk: SessionLogEvent[] = []
+      const client = new HubClient({ url, token: operator.token, reconnect: { baseMs: 2, maxMs: 20 } })
+      try {
+        void client.connect()
+        await client.watch(id, { onEvent: (event) => ofSdk.push(event) })
+        for (const { messages, cutEarly, wait } of schedule) {
+          const sending = Array.from({ length: messages }, (_, index) =>
+            (index % 2 ? owner : operator).post(`/api/sessions/${id}/messages`, { body: `message ${index}` }),
+          )
+          if (cutEarly) link.cut()
+          const replies = await Promise.all(sending)
+          expect(replies.map(({ status }) => status)).toEqual(replies.map(() => 201))
+          if (!cutEarly) link.cut()
+          if (wait) {
+            await vi.waitFor(() => expect(plain.every((item) => item.connected)).toBe(true), {
+              timeout: 10_000,
+              interval: 2,
+            })
+          }
+        }
+        expect((await operator.patch(`/api/sessions/${id}`, { action: 'end' })).status).toBe(200)
+        const stored = await storedLog(owner, id)
+        expect(stored.map(({ seq }) => seq)).toEqual(stored.map((_, index) => index + 1))
+        for (const { log } of plain) await isComplete(log, stored.length)
+        await isComplete(ofSdk, stored.length)
+        for (const { log, surprises } of plain) {
+          expect(log).toEqual(stored)
+          expect(surprises).toEqual([])
+        }
+        expect(ofSdk, 'through the SDK').toEqual(stored)
+        for (const item of plain) disconnects += item.disconnects
+      } finally {
+        client.close()
+        for (const item of plain) item.close()
+      }
+    })
+    await fc.assert(scenario, { seed: 20261120, numRuns: rounds, endOnFailure: true })
+    expect(disconnects, 'the test did break connections').toBeGreaterThan(100)
+  })
+
+  test('a client that comes late reads a log longer than a page, page by page, up to its head', async () => {
+    const { id, owner, operator } = await openSession()
+    await fillLog(id, 450)
+    const hub = await owner.hub()
+    const first = await hub.send('session:watch', { session_id: id })
+    expect(first).toMatchObject({ ok: true, head: 450 })
+    expect(first.events).toHaveLength(200)
+
+    const observer = new PlainObserver(url, owner.token, id)
+    const ofSdk: SessionLogEvent[] = []
+    const client = new HubClient({ url, token: operator.token })
+    try {
+      await client.connect()
+      await client.watch(id, { onEvent: (event) => ofSdk.push(event) })
+      expect(ofSdk, 'watching resolves once everything is there').toHaveLength(450)
+      await isComplete(observer.log, 450)
+      await owner.post(`/api/sessions/${id}/messages`, { body: 'and live from here' })
+      await isComplete(ofSdk, 451)
+      await isComplete(observer.log, 451)
+      const stored = await storedLog(owner, id)
+      expect(observer.log).toEqual(stored)
+      expect(ofSdk).toEqual(stored)
+    } finally {
+      client.close()
+      observer.close()
+    }
+  })
+
+  test('what is written while a client pages through the log is neither lost nor doubled', async () => {
+    const { id, owner, operator } = await openSession()
+    await fillLog(id, 900)
+    const observers = Array.from({ length: 4 }, () => new PlainObserver(url, owner.token, id))
+    try {
+      for (let count = 1; count <= 10; count++) {
+        const { body } = await operator.post(`/api/sessions/${id}/messages`, { body: `live ${count}` })
+        expect(body.seq).toBe(900 + count)
+      }
+      const stored = await storedLog(owner, id)
+      for (const observer of observers) {
+        await isComplete(observer.log, 910)
+        expect(observer.log).toEqual(stored)
+        expect(observer.surprises).toEqual([])
+      }
+    } finally {
+      for (const observer of observers) observer.close()
+    }
+  })
+
+  test('with `after` only what is newer comes; at the head, or beyond it, nothing', async () => {
+    const { id, owner } = await openSession()
+    await fillLog(id, 30)
+    const hub = await owner.hub()
+    const watch = async (after: number) => await hub.send('session:watch', { session_id: id, after })
+    const seqs = ({ events }: { events: SessionLogEvent[] }) => events.map(({ seq }) => seq)
+    expect(seqs(await watch(27))).toEqual([28, 29, 30])
+    expect(await watch(30)).toMatchObject({ ok: true, events: [], head: 30 })
+    expect(await watch(31)).toMatchObject({ ok: true, events: [], head: 30 })
+  })
+})

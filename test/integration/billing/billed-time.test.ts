@@ -1,0 +1,117 @@
+import fc from 'fast-check'
+import { expect, test } from 'vitest'
+import { actors, createSilentGateway, MINUTE_MS } from '../../support/world/billing.ts'
+import { performAction, start } from '../../support/world/session-fixtures.ts'
+import { createWorld } from '../../support/world/world.ts'
+
+/** What may happen in a session, with the time that passes before it. */
+const step = fc.record({
+  afterMs: fc.oneof(fc.integer({ min: 0, max: 3 * MINUTE_MS }), fc.constantFrom(0, MINUTE_MS)),
+  what: fc.constantFrom('pause', 'resume', 'falls silent', 'is found lost', 'is back', 'nothing'),
+})
+type Step = { readonly afterMs: number; readonly what: string }
+
+/** The same story told by plain arithmetic: what of it is billed, in milliseconds. */
+function emitEvent(steps: readonly Step[], tailMs: number) {
+  let atMs = 0
+  let activeSinceMs: number | undefined = 0
+  let interval = { sinceMs: 0, untilMs: 0 }
+  let silentSinceMs: number | undefined
+  let lost = false
+  let billedMs = 0
+  const leave = (untilMs: number) => {
+    if (activeSinceMs === undefined) return
+    interval = { sinceMs: activeSinceMs, untilMs }
+    billedMs += untilMs - activeSinceMs
+    activeSinceMs = undefined
+  }
+  const actions: { atMs: number; what: string; silentSinceMs: number | undefined }[] = []
+  for (const { afterMs, what } of steps) {
+    atMs += afterMs
+    const possible = {
+      pause: activeSinceMs !== undefined,
+      resume: activeSinceMs === undefined && !lost,
+      'falls silent': !lost && silentSinceMs === undefined,
+      'is found lost': silentSinceMs !== undefined && !lost,
+      'is back': lost,
+    }[what]
+    if (!possible) continue
+    actions.push({ atMs, what, silentSinceMs })
+    if (what === 'pause') leave(atMs)
+    if (what === 'resume') activeSinceMs = atMs
+    if (what === 'falls silent') silentSinceMs = atMs
+    if (what === 'is found lost') {
+      leave(atMs)
+      const { sinceMs, untilMs } = interval
+      const aliveUntilMs = Math.max(sinceMs, Math.min(untilMs, silentSinceMs as number))
+      billedMs -= untilMs - aliveUntilMs
+      interval = { sinceMs, untilMs: aliveUntilMs }
+      lost = true
+    }
+    if (what === 'is back') {
+      lost = false
+      silentSinceMs = undefined
+    }
+  }
+  atMs += tailMs
+  leave(atMs)
+  return { acts: actions, endMs: atMs, billedMs }
+}
+
+test('whatever happens in a session, ACTIVE time is billed, and no pause and no outage', {
+  timeout: 60_000,
+}, async () => {
+  let clockMs = Date.parse('2026-05-10T12:00:00Z')
+  const env = { ROBOT_GRACE_MS: '86400000' } // so that the worker ends nothing by itself
+  await using world = await createWorld({ now: () => new Date(clockMs), env })
+  await using gateway = await createSilentGateway(world, () => clockMs)
+  const { operator, robotId } = await actors(world, gateway)
+  const scenarios = fc.tuple(
+    fc.array(step, { minLength: 1, maxLength: 12 }),
+    fc.integer({ min: 0, max: 3 * MINUTE_MS }),
+  )
+  await fc.assert(
+    fc.asyncProperty(scenarios, async ([steps, tailMs]) => {
+      const beginMs = clockMs
+      const id = await start(operator, robotId)
+      const { acts: actions, endMs, billedMs } = emitEvent(steps, tailMs)
+      let connected = true
+      for (const { atMs, what, silentSinceMs } of actions) {
+        clockMs = beginMs + atMs
+        if (what === 'pause' || what === 'resume') await performAction(operator, id, what)
+        if (what === 'is found lost') await gateway.lose(robotId, beginMs + (silentSinceMs as number))
+        if (what === 'is back') await gateway.connect(robotId)
+        if (what === 'is found lost' || what === 'is back') connected = what === 'is back'
+      }
+      clockMs = beginMs + endMs
+      const ended = await performAction(operator, id, 'end')
+      expect(ended.client_charge_cents).toBe(Math.ceil(billedMs / MINUTE_MS) * 50)
+      if (!connected) await gateway.connect(robotId)
+    }),
+    { numRuns: 60, endOnFailure: true },
+  )
+})
+
+test('a robot whose socket breaks: its silence is not billed, nor the time until it is resumed', async () => {
+  let aheadMs = 0
+  const now = () => new Date(Date.now() + aheadMs)
+  await using world = await createWorld({ now })
+  const [owner, operator] = [await world.client(), await world.operator()]
+  const robot = await world.robot(owner)
+  const link = (await world.connect(robot)).beat()
+  const read = async () => (await owner.get(`/api/sessions/${id}`)).body
+  const id = await start(operator, robot.id)
+
+  aheadMs += 20 * MINUTE_MS // the gateway's clock is now behind by so much: the silence looks that long
+  link.destroy()
+  await expect.poll(async () => (await read()).status, { timeout: 10_000 }).toBe('PAUSED')
+  aheadMs += 10 * MINUTE_MS
+  ;(await world.connect(robot)).beat()
+  await expect
+    .poll(async () => (await owner.get(`/api/sessions/${id}/events`)).body.events.length, { timeout: 10_000 })
+    .toBe(3)
+  await performAction(operator, id, 'resume')
+  aheadMs += 2 * MINUTE_MS + 30_000
+  await performAction(operator, id, 'end')
+  expect(await read()).toMatchObject({ duration_minutes: 33, client_charge_cents: 150 })
+})

@@ -1,0 +1,417 @@
+import { readdirSync, readFileSync } from 'node:fs'
+import { connect } from 'node:net'
+import { closeCodes } from '@wheelhouse/protocol'
+import { Redis } from 'ioredis'
+import { afterAll, beforeAll, describe, expect, inject, test, vi } from 'vitest'
+import { type FrameSocket, type TestDriver, TestRobot } from '../../support/gateway/frame-socket.ts'
+import { attempt } from '../../support/gateway/upgrade.ts'
+import type { TestHubSocket } from '../../support/hub/hub-socket.ts'
+import { RawHub } from '../../support/hub/raw-hub.ts'
+import { openSessionFixture, type SessionFixture } from '../../support/world/session-fixtures.ts'
+import { createWorld, type World } from '../../support/world/world.ts'
+
+const waitOptions = { timeout: 20_000, interval: 10 }
+const FAILED = closeCodes.internalError.code
+
+let world: World
+let fixture: SessionFixture
+/** The handler that throws the next time it is called. */
+let failing: string | undefined
+
+beforeAll(async () => {
+  world = await createWorld({
+    bus: 'redis',
+    env: { HEARTBEAT_TIMEOUT_MS: '4000', OPERATOR_GRACE_MS: '600000' },
+    beforeHandler(handler) {
+      if (handler !== failing) return
+      failing = undefined
+      throw new Error(`injected into ${handler}`)
+    },
+  })
+  fixture = await openSessionFixture(world)
+})
+afterAll(() => world?.[Symbol.asyncDispose]())
+
+const watch = (part: 'control' | 'watch' = 'watch') =>
+  world.drive(part === 'control' ? fixture.operator : fixture.client, fixture.id, part)
+
+/** The robot of the scene, connected; whatever has ended the connection before. */
+async function robot(): Promise<TestRobot> {
+  if (fixture.link.socket.readyState !== fixture.link.socket.OPEN) {
+    Object.assign(fixture, { link: (await world.connect(fixture.robot)).beat() })
+  }
+  return fixture.link
+}
+
+/** An operator who has just sent a frame that the robot has got: everything between the two works. */
+async function driving(): Promise<TestDriver> {
+  for (;;) {
+    const link = await robot()
+    await vi.waitFor(async () => {
+      const { status } = await fixture.read()
+      if (status === 'PAUSED') await fixture.performAction(fixture.operator, 'resume')
+      expect(status).toBe('ACTIVE')
+    }, waitOptions)
+    const console = await watch('control')
+    await console.state()
+    link.frames.splice(0)
+    console.control('drive')
+    // The pause for a robot that was just cut off may come only now.
+    const arrived = await link.next('control', 1_000).catch(() => undefined)
+    if (arrived?.data === 'drive') return console
+    await console.close()
+  }
+}
+
+/** Fills what the kernel takes for a peer that does not read, then lets it read again. */
+async function block(peer: FrameSocket, flood: (frame: number) => boolean): Promise<void> {
+  peer.socket.pause()
+  for (let frame = 0; frame < 300 && flood(frame); frame++) await new Promise(setImmediate)
+  peer.socket.resume()
+}
+
+const bulk = 'x'.repeat(60_000)
+async function floodTelemetry(peer: FrameSocket): Promise<void> {
+  const link = await robot()
+  await block(peer, () => {
+    link.send({ type: 'telemetry', data: bulk })
+    return true
+  })
+}
+
+/** What makes each handler of the gateway run. Timers run by themselves. */
+const atGateway: Record<string, () => Promise<unknown>> = {
+  'robot:upgrade': async () => {
+    const { id, token } = await world.robot(fixture.client)
+    const headers = { Authorization: `Bearer ${token}` }
+    const answer = await attempt(`${world.gatewayUrl}/robots/${id}/control`, { headers })
+    expect(answer.status).toBe(500)
+  },
+  'robot:open': async () => {
+    const other = await world.robot(fixture.client)
+    const link = new TestRobot(`${world.gatewayUrl}/robots/${other.id}/control`, other.token)
+    expect(await link.closed).toBe(FAILED)
+    await (await world.connect(other)).close()
+  },
+  'robot:message': async () => expect(await (await robot()).closed).toBe(FAILED), // its next heartbeat
+  'robot:drain': async () => {
+    const console = await driving()
+    const link = await robot()
+    await block(link, (frame) => {
+      console.control(bulk)
+      return frame < 250 || !console.frames.some(({ type }) => type === 'dropped')
+    })
+    expect(await link.closed).toBe(FAILED)
+  },
+  'robot:pong': async () => {
+    await driving()
+    expect(await (await robot()).closed).toBe(FAILED)
+  },
+  'robot:close': async () => {
+    const other = await world.robot(fixture.client)
+    await (await world.connect(other)).close()
+    const status = async () => (await fixture.client.get(`/api/client/robots/${other.id}`)).body.status
+    await expect.poll(status, waitOptions).toBe('OFFLINE')
+  },
+  'robot:silent': async () => {
+    const link = await world.connect(await world.robot(fixture.client))
+    expect(await link.closed).toBe(1006)
+  },
+  'operator:upgrade': async () => {
+    const { body } = await fixture.operator.post(`${fixture.path}/ticket`, { part: 'control' })
+    const answer = await attempt(body.url, { headers: { Authorization: `Bearer ${body.ticket}` } })
+    expect(answer.status).toBe(500)
+  },
+  'operator:open': async () => expect(await (await watch('control')).closed).toBe(FAILED),
+  'operator:message': async () => {
+    const console = await driving()
+    const link = await robot()
+    failing = 'operator:message' // used up by the frames that began the driving
+    console.control('one too many')
+    expect(await console.closed).toBe(FAILED)
+    expect((await link.next('stop')).reason).toBe('operator_lost')
+  },
+  'operator:drain': async () => {
+    const console = await driving()
+    await floodTelemetry(console)
+    expect(await console.closed).toBe(FAILED)
+  },
+  'operator:pong': async () => expect(await (await driving()).closed).toBe(FAILED),
+  'operator:close': async () => {
+    const console = await driving()
+    const link = await robot()
+    console.destroy()
+    expect((await link.next('stop')).reason).toBe('operator_lost')
+  },
+  'observer:upgrade': async () => {
+    const { body } = await fixture.client.post(`${fixture.path}/ticket`, { part: 'watch' })
+    const answer = await attempt(body.url, { headers: { Authorization: `Bearer ${body.ticket}` } })
+    expect(answer.status).toBe(500)
+  },
+  'observer:open': async () => expect(await (await watch()).closed).toBe(FAILED),
+  'observer:message': async () => {
+    const observer = await watch()
+    await observer.state()
+    observer.send({ type: 'ping', t: 1 })
+    expect(await observer.closed).toBe(FAILED)
+  },
+  'observer:drain': async () => {
+    const observer = await watch()
+    await observer.state()
+    await floodTelemetry(observer)
+    expect(await observer.closed).toBe(FAILED)
+  },
+  'observer:pong': async () => expect(await (await watch()).closed).toBe(FAILED),
+  'observer:close': async () => {
+    const observer = await watch()
+    await observer.state()
+    await observer.close()
+  },
+  ...Object.fromEntries(
+    [
+      ['livez', 'GET', '/livez'],
+      ['readyz', 'GET', '/readyz'],
+      ['metrics', 'GET', '/metrics'],
+      ['method', 'POST', '/livez'],
+      ['other', 'GET', '/nowhere'],
+    ].map(([name, method, path]) => [
+      `http:${name}`,
+      async () => {
+        const answer = await fetch(world.gatewayUrl.replace(/^ws/, 'http') + path, {
+          method: method as string,
+        })
+        expect(answer.status).toBe(500)
+      },
+    ]),
+  ),
+  'timer:refusal': () =>
+    new Promise((resolve) => {
+      const { port } = new URL(world.gatewayUrl)
+      const request = `GET /livez HTTP/1.1\r\nHost: a\r\nHost: b\r\n\r\n`
+      const socket = connect(Number(port), '127.0.0.1', () => socket.write(request))
+      void vi
+        .waitFor(() => expect(failing).toBeUndefined(), waitOptions)
+        .then(() => resolve(socket.destroy()))
+    }),
+  'timer:deadman': async () => {
+    await driving()
+    expect(await (await robot()).closed).toBe(FAILED) // it brakes by itself: its connection is gone
+  },
+  'session:repeat-stop': async () => expect(await (await robot()).closed).toBe(FAILED),
+  'session:latency': driving,
+  'bus:robots.changed': async () => world.platform.bus.publish('robots.changed', { robotIds: [] }),
+  'bus:robot.stop': async () =>
+    world.platform.bus.publish('robot.stop', {
+      robotId: fixture.robotId,
+      sessionId: fixture.client.id,
+      reason: 'x',
+      eventSeq: 1,
+      userId: null,
+      byRole: null,
+      byOwner: false,
+    }),
+  'bus:credential.revoked': async () => world.platform.bus.publish('credential.revoked', { apiKeyId: 'x' }),
+  ...runByThemselves(
+    'wheel',
+    'heartbeats',
+    'repeat-stops',
+    'silence',
+    'writer',
+    'waiting',
+    'blocked',
+    'latency',
+    'housekeeping',
+    'permissions',
+    'reconcile',
+    'logs',
+    'admissions',
+    'revocations',
+  ),
+}
+
+/** A client of the hub that is cut off and comes back, as plain clients do. */
+async function cutOff(work: (hub: TestHubSocket) => unknown): Promise<void> {
+  const hub = await fixture.client.hub()
+  const ended = new Promise<string>((resolve) => hub.socket.once('disconnect', resolve))
+  await work(hub)
+  expect(await ended).toBe('transport close')
+  await hub.connected()
+  hub.close()
+}
+const command = (name: string) => () => cutOff((hub) => hub.socket.emit(name, {}))
+const cutRedis = (connection: 'publisher' | 'subscriber') => async () => {
+  const redis = world.platform.hubRedis?.[connection] as Redis
+  redis.disconnect(true)
+  await vi.waitFor(() => expect(redis.status).toBe('ready'), waitOptions)
+}
+/** What another hub tells the others. */
+async function fromAnotherHub(event: string): Promise<void> {
+  const redis = new Redis(inject('redisUrl'))
+  const message = { uid: 'another', nsp: '/', type: 9, data: { packet: [event] } }
+  await redis.spublish('socket.io#/#', JSON.stringify(message))
+  redis.disconnect()
+}
+async function expiringHub(): Promise<TestHubSocket> {
+  const expires_at = new Date(Date.now() + 1_500).toISOString()
+  const { body } = await fixture.client.post('/api/auth/api-keys', { name: 'short', expires_at })
+  return await fixture.client.hub({ token: body.key })
+}
+
+const atHub: Record<string, () => Promise<unknown>> = {
+  'socket:request': async () => {
+    const hub = new RawHub(world.hubUrl)
+    const refused = await new Promise<{ statusCode?: number | undefined }>((resolve) =>
+      hub.socket.once('unexpected-response', (_request, answer) => resolve(answer)),
+    )
+    expect(refused.statusCode).toBe(400)
+    hub.socket.terminate()
+  },
+  'engine:connection': async () => (await fixture.client.hub()).close(),
+  'timer:refused-handshake': async () => {
+    await expect(fixture.client.hub({ token: 'nonsense' })).rejects.toThrow()
+    await vi.waitFor(() => expect(failing).toBeUndefined(), waitOptions)
+  },
+  'socket:handshake': async () => {
+    const hub = new RawHub(world.hubUrl)
+    hub.socket.once('open', () => hub.socket.send('40{}'))
+    await new Promise((resolve) => hub.socket.once('close', resolve))
+  },
+  'socket:connection': async () => (await fixture.client.hub()).close(), // cut off once, then it comes back
+  'socket:disconnect': async () => (await expiringHub()).close(),
+  'socket:left': async () => (await fixture.client.hub()).close(),
+  'timer:expiry': async () => {
+    const hub = await expiringHub()
+    const ended = new Promise<string>((resolve) => hub.socket.once('disconnect', resolve))
+    expect(await ended).toMatch(/^(transport close|io server disconnect)$/) // polling finds expired keys as well
+    hub.close()
+  },
+  'command:session:watch': command('session:watch'),
+  'command:session:unwatch': command('session:unwatch'),
+  'command:chat:send': command('chat:send'),
+  'command:chat:typing': command('chat:typing'),
+  'command:session:action': command('session:action'),
+  'command:notifications:since': command('notifications:since'),
+  'command:robots:watch': command('robots:watch'),
+  'adapter:missed': () => fromAnotherHub('hub:missed'),
+  'adapter:disordered': () => fromAnotherHub('hub:disordered'),
+  'adapter:smessageBuffer': () => fromAnotherHub('hub:missed'),
+  'redis:subscriber-close': cutRedis('subscriber'),
+  'redis:subscriber-ready': cutRedis('subscriber'),
+  'redis:publisher-close': cutRedis('publisher'),
+  'redis:publisher-ready': cutRedis('publisher'),
+  'timer:resume': async () => {
+    const hub = await fixture.client.hub()
+    await fromAnotherHub('hub:missed')
+    await vi.waitFor(() => expect(failing).toBeUndefined(), waitOptions)
+    hub.close()
+  },
+  'bus:credential.revoked': atGateway['bus:credential.revoked'] as () => Promise<unknown>,
+  ...runByThemselves('slow-clients', 'attendance', 'revocations'),
+}
+
+function runByThemselves(...names: string[]): Record<string, () => Promise<unknown>> {
+  return Object.fromEntries(names.map((name) => [`timer:${name}`, async () => {}]))
+}
+
+/** Everything between robot, operator, hub and database works. */
+async function worksOn(): Promise<void> {
+  failing = undefined
+  await (await driving()).close()
+  const hub = await fixture.operator.hub()
+  expect(await hub.send('session:watch', { session_id: fixture.id })).toMatchObject({ ok: true })
+  hub.close()
+  for (const url of [world.baseUrl, world.gatewayUrl.replace(/^ws/, 'http')]) {
+    await vi.waitFor(async () => expect((await fetch(`${url}/readyz`)).status).toBe(200), waitOptions)
+  }
+}
+
+async function failures(handler: string): Promise<number> {
+  const text = await (await fetch(`${world.baseUrl}/metrics`)).text()
+  const lines = text.split('\n').filter((line) => line.startsWith('wheelhouse_handler_errors_total'))
+  return lines
+    .filter((line) => line.includes(`handler="${handler}"`))
+    .reduce((sum, line) => sum + Number(line.split(' ').at(-1)), 0)
+}
+
+describe('an exception', () => {
+  const cases = [
+    ...Object.entries(atGateway),
+    ...Object.entries(atHub),
+    ...Object.entries(runByThemselves('readiness')),
+  ]
+  test.each(cases)(
+    'in %s ends one connection at most, is logged and counted',
+    {
+      timeout: 60_000,
+    },
+    async (handler, trigger) => {
+      await robot()
+      const before = await failures(handler)
+      failing = handler
+      await trigger()
+      await vi.waitFor(() => expect(failing).toBeUndefined(), waitOptions)
+      await vi.waitFor(async () => expect(await failures(handler)).toBeGreaterThan(before), waitOptions)
+      expect(world.errors.join()).toContain(`injected into ${handler}`)
+      world.errors.splice(0)
+      await worksOn()
+    },
+  )
+
+  test('was injected into every handler there is', () => {
+    const { gateway, hub, process } = world.platform.guards
+    expect([...gateway.names].sort()).toEqual(Object.keys(atGateway).sort())
+    expect([...hub.names].sort()).toEqual(Object.keys(atHub).sort())
+    expect([...process.names]).toEqual(['timer:readiness'])
+  })
+})
+
+describe('the sources of gateway and hub', () => {
+  const sources = ['gateway', 'hub'].flatMap((folder) =>
+    readdirSync(new URL(`../../../${folder}`, import.meta.url), { recursive: true, encoding: 'utf8' })
+      .filter((name) => name.endsWith('.ts') && !name.endsWith('.test.ts'))
+      .map((name) => {
+        const path = `${folder}/${name}`
+        return { path, text: readFileSync(new URL(`../../../${path}`, import.meta.url), 'utf8') }
+      }),
+  )
+  const found = (pattern: RegExp) =>
+    sources.flatMap(({ path, text }) =>
+      [...text.matchAll(pattern)].map((match) => `${path}: ${match[0].replace(/\s+/g, ' ')}`),
+    )
+
+  test('set no timer and register no listener but through the guard', () => {
+    expect(found(/\bset(?:Interval|Timeout|Immediate)\s*\(/g)).toEqual([])
+    expect(found(/\bprocess\.nextTick\s*\(|\bqueueMicrotask\s*\(/g)).toEqual([])
+    expect(found(/\bbus\.subscribe\b.*/g)).toEqual([])
+    // What the adapter registers is guarded right before it is handed on.
+    expect(found(/(?<!\bguard)\.(?:on|once|addListener|prependListener)\(.*/g)).toEqual([
+      'hub/adapter.ts: .on(event, guarded)',
+    ])
+    expect(found(/\.use\((?!\s*guard\.handler\().*/g)).toEqual([])
+    expect(found(/\ballowRequest: (?!guard\.handler\().*/g)).toEqual([])
+  })
+
+  test('give uWebSockets no handler but through the guard', () => {
+    expect(found(/\bapp\.(?!ws\b|get\b|any\b|listen\b|close\b)\w+\(/g)).toEqual([])
+    const wraps = sources.flatMap(({ path, text }) =>
+      [...text.matchAll(/\bapp\.(ws|get|any)\(\s*[^,]+,\s*(\w+)/g)].map((match) =>
+        [path, match[1], match[2]].join(' '),
+      ),
+    )
+    expect(new Set(wraps)).toEqual(
+      new Set([
+        'gateway/server.ts ws behavior',
+        'gateway/connections/http-routes.ts get route',
+        'gateway/connections/http-routes.ts any route',
+        'gateway/connections/http-routes.ts any notAllowed',
+      ]),
+    )
+    const server = sources.find(({ path }) => path === 'gateway/server.ts')?.text ?? ''
+    const body = /^function behavior[\s\S]*?^}/m.exec(server)?.[0] ?? ''
+    const handlers = [
+      ...body.matchAll(/^ {4}(upgrade|open|message|dropped|drain|close|ping|pong|subscription)\b/gm),
+    ]
+    expect(handlers.map(([, name]) => name)).toEqual(['upgrade', 'open', 'message', 'drain', 'pong', 'close'])
+    for (const name of ['open', 'message', 'drain', 'pong', 'close']) expect(body).toContain(`on.${name}(`)
+  })
+})

@@ -1,0 +1,474 @@
+import { randomBytes, randomUUID } from 'node:crypto'
+import { Agent, request as httpRequest } from 'node:http'
+import { connect } from 'node:net'
+import { gzipSync } from 'node:zlib'
+import { sql } from 'kysely'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { toAppError } from '../../../src/core/errors/errors.ts'
+import { listen } from '../../../src/core/http/listener.ts'
+import { ensureConsole } from '../../support/browser/console.ts'
+import { createTestDatabase } from '../../support/database/database.ts'
+import { createTcpProxy } from '../../support/network/tcp-proxy.ts'
+import { query } from '../../support/processes/processes.ts'
+import type { TestUser } from '../../support/world/test-user.ts'
+import { createWorld, type World } from '../../support/world/world.ts'
+
+const ROBOTS = '/api/client/robots'
+const JSON_TYPE = { 'Content-Type': 'application/json' }
+const UUID = /^[\da-f]{8}-([\da-f]{4}-){3}[\da-f]{12}$/
+
+let world: World
+let owner: TestUser
+beforeAll(async () => {
+  await ensureConsole() // one of the answers is its page
+  world = await createWorld({ env: { CORS_ORIGINS: 'https://console.example' } })
+  owner = await world.client()
+})
+afterAll(() => world[Symbol.asyncDispose]())
+
+async function ask(path: string, init: RequestInit & { headers?: Record<string, string> } = {}) {
+  const headers = { Authorization: `Bearer ${owner.token}`, ...init.headers }
+  const response = await fetch(world.baseUrl + path, { ...init, headers })
+  const text = await response.text()
+  return { status: response.status, headers: response.headers, text }
+}
+type Answer = Awaited<ReturnType<typeof ask>>
+
+/** What every failure must look like: JSON with the one key `error`, an id and the security headers. */
+function expectError(answer: Answer, status: number) {
+  expect(answer.status, answer.text).toBe(status)
+  expect(answer.headers.get('Content-Type')).toBe('application/json; charset=utf-8')
+  const body = JSON.parse(answer.text)
+  expect(Object.keys(body)).toEqual(['error'])
+  expect(typeof body.error).toBe('string')
+  expect(body.error).not.toBe('')
+  expectCommonHeaders(answer)
+  return body.error as string
+}
+function expectCommonHeaders({ headers }: Answer) {
+  expect(headers.get('X-Request-Id')).toMatch(UUID)
+  expect(headers.get('X-Content-Type-Options')).toBe('nosniff')
+  expect(headers.get('X-Frame-Options')).toBe('SAMEORIGIN')
+  expect(headers.get('Referrer-Policy')).toBe('no-referrer')
+  expect(headers.get('Content-Security-Policy')).toContain("object-src 'none'")
+  expect(headers.get('X-Powered-By')).toBeNull()
+}
+
+describe('errors', () => {
+  test.each(['/api/nothing', '/api', '/nothing', '/api/sessions/a/b/c', '/auth/nothing', '//api/health'])(
+    '%s is a 404',
+    async (path) => {
+      for (const method of ['GET', 'POST', 'DELETE']) expectError(await ask(path, { method }), 404)
+    },
+  )
+
+  test.each([
+    ['PUT', ROBOTS, ['GET', 'HEAD', 'POST']],
+    ['DELETE', ROBOTS, ['GET', 'HEAD', 'POST']],
+    ['OPTIONS', ROBOTS, ['GET', 'HEAD', 'POST']],
+    ['POST', `${ROBOTS}/${randomUUID()}`, ['GET', 'HEAD', 'PATCH', 'DELETE']],
+    ['PATCH', '/api/sessions', ['GET', 'HEAD', 'POST']],
+    ['GET', '/api/auth/sync', ['POST']],
+    ['DELETE', '/api/health', ['GET', 'HEAD']],
+    ['POST', '/auth/login', ['GET']],
+  ])('%s %s is a 405 that says what is allowed', async (method, path, allowed) => {
+    for (const headers of [{}, { Authorization: 'Bearer nonsense' }]) {
+      const answer = await ask(path, { method, headers })
+      expectError(answer, 405)
+      expect(answer.headers.get('Allow')?.split(', ').sort()).toEqual(allowed.toSorted())
+    }
+  })
+
+  test.each([
+    ['POST', '/livez'],
+    ['DELETE', '/readyz'],
+    ['POST', '/'],
+    ['PUT', '/dashboard'],
+    ['POST', '/metrics'],
+  ])('%s %s is a 405: it is there to be read', async (method, path) => {
+    const answer = await ask(path, { method })
+    expectError(answer, 405)
+    expect(answer.headers.get('Allow')).toBe('GET, HEAD')
+  })
+
+  test.each(['/api/client/robots/', '/API/client/robots', '/api/Sessions', '/api/health/', '/livez/'])(
+    '%s is another path than the one that exists, for every method',
+    async (path) => {
+      for (const method of ['GET', 'POST', 'PUT', 'OPTIONS', 'HEAD']) {
+        const answer = await ask(path, { method })
+        if (method === 'HEAD') expect(answer.status).toBe(404)
+        else expectError(answer, 404)
+        expect(answer.headers.get('Allow')).toBeNull()
+      }
+    },
+  )
+
+  test.each([
+    '/api/sessions/%',
+    '/api/sessions/%zz',
+    `${ROBOTS}/%c3%28`,
+    '/%ff',
+    '/auth/%e0%80',
+    '/dashboard/%',
+  ])('%s, which does not decode, is a 400', async (path) => {
+    for (const method of ['GET', 'POST']) {
+      expect(expectError(await ask(path, { method }), 400)).toContain('percent-encoded')
+    }
+  })
+
+  test('what decodes is no UUID and says so', async () => {
+    for (const id of ['%20', '%00', '..%2f..%2fhealth', 'x'.repeat(5_000), randomUUID().slice(1)]) {
+      expect(expectError(await ask(`/api/sessions/${id}`), 400), id).toContain('id')
+    }
+  })
+
+  test.each([
+    ['application/json; charset=latin1', 415],
+    ['application/json; charset=utf-16', 415],
+    ['application/json; charset=utf-8', 400],
+    ['application/json; charset="UTF-8"', 400],
+    ['APPLICATION/JSON', 400],
+    ['application/json, application/json', 415],
+    ['application/json; charset', 400],
+    ['json', 415],
+  ])('an empty object as %s is a %i', async (type, status) => {
+    expectError(await ask(ROBOTS, { method: 'POST', body: '{}', headers: { 'Content-Type': type } }), status)
+  })
+
+  test.each([
+    ['text/plain', '{}'],
+    ['application/xml', '<a/>'],
+    ['application/x-www-form-urlencoded', 'name=x'],
+    ['multipart/form-data; boundary=x', '--x--'],
+  ])('a body of type %s is a 415', async (type, body) => {
+    expectError(await ask(ROBOTS, { method: 'POST', body, headers: { 'Content-Type': type } }), 415)
+  })
+
+  test('an unknown Content-Encoding is a 415', async () => {
+    const headers = { ...JSON_TYPE, 'Content-Encoding': 'bogus' }
+    expectError(await ask(ROBOTS, { method: 'POST', body: '{}', headers }), 415)
+  })
+
+  test.each(['', '{', '{"name":', "{'name':1}", '"text"', 'null', '[', '[]', '{}}', '\0', '\ufeff'])(
+    'the body %j is a 400',
+    async (body) => {
+      expectError(await ask(ROBOTS, { method: 'POST', body, headers: JSON_TYPE }), 400)
+    },
+  )
+
+  test('a body that is not what its Content-Encoding says is a 400', async () => {
+    const headers = { ...JSON_TYPE, 'Content-Encoding': 'gzip' }
+    expectError(await ask(ROBOTS, { method: 'POST', body: '{}', headers }), 400)
+    const cutShort = gzipSync('{"name":"a"}').subarray(0, 15)
+    expectError(await ask(ROBOTS, { method: 'POST', body: cutShort, headers }), 400)
+  })
+
+  test('a body beyond the limit is a 413, announced, streamed or compressed', async () => {
+    const large = JSON.stringify({ name: 'x'.repeat(300_000) })
+    expectError(await ask(ROBOTS, { method: 'POST', body: large, headers: JSON_TYPE }), 413)
+    const streamed = { body: new Blob([large]).stream(), duplex: 'half' }
+    expectError(await ask(ROBOTS, { method: 'POST', headers: JSON_TYPE, ...streamed }), 413)
+    const headers = { ...JSON_TYPE, 'Content-Encoding': 'gzip' }
+    expectError(await ask(ROBOTS, { method: 'POST', body: gzipSync(large), headers }), 413)
+  })
+
+  test.each([
+    ['is too large', 413, Buffer.from(`"${'x'.repeat(600_000)}"`), undefined],
+    ['is too large once decompressed', 413, gzipSync(randomBytes(600_000)), 'gzip'],
+    ['cannot be decompressed', 400, randomBytes(200_000), 'gzip'],
+    ['is of another type', 415, randomBytes(200_000), 'bogus'],
+  ])(
+    'after a long body that %s, the connection carries the next request',
+    async (_why, status, body, encoding) => {
+      const agent = new Agent({ keepAlive: true, maxSockets: 1 })
+      const send = (method: string, headers: Record<string, string>, sent?: Buffer) =>
+        new Promise<{ status: number | undefined; reused: boolean }>((resolve, reject) => {
+          const all = { Authorization: `Bearer ${owner.token}`, ...headers }
+          const call = httpRequest(world.baseUrl + ROBOTS, { agent, method, headers: all }, (reply) => {
+            reply.resume().on('end', () => resolve({ status: reply.statusCode, reused: call.reusedSocket }))
+          })
+          call.on('error', reject).end(sent)
+        })
+      try {
+        for (let round = 0; round < 3; round++) {
+          const headers = { ...JSON_TYPE, ...(encoding !== undefined && { 'Content-Encoding': encoding }) }
+          expect(await send('POST', headers, body)).toEqual({ status, reused: round > 0 })
+          expect(await send('GET', {})).toEqual({ status: 200, reused: true })
+        }
+      } finally {
+        agent.destroy()
+      }
+    },
+  )
+
+  test('deeply nested JSON is a 400 and nothing worse', async () => {
+    for (const body of ['['.repeat(60_000), `${'{"a":'.repeat(40_000)}1${'}'.repeat(40_000)}`]) {
+      expectError(await ask(ROBOTS, { method: 'POST', body, headers: JSON_TYPE }), 400)
+    }
+  })
+
+  test('a missing credential is a 401 that names the scheme', async () => {
+    const answer = await ask(ROBOTS, { headers: { Authorization: 'Basic eDp5' } })
+    expectError(answer, 401)
+    expect(answer.headers.get('WWW-Authenticate')).toBe('Bearer')
+  })
+})
+
+describe('requests below the level of routes', () => {
+  test.each([
+    ['gibberish', 'GIBBERISH\r\n\r\n', 400],
+    ['an unknown method', 'FOO / HTTP/1.1\r\nHost: x\r\n\r\n', 400],
+    ['a negative length', 'POST / HTTP/1.1\r\nHost: x\r\nContent-Length: -5\r\n\r\n', 400],
+    ['endless headers', `GET / HTTP/1.1\r\nHost: x\r\nX-Long: ${'a'.repeat(20_000)}\r\n\r\n`, 431],
+    ['a target that is no URL', 'GET http://[/x HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n', 400],
+  ])('%s is answered with the one error body too', async (_what, request, status) => {
+    const answer = await raw(request)
+    expect(answer).toMatch(new RegExp(`^HTTP/1.1 ${status} `))
+    const body = JSON.parse(answer.slice(answer.indexOf('\r\n\r\n')))
+    expect(body).toEqual({ error: expect.any(String) })
+  })
+
+  test('two different lengths, or a length beside chunks, are refused: proxies may read them otherwise', async () => {
+    const host = 'POST /api/auth/sync HTTP/1.1\r\nHost: x\r\n'
+    for (const headers of [
+      'Content-Length: 1\r\nContent-Length: 2\r\n\r\nab',
+      'Content-Length: 5\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n',
+      'Transfer-Encoding: gzip\r\n\r\nab',
+    ]) {
+      const answer = await raw(host + headers)
+      expect(answer, headers).toMatch(/^HTTP\/1.1 400 /)
+      expect(JSON.parse(answer.slice(answer.indexOf('\r\n\r\n')))).toEqual({ error: expect.any(String) })
+    }
+  })
+
+  test.each([
+    [
+      'a body',
+      'POST / HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nContent-Length: 9\r\n\r\n{"a"',
+    ],
+    ['headers', 'POST / HTTP/1.1\r\nHost: x\r\nX-Slow: '],
+  ])('%s that never come to an end are given up with a 408', async (_what, begun) => {
+    const slow = await listen('127.0.0.1', 0, 'PORT')
+    try {
+      slow.serve((request) => request.resume())
+      slow.server.requestTimeout = 500
+      slow.server.headersTimeout = 500
+      const answer = await raw(begun, '\0', slow.port)
+      expect(answer).toMatch(/^HTTP\/1.1 408 /)
+      expect(JSON.parse(answer.slice(answer.indexOf('\r\n\r\n')))).toEqual({ error: 'Request Timeout' })
+    } finally {
+      await slow.close(1_000)
+    }
+  })
+
+  test('an offer to upgrade to HTTP/2 is declined by an ordinary answer', async () => {
+    const offer =
+      'Connection: Upgrade, HTTP2-Settings\r\nUpgrade: h2c\r\nHTTP2-Settings: AAMAAABkAAQAAP__\r\n'
+    const answer = await raw(`GET /api/health HTTP/1.1\r\nHost: x\r\n${offer}\r\n`, '"timestamp"')
+    expect(answer).toMatch(/^HTTP\/1.1 200 /)
+  })
+
+  test.each(['/api/health', '/robots/x/control', '/socket.io'])(
+    'a WebSocket at %s, where none is, gets an ordinary answer',
+    async (path) => {
+      const offer =
+        'Connection: Upgrade\r\nUpgrade: websocket\r\nSec-WebSocket-Version: 13\r\nSec-WebSocket-Key: AAAAAAAAAAAAAAAAAAAAAA==\r\n'
+      const answer = await raw(`GET ${path} HTTP/1.1\r\nHost: x\r\n${offer}\r\n`, '}')
+      expect(answer).toMatch(path === '/api/health' ? /^HTTP\/1.1 200 / : /^HTTP\/1.1 404 /)
+    },
+  )
+
+  /** Sends bytes and reads until the server hangs up, or until `enough` has come. */
+  function raw(request: string, enough = '\0', port = Number(new URL(world.baseUrl).port)): Promise<string> {
+    return new Promise((resolve, reject) => {
+      const socket = connect(port, '127.0.0.1')
+      let answer = ''
+      socket.on('data', (data) => {
+        answer += data
+        if (answer.includes(enough)) socket.destroy()
+      })
+      socket.on('error', reject).on('close', () => resolve(answer))
+      socket.write(request)
+    })
+  }
+})
+
+describe('every answer', () => {
+  test('carries an id of its own, or the one the caller gave', async () => {
+    const [first, two] = [await ask('/api/health'), await ask('/api/health')]
+    expectCommonHeaders(first)
+    expectCommonHeaders(two)
+    expect(first.headers.get('X-Request-Id')).not.toBe(two.headers.get('X-Request-Id'))
+    for (const path of ['/api/health', '/api/nothing', ROBOTS]) {
+      const given = await ask(path, { headers: { 'X-Request-Id': 'trace.me-0001' } })
+      expect(given.headers.get('X-Request-Id')).toBe('trace.me-0001')
+      for (const bad of ['short', 'with space', 'a'.repeat(65), 'quote"quote']) {
+        const replaced = await ask(path, { headers: { 'X-Request-Id': bad } })
+        expect(replaced.headers.get('X-Request-Id')).toMatch(UUID)
+      }
+    }
+  })
+
+  test('may be read from the allowed origins and no others, errors included', async () => {
+    const origin = (value: string) => ({ headers: { Origin: value } })
+    for (const path of ['/api/health', '/api/nothing']) {
+      const allowed = await ask(path, origin('https://console.example'))
+      expect(allowed.headers.get('Access-Control-Allow-Origin')).toBe('https://console.example')
+      expect(allowed.headers.get('Vary')).toContain('Origin')
+      for (const other of ['https://evil.example', 'null', 'https://console.example.evil.example']) {
+        const refused = await ask(path, origin(other))
+        expect(refused.headers.get('Access-Control-Allow-Origin')).toBeNull()
+      }
+    }
+    const preflight = { 'Access-Control-Request-Method': 'PATCH', Origin: 'https://console.example' }
+    const asked = await ask(ROBOTS, { method: 'OPTIONS', headers: preflight })
+    expect(asked.status).toBe(204)
+    const list = (name: string) => asked.headers.get(name)?.split(/, ?/).sort()
+    expect(list('Access-Control-Allow-Methods')).toEqual(['DELETE', 'GET', 'HEAD', 'PATCH', 'POST'])
+    expect(list('Access-Control-Allow-Headers')).toEqual([
+      'Authorization',
+      'Content-Type',
+      'Idempotency-Key',
+      'Last-Event-ID',
+      'Mcp-Method',
+      'Mcp-Name',
+      'Mcp-Protocol-Version',
+      'Mcp-Session-Id',
+      'X-Request-Id',
+    ])
+    expect(asked.headers.get('Access-Control-Allow-Origin')).toBe('https://console.example')
+    expect(asked.headers.get('Access-Control-Allow-Credentials')).toBe('true')
+    expect(asked.headers.get('Access-Control-Max-Age')).toBe('600')
+    expect(asked.headers.get('Vary')).toContain('Origin')
+    const refused = await ask(ROBOTS, {
+      method: 'OPTIONS',
+      headers: { ...preflight, Origin: 'https://evil.example' },
+    })
+    expectError(refused, 405)
+    expect(refused.headers.get('Access-Control-Allow-Methods')).toBeNull()
+  })
+
+  test('lets pages of allowed origins read the headers that tell what to do next', async () => {
+    for (const path of [ROBOTS, '/api/nothing']) {
+      const answer = await ask(path, { headers: { Origin: 'https://console.example' } })
+      const exposed = answer.headers.get('Access-Control-Expose-Headers')?.split(',') ?? []
+      expect(exposed.sort()).toEqual([
+        'Idempotent-Replayed',
+        'RateLimit',
+        'RateLimit-Policy',
+        'Retry-After',
+        'WWW-Authenticate',
+        'X-Request-Id',
+        'X-Total-Count',
+      ])
+    }
+  })
+
+  test('to HEAD has the headers of GET and no body', async () => {
+    const answer = await ask(ROBOTS, { method: 'HEAD' })
+    expect(answer).toMatchObject({ status: 200, text: '' })
+    expectCommonHeaders(answer)
+  })
+})
+
+test('health and probes answer without a credential while all is well', async () => {
+  const bare = (path: string) => fetch(world.baseUrl + path)
+  const health = await bare('/api/health')
+  expect(health.status).toBe(200)
+  expect(health.headers.get('Cache-Control')).toBe('no-store')
+  const body = await health.json()
+  expect(body).toEqual({ status: 'ok', db: 'ok', timestamp: expect.stringMatching(/Z$/) })
+  expect(Math.abs(Date.parse(body.timestamp) - Date.now())).toBeLessThan(10_000)
+  expect((await bare('/livez')).status).toBe(200)
+  expect((await bare('/readyz')).status).toBe(200)
+})
+
+test('no cache may keep what is somebody’s own, nor any refusal', async () => {
+  const cookie = { Authorization: '', Cookie: `__session=${owner.token}` }
+  const answers = await Promise.all([
+    ask('/api/auth/profile', { headers: cookie }),
+    ask(ROBOTS),
+    ask('/api/notifications', { method: 'HEAD' }),
+    ask(`${ROBOTS}/${randomUUID()}`),
+    ask(ROBOTS, { headers: { Authorization: 'Bearer nonsense' } }),
+    ask(ROBOTS, { method: 'PUT' }),
+    ask('/api/robots/none-such'),
+    ask(`/media/avatars/${'A'.repeat(32)}.webp`),
+    ask('/nothing'),
+    ask('/dashboard', { headers: cookie }),
+  ])
+  for (const { status, headers } of answers)
+    expect(headers.get('Cache-Control'), `${status}`).toBe('no-store')
+})
+
+describe('a database that cannot go on is a 503, which says so and asks to come again', () => {
+  test('when the connection breaks between two statements of a transaction', async () => {
+    const failed = world.platform.transact(async ({ db }) => {
+      const [row] = (await sql<{ pid: number }>`select pg_backend_pid() as pid`.execute(db)).rows
+      await query(world.database.url, `select pg_terminate_backend(${row?.pid}, 5000)`)
+      await new Promise(setImmediate) // lets the connection's own news come before the next statement
+      await sql`select 1`.execute(db)
+    })
+    const error = toAppError(await failed.catch((cause) => cause))
+    expect(error).toMatchObject({ status: 503, headers: { 'Retry-After': '1' } })
+  })
+
+  test.each(['40P01', '40001', '57P01', '53300', '08006', '25006', 'EAI_AGAIN', 'ECONNREFUSED'])(
+    'when it says %s',
+    (code) => {
+      const cause = Object.assign(new Error('words of its own'), { code })
+      expect(toAppError(cause).status).toBe(503)
+      expect(toAppError(cause).message).not.toContain('words of its own')
+    },
+  )
+
+  test.each(['23505', '42P01', 'ERR_INVALID_ARG_TYPE', '404', '503'])('but not when it says %s', (code) => {
+    expect(toAppError(Object.assign(new Error('no'), { code })).status).toBe(500)
+  })
+})
+
+describe.each(['cut', 'silence'] as const)('with the database away (%s)', (way) => {
+  test('health and readiness say so, calls answer 503, and all is well once it is back', async () => {
+    const database = await createTestDatabase()
+    try {
+      await using proxy = await createTcpProxy(database.url)
+      await using outer = await createWorld({ env: { DATABASE_URL: proxy.url } })
+      const client = await outer.client()
+      const status = async (path: string) => (await fetch(outer.baseUrl + path)).status
+      expect(await status('/api/health')).toBe(200)
+      // Several idle connections, so that every call below finds one that looks alive.
+      await Promise.all(Array.from({ length: 10 }, () => client.get(ROBOTS)))
+      proxy[way]()
+
+      const health = await fetch(`${outer.baseUrl}/api/health`)
+      expect(health.status).toBe(503)
+      expect(await health.json()).toEqual({ status: 'error', db: 'error', timestamp: expect.any(String) })
+      const replies = await Promise.all([
+        client.get(ROBOTS),
+        client.post(ROBOTS, { name: 'a', robot_type: 'b', hardware_id: 'c' }),
+        client.get('/api/sessions'),
+        client.patch(`/api/sessions/${randomUUID()}`, { action: 'end' }),
+      ])
+      for (const reply of replies) {
+        expect(reply.status).toBe(503)
+        expect(reply.body).toEqual({ error: expect.stringContaining('database') })
+        expect(reply.headers.get('Retry-After')).toMatch(/^\d+$/)
+      }
+      expect(await status('/livez')).toBe(200)
+      await expect.poll(() => status('/readyz'), { timeout: 10_000 }).toBe(503)
+
+      proxy.restore()
+      await expect.poll(() => status('/readyz'), { timeout: 10_000 }).toBe(200)
+      await expect.poll(async () => (await client.get(ROBOTS)).status, { timeout: 10_000 }).toBe(200)
+      expect(await status('/api/health')).toBe(200)
+      const robot = await outer.robot(client)
+      expect((await client.get(ROBOTS)).body).toMatchObject([{ id: robot.id }])
+      // The refusals above are in the log, as they should be, and nothing else is.
+      const lines = outer.errors.splice(0).map((line) => JSON.parse(line))
+      expect(lines.map((line) => line.msg)).toEqual(lines.map(() => 'request failed'))
+      expect(lines.filter((line) => line.status !== 503)).toEqual([])
+    } finally {
+      await database.drop()
+    }
+  }, 40_000)
+})

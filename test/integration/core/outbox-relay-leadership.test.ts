@@ -1,0 +1,169 @@
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { pino } from 'pino'
+import { expect, inject, test, vi } from 'vitest'
+import { createMemoryBus } from '../../../src/core/events/bus.ts'
+import {
+  type OutboxRelay,
+  type OutboxRelayOptions,
+  startOutboxRelay,
+} from '../../../src/core/events/outbox-relay.ts'
+import { createTestDatabase } from '../../support/database/database.ts'
+import { createTcpProxy } from '../../support/network/tcp-proxy.ts'
+import { query, startOutsideProvider, startWheelhouse } from '../../support/processes/processes.ts'
+
+const log = pino({ level: 'silent' })
+const WAIT_OPTIONS = { timeout: 15_000, interval: 10 }
+
+/** What a relay does, and what it told by the numbers of the facts. */
+function relayOver(databaseUrl: string, parts: Partial<OutboxRelayOptions> = {}) {
+  const publishedIds: number[] = []
+  let deposed = 0
+  const relay: OutboxRelay = startOutboxRelay({
+    databaseUrl,
+    log,
+    bus: createMemoryBus(() => {}),
+    onLeadershipLost: () => {
+      deposed++
+    },
+    ...parts,
+    publish: (event) => {
+      publishedIds.push((event.payload as unknown as { n: number }).n)
+      parts.publish?.(event)
+    },
+  })
+  return {
+    told: publishedIds,
+    relay,
+    get deposed() {
+      return deposed
+    },
+    [Symbol.asyncDispose]: () => relay.close(),
+  }
+}
+
+async function withDatabase(work: (url: string) => Promise<void>): Promise<void> {
+  const database = await createTestDatabase()
+  try {
+    await work(database.url)
+  } finally {
+    await database.drop()
+  }
+}
+
+const upTo = (count: number, from = 1) => Array.from({ length: count }, (_, index) => index + from)
+const write = (url: string, numbers: readonly number[], pad = 0) =>
+  query(
+    url,
+    `insert into outbox (name, payload)
+     select 'test', jsonb_build_object('n', n, 'pad', (select string_agg(md5(n::text || i), '') from generate_series(1, $2::int) i))
+     from unnest($1::int[]) n order by n`,
+    [numbers, pad],
+  )
+const waiting = async (url: string) => Number((await query(url, 'select count(*) from outbox'))[0].count)
+const isDrained = (url: string) => vi.waitFor(async () => expect(await waiting(url)).toBe(0), WAIT_OPTIONS)
+/** The backend that has the relay's lock. */
+const blocker = async (url: string): Promise<number | undefined> =>
+  (
+    await query(
+      url,
+      `select pid from pg_locks where locktype = 'advisory' and granted and objid = 7466302
+         and database = (select oid from pg_database where datname = current_database())`,
+    )
+  )[0]?.pid
+
+test.concurrent('a leader that the network has swallowed is replaced, and steps back when it is found again', () =>
+  withDatabase(async (url) => {
+    await using proxy = await createTcpProxy(url)
+    await using first = relayOver(proxy.url, {
+      publish: () => {
+        if (first.told.length === 5) proxy.silence()
+      },
+    })
+    await vi.waitFor(async () => expect(await blocker(url)).toBeDefined(), WAIT_OPTIONS)
+    await using second = relayOver(url)
+    await write(url, upTo(20))
+    await isDrained(url)
+    expect(second.told).toEqual(upTo(20))
+    await write(url, upTo(20, 21))
+    await isDrained(url)
+
+    proxy.restore()
+    await vi.waitFor(() => expect(first.deposed).toBe(1), WAIT_OPTIONS)
+    // It is a candidate again, and leads when it is needed.
+    await second.relay.close()
+    await write(url, upTo(5, 41))
+    await isDrained(url)
+    expect(second.told).toEqual(upTo(40))
+    expect(first.told.slice(-5)).toEqual(upTo(5, 41))
+    expect(first.told.slice(0, -5)).toEqual(upTo(first.told.length - 5))
+  }))
+
+test.concurrent('a leader that is only busy, or waits for a slow database, is left in peace', () =>
+  withDatabase(async (url) => {
+    let behindUntilMs = 0
+    await using first = relayOver(url, { hasBacklog: () => performance.now() < behindUntilMs })
+    await vi.waitFor(async () => expect(await blocker(url)).toBeDefined(), WAIT_OPTIONS)
+    const leader = await blocker(url)
+    await using second = relayOver(url)
+
+    // Redis keeps it waiting for longer than it may be silent.
+    behindUntilMs = performance.now() + 2_500
+    await write(url, upTo(10))
+    await isDrained(url)
+    // And so does a query that takes its time.
+    await query(url, 'begin; lock table outbox in access exclusive mode; select pg_sleep(2.5); commit')
+    await write(url, upTo(10, 11))
+    await isDrained(url)
+
+    expect(await blocker(url)).toBe(leader)
+    expect([first.told, second.told, first.deposed]).toEqual([upTo(20), [], 0])
+  }))
+
+test.concurrent('holds no more than a batch in hand, by number and by size', () =>
+  withDatabase(async (url) => {
+    await write(url, upTo(1_200))
+    await using relay = relayOver(url)
+    await isDrained(url)
+    expect(relay.told).toEqual(upTo(1_200))
+    expect(relay.relay.batches).toBe(3)
+
+    await relay.relay.close()
+    const large = 20 // a quarter of a megabyte each
+    await write(url, upTo(large), 8_192)
+    await using next = relayOver(url)
+    await isDrained(url)
+    expect(next.told).toEqual(upTo(large))
+    expect(next.relay.batches).toBeGreaterThanOrEqual(large / 5)
+  }))
+
+// Alone: it stops this process, and with it whatever else runs here.
+test('a leader that was frozen in the middle of a batch tells nothing more of it', () =>
+  withDatabase(async (url) => {
+    await using provider = await startOutsideProvider()
+    const dataDir = await mkdtemp(join(tmpdir(), 'wheelhouse-relay-'))
+    const frozen = new Int32Array(new SharedArrayBuffer(4))
+    await using first = relayOver(url, {
+      // This whole process stands still, and the other hub is a process of its own.
+      publish: () => void (first.told.length === 3 && Atomics.wait(frozen, 0, 0, 3_000)),
+    })
+    await vi.waitFor(async () => expect(await blocker(url)).toBeDefined(), WAIT_OPTIONS)
+    await using other = startWheelhouse({
+      ROLES: 'hub',
+      HUB_PORT: '0',
+      LOG_LEVEL: 'debug',
+      DATA_DIR: dataDir,
+      ...provider.env,
+      DATABASE_URL: url,
+      REDIS_URL: inject('redisUrl'),
+      SECRET_KEY: 'a key for tests only, at least 32 characters',
+    })
+    await other.serving()
+    await write(url, upTo(20))
+    await vi.waitFor(() => expect(first.deposed).toBe(1), WAIT_OPTIONS)
+    expect(first.told).toEqual([1, 2, 3])
+    await isDrained(url)
+    await other.line((text) => text.includes('relaying the outbox'))
+    await rm(dataDir, { recursive: true, force: true })
+  }))

@@ -1,0 +1,322 @@
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { Redis } from 'ioredis'
+import { pino } from 'pino'
+import { afterAll, beforeAll, describe, expect, inject, test } from 'vitest'
+import { freePort } from '../../../src/core/database/embedded-postmaster.ts'
+import { createApp } from '../../../src/core/http/app.ts'
+import { networkOf } from '../../../src/core/http/client-address.ts'
+import { endpoint } from '../../../src/core/http/endpoint.ts'
+import { createCounter } from '../../../src/core/http/rate-limit-counter.ts'
+import { createRateLimits } from '../../../src/core/http/rate-limits.ts'
+import { createRequestAuthorization } from '../../../src/core/http/request-authorization.ts'
+import { ask } from '../../support/network/http-request.ts'
+import { createTcpProxy } from '../../support/network/tcp-proxy.ts'
+import type { TestUser } from '../../support/world/test-user.ts'
+import { createWorld, type World } from '../../support/world/world.ts'
+
+const ROBOTS = '/api/client/robots'
+const PER_MINUTE = 20
+/** 60 reads, 4 writes, 6 steps of a sign-in and 6 bad credentials a minute and network. */
+const PUBLIC_PER_MINUTE = 60
+
+const times = (count: number) => Array.from({ length: count }, (_, index) => index)
+let address = 0
+/** A network that nobody has called from. */
+const newcomer = () => `198.51.100.${++address}`
+
+async function limitedWorld(options: { bus?: 'redis'; env?: Record<string, string> } = {}) {
+  return await createWorld({
+    ...options,
+    env: {
+      RATE_LIMIT_PER_MINUTE: String(PER_MINUTE),
+      RATE_LIMIT_PUBLIC_PER_MINUTE: String(PUBLIC_PER_MINUTE),
+      TRUST_PROXY: 'true',
+      ALLOW_INSECURE_DEV: 'true',
+      ...options.env,
+    },
+  })
+}
+
+const parse = (header: string | null) => /^"([\w-]+)";[qr]=(\d+);[wt]=(\d+)$/.exec(header ?? '') ?? []
+function left(answer: { headers: Headers }) {
+  const [, name, remaining, seconds] = parse(answer.headers.get('RateLimit'))
+  return { name, remaining: Number(remaining), seconds: Number(seconds) }
+}
+function expectRefusal(answer: Awaited<ReturnType<typeof ask>>, policy: string) {
+  expect(answer.status, JSON.stringify(answer.body)).toBe(429)
+  expect(answer.body).toEqual({ error: expect.stringContaining(policy) })
+  const { name, remaining, seconds } = left(answer)
+  expect({ name, remaining }).toEqual({ name: policy, remaining: 0 })
+  expect(answer.headers.get('Retry-After')).toBe(String(seconds))
+  expect(seconds).toBeGreaterThan(0)
+  expect(seconds).toBeLessThanOrEqual(60)
+}
+
+describe('one process', () => {
+  let world: World
+  let owner: TestUser
+  beforeAll(async () => {
+    world = await limitedWorld()
+    owner = await world.client()
+  })
+  afterAll(() => world[Symbol.asyncDispose]())
+  const get = (path: string, options: Parameters<typeof ask>[1] = {}) => ask(world.baseUrl + path, options)
+  /** A credential with its whole allowance. */
+  const fresh = async () => ({ token: (await owner.key()).key })
+
+  test('every answer of a limited route says what is left, failures included', async () => {
+    const caller = await fresh()
+    const first = await get(ROBOTS, caller)
+    expect(first.headers.get('RateLimit-Policy')).toBe(`"default";q=${PER_MINUTE};w=60`)
+    expect(left(first)).toMatchObject({ name: 'default', remaining: PER_MINUTE - 1 })
+    const unknown = await get(`${ROBOTS}/${crypto.randomUUID()}`, caller)
+    expect(unknown.status).toBe(404)
+    expect(left(unknown).remaining).toBe(PER_MINUTE - 2)
+    const forbidden = await get('/api/operator/certifications', caller)
+    expect(forbidden.status).toBe(403)
+    expect(left(forbidden).remaining).toBe(PER_MINUTE - 3)
+    const invalid = await get(ROBOTS, { ...caller, method: 'POST', body: {} })
+    expect(invalid.status).toBe(400)
+    expect(left(invalid).remaining).toBe(PER_MINUTE - 4)
+  })
+
+  test('a credential that asked too much is refused, and no other', async () => {
+    const [greedy, other] = [await fresh(), await fresh()]
+    const answers = await Promise.all(times(PER_MINUTE + 5).map(() => get(ROBOTS, greedy)))
+    expect(answers.filter(({ status }) => status === 200)).toHaveLength(PER_MINUTE)
+    for (const answer of answers.filter(({ status }) => status !== 200)) expectRefusal(answer, 'default')
+    expect((await get(ROBOTS, other)).status).toBe(200)
+    const metrics = await (await fetch(`${world.baseUrl}/metrics`)).text()
+    expect(metrics).toMatch(/wheelhouse_rate_limit_refusals_total\{policy="default"\} [1-9]/)
+  })
+
+  test('a new session token is no new allowance', async () => {
+    const email = 'often@test.local'
+    const token = () => world.platform.builtIn!.issueDevToken({ email })
+    const [item, two] = [await token(), await token()]
+    expect(item).not.toBe(two)
+    const before = left(await get('/api/auth/profile', { token: item })).remaining
+    expect(left(await get('/api/auth/profile', { token: two })).remaining).toBe(before - 1)
+  })
+
+  test('actions on sessions have an allowance of their own', async () => {
+    const caller = await fresh()
+    const path = `/api/sessions/${crypto.randomUUID()}`
+    const performAction = (action: string) => get(path, { ...caller, method: 'PATCH', body: { action } })
+    for (const _ of times(PER_MINUTE)) await get(ROBOTS, caller)
+    expectRefusal(await get(ROBOTS, caller), 'default')
+    for (const _ of times(PER_MINUTE)) expect((await performAction('pause')).status).toBe(404)
+    expectRefusal(await performAction('pause'), 'sessions')
+  })
+
+  describe('by network', () => {
+    const from = (path: string, forwarded: string, options: Parameters<typeof ask>[1] = {}) =>
+      get(path, { ...options, headers: { 'X-Forwarded-For': forwarded, ...options.headers } })
+
+    test('bad credentials are answered 429 after a while, and good ones from there still pass', async () => {
+      const here = newcomer()
+      const bad = () => from(ROBOTS, here, { token: 'nonsense' })
+      for (const _ of times(PUBLIC_PER_MINUTE / 10)) {
+        const answer = await bad()
+        expect(answer.status).toBe(401)
+        expect(answer.headers.get('WWW-Authenticate')).toBe('Bearer')
+        expect(left(answer).name).toBe('failed-auth')
+      }
+      expectRefusal(await bad(), 'failed-auth')
+      expect((await from(ROBOTS, newcomer(), { token: 'nonsense' })).status).toBe(401)
+      expect((await from(ROBOTS, here, await fresh())).status).toBe(200)
+    })
+
+    test('signing in is limited, with a page for browsers', async () => {
+      const here = newcomer()
+      for (const _ of times(PUBLIC_PER_MINUTE / 10)) {
+        const answer = await from('/auth/login', here)
+        expect(answer.status).toBe(302)
+        expect(left(answer).name).toBe('login')
+      }
+      expectRefusal(await from('/auth/login', here), 'login')
+      expectRefusal(await from('/idp/interaction/x', here, { method: 'POST' }), 'login')
+      const page = await from('/auth/login', here, { headers: { Accept: 'text/html' } })
+      expect(page.status).toBe(429)
+      expect(page.headers.get('Retry-After')).toMatch(/^\d+$/)
+      expect(page.body).toContain('Too many requests')
+      expect((await from('/idp/jwks', here)).status).toBe(200)
+    })
+
+    test('only what the trusted proxy adds to X-Forwarded-For counts', async () => {
+      const here = newcomer()
+      const answers: string[] = []
+      for (const invented of times(PUBLIC_PER_MINUTE / 10 + 1)) {
+        const answer = await from(ROBOTS, `10.0.0.${invented}, ${here}`, { token: 'nonsense' })
+        answers.push(String(answer.status))
+      }
+      expect(answers.at(-1)).toBe('429')
+    })
+  })
+
+  test.each(['/api/health', '/livez', '/readyz', '/metrics'])('%s is not limited', async (path) => {
+    for (const _ of times(PUBLIC_PER_MINUTE + 5)) {
+      const answer = await get(path)
+      expect(answer.status).toBe(200)
+      expect(answer.headers.get('RateLimit')).toBeNull()
+    }
+  })
+})
+
+test('0 switches the limits off', async () => {
+  await using world = await limitedWorld({
+    env: { RATE_LIMIT_PER_MINUTE: '0', RATE_LIMIT_PUBLIC_PER_MINUTE: '0' },
+  })
+  const owner = await world.client()
+  for (const _ of times(30)) {
+    const answer = await owner.get(ROBOTS)
+    expect(answer.status).toBe(200)
+    expect(answer.headers.get('RateLimit')).toBeNull()
+    expect((await ask(`${world.baseUrl}${ROBOTS}`, { token: 'bad' })).status).toBe(401)
+  }
+})
+
+test.each([
+  ['192.0.2.7', '192.0.2.7'],
+  ['192.0.2.7:4711', '192.0.2.7'],
+  ['::ffff:192.0.2.7', '192.0.2.7'],
+  ['2001:db8:1:2:3:4:5:6', '2001:db8:1:2::/64'],
+  ['2001:0DB8:0001:0002::1', '2001:db8:1:2::/64'],
+  ['[2001:db8:1:2::9]:4711', '2001:db8:1:2::/64'],
+  ['2001:db8::1', '2001:db8:0:0::/64'],
+  ['2001:db8::', '2001:db8:0:0::/64'],
+  ['::1', '0:0:0:0::/64'],
+  ['64:ff9b::192.0.2.7', '64:ff9b:0:0::/64'],
+  ['fe80::1%eth0', 'fe80:0:0:0::/64'],
+  ['unknown', undefined],
+  ['', undefined],
+  ['1.2.3', undefined],
+])('the network of %j is %s', (text, network) => {
+  expect(networkOf(text)).toBe(network)
+})
+
+describe('several processes', () => {
+  test('share the allowance through Redis, and each goes on by itself while Redis is away', async () => {
+    await using redis = await createTcpProxy(inject('redisUrl'))
+    await using world = await limitedWorld({ bus: 'redis', env: { REDIS_URL: redis.url } })
+    const port = await freePort()
+    await world.addNode('api', { PORT: String(port) })
+    const owner = await world.client()
+    const { key: token } = await owner.key()
+    const at = (index: number) => (index % 2 === 0 ? world.baseUrl : `http://localhost:${port}`) + ROBOTS
+    const answers: Awaited<ReturnType<typeof ask>>[] = []
+    // One by one: who waits too long for Redis on a busy machine counts in memory, as below.
+    for (const index of times(PER_MINUTE + 10)) answers.push(await ask(at(index), { token }))
+    expect(answers.filter(({ status }) => status === 200)).toHaveLength(PER_MINUTE)
+    expect(answers.filter(({ status }) => status === 429)).toHaveLength(10)
+
+    for (const way of ['silence', 'cut'] as const) {
+      redis[way]()
+      const startedAt = performance.now()
+      const whileLocked = await Promise.all(times(10).map((index) => ask(at(index), { token })))
+      expect(whileLocked.map(({ status }) => status)).toEqual(times(10).map(() => 200))
+      for (const answer of whileLocked) expect(left(answer).name).toBe('default')
+      expect(performance.now() - startedAt, 'a moment, whatever Redis does').toBeLessThan(2_000)
+      redis.restore()
+    }
+    await expect.poll(async () => (await ask(at(0), { token })).status, { timeout: 10_000 }).toBe(429)
+  }, 60_000)
+})
+
+test('public routes are limited by network: reads, and fewer writes; the payment webhook is not', async () => {
+  const refusals: string[] = []
+  const limits = createRateLimits(
+    { perMinute: 1, publicPerMinute: 30 },
+    { redis: undefined, countRejected: (policy) => refusals.push(policy) },
+  )
+  const open = (method: 'get' | 'post', path: string) =>
+    endpoint({ method, path, summary: 'x', access: 'public', response: [204], run: async () => {} })
+  const app = createApp({
+    log: pino({ level: 'silent' }),
+    corsOrigins: [],
+    trustedProxies: 2,
+    https: false,
+    before: [],
+    endpoints: [open('get', '/api/read'), open('post', '/api/write'), open('post', '/api/payments/webhook')],
+    authenticate: createRequestAuthorization({
+      identify: () => Promise.reject(),
+      authorize: () => {},
+      limits,
+      requestLimits: async () => {},
+    }),
+  })
+  const server = createServer(app.callback())
+  await new Promise<void>((done) => server.listen(0, 'localhost', done))
+  try {
+    const base = `http://localhost:${(server.address() as AddressInfo).port}`
+    /** Two proxies stand in front: what the client itself wrote, the client as the outer one saw it, the outer one. */
+    const statuses = async (method: string, path: string, count: number, network: string) => {
+      const from = (invented: number) => ({ 'X-Forwarded-For': `10.9.8.${invented}, ${network}, 10.0.0.1` })
+      const answers = await Promise.all(
+        times(count).map((item) => ask(base + path, { method, headers: from(item) })),
+      )
+      return Object.groupBy(answers, ({ status }) => String(status))
+    }
+    const reads = await statuses('GET', '/api/read', 35, '2001:db8::1')
+    expect([reads['204']?.length, reads['429']?.length]).toEqual([30, 5])
+    for (const answer of reads['429']!) expectRefusal(answer, 'public')
+    const writes = await statuses('POST', '/api/write', 5, '2001:db8::2') // the same /64
+    expect([writes['204']?.length, writes['429']?.length]).toEqual([2, 3])
+    for (const answer of writes['429']!) expectRefusal(answer, 'public-writes')
+    expect((await statuses('HEAD', '/api/read', 1, '2001:db8::3'))['429']).toHaveLength(1)
+    expect((await statuses('GET', '/api/read', 1, '2001:db8:0:1::1'))['204']).toHaveLength(1)
+    expect((await statuses('POST', '/api/payments/webhook', 50, '2001:db8::1'))['204']).toHaveLength(50)
+    expect(refusals.toSorted()).toEqual([
+      ...times(6).map(() => 'public'),
+      ...times(3).map(() => 'public-writes'),
+    ])
+  } finally {
+    server.closeAllConnections()
+    await new Promise((done) => server.close(done))
+  }
+})
+
+describe('counting in memory', () => {
+  test('costs microseconds', async () => {
+    const count = createCounter({ name: 'x', limit: 1_000_000, windowSeconds: 60, redis: undefined })
+    const ROUNDS = 20_000
+    for (const round of times(1_000)) await count(`warm ${round}`)
+    const startedAt = performance.now()
+    for (const round of times(ROUNDS)) await count(`caller ${round % 500}`)
+    expect((performance.now() - startedAt) / ROUNDS, 'milliseconds each').toBeLessThan(0.05)
+  })
+
+  test('forgets the oldest callers when there are too many, and never one that keeps asking', async () => {
+    const count = createCounter({ name: 'x', limit: 3, windowSeconds: 60, redis: undefined })
+    for (const _ of times(3)) await count('first')
+    expect((await count('first')).allowed).toBe(false)
+    for (const caller of times(19_999)) await count(`flood ${caller}`)
+    expect((await count('first')).allowed).toBe(false)
+    await count('one more')
+    expect(await count('first')).toMatchObject({ allowed: true, left: 2 })
+  })
+
+  test('begins anew when the window is over', async () => {
+    const count = createCounter({ name: 'x', limit: 1, windowSeconds: 1, redis: undefined })
+    expect((await count('me')).allowed).toBe(true)
+    expect((await count('me')).allowed).toBe(false)
+    await expect.poll(async () => (await count('me')).allowed, { timeout: 5_000 }).toBe(true)
+  })
+})
+
+test('counting in Redis leaves nothing behind', async () => {
+  const redis = new Redis(inject('redisUrl'))
+  try {
+    await redis.ping() // connected
+    const count = createCounter({ name: 'test-expiry', limit: 1, windowSeconds: 1, redis })
+    expect((await count('me')).allowed).toBe(true)
+    expect((await count('me')).allowed).toBe(false)
+    expect(await redis.pttl('wheelhouse:rate:test-expiry:me')).toBeGreaterThan(0)
+    await expect
+      .poll(async () => (await redis.keys('wheelhouse:rate:test-expiry:*')).length, { timeout: 5_000 })
+      .toBe(0)
+  } finally {
+    redis.disconnect()
+  }
+})

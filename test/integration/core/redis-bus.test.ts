@@ -1,0 +1,166 @@
+import { randomUUID } from 'node:crypto'
+import { Redis } from 'ioredis'
+import { expect, inject, onTestFinished, test, vi } from 'vitest'
+import type { Bus, RobotStop } from '../../../src/core/events/bus.ts'
+import { createRedisBus } from '../../../src/core/events/redis-bus.ts'
+import { createTcpProxy } from '../../support/network/tcp-proxy.ts'
+
+const waitOptions = { timeout: 10_000 }
+
+function join(url = inject('redisUrl')): { bus: Bus; publisher: Redis; subscriber: Redis } {
+  const [publisher, subscriber] = [new Redis(url), new Redis(url)]
+  onTestFinished(() => {
+    publisher.disconnect()
+    subscriber.disconnect()
+  })
+  const report = (cause: unknown) => expect.unreachable(String(cause))
+  return {
+    bus: createRedisBus({ publisher, subscriber, processId: randomUUID(), report }),
+    publisher,
+    subscriber,
+  }
+}
+
+/** A second process that listens to everything, once Redis knows of it. */
+async function listener() {
+  const { bus, publisher } = join()
+  const received = {
+    robotIds: [] as string[],
+    messages: 0,
+    wakes: 0,
+    revoked: [] as string[],
+    stops: [] as RobotStop[],
+  }
+  bus.subscribe('robots.changed', ({ robotIds }) => {
+    received.messages++
+    received.robotIds.push(...robotIds)
+  })
+  bus.subscribe('outbox.wake', () => {
+    received.wakes++
+  })
+  bus.subscribe('robot.stop', (stop) => received.stops.push(stop))
+  bus.subscribe('credential.revoked', ({ apiKeyId }) => received.revoked.push(apiKeyId))
+  await vi.waitFor(async () => {
+    const channels = await publisher.pubsub('NUMSUB', 'wheelhouse:bus:credential.revoked')
+    expect(Number(channels[1])).toBeGreaterThan(0)
+  }, waitOptions)
+  return received
+}
+
+test('hints that come while one is under way arrive together, and none is forgotten', async () => {
+  const received = await listener()
+  const { bus, publisher } = join()
+  await publisher.ping()
+  const ids = Array.from({ length: 2_000 }, () => randomUUID())
+  for (const id of ids) {
+    bus.publish('robots.changed', { robotIds: [id] })
+    bus.publish('outbox.wake', {})
+  }
+  await vi.waitFor(() => expect(new Set(received.robotIds)).toEqual(new Set(ids)), waitOptions)
+  expect(received.robotIds).toHaveLength(ids.length)
+  expect(received.messages).toBeLessThan(20)
+  const before = received.wakes
+  bus.publish('outbox.wake', {}) // after a storm, the next one is told again
+  await vi.waitFor(() => expect(received.wakes).toBeGreaterThan(before), waitOptions)
+})
+
+test('revoked credentials are told one by one', async () => {
+  const received = await listener()
+  const { bus, publisher } = join()
+  await publisher.ping()
+  for (const apiKeyId of ['a', 'b', 'c']) bus.publish('credential.revoked', { apiKeyId })
+  await vi.waitFor(() => expect(received.revoked).toEqual(['a', 'b', 'c']), waitOptions)
+})
+
+const stopOf = (robotId: string): RobotStop => ({
+  robotId,
+  sessionId: 'session',
+  reason: 'smoke',
+  eventSeq: null,
+  userId: 'user',
+  byRole: null,
+  byOwner: false,
+})
+
+test('stops are told one by one and in full, however many other hints wait', async () => {
+  const received = await listener()
+  await using proxy = await createTcpProxy(inject('redisUrl'))
+  const { bus, publisher } = join(proxy.url)
+  await publisher.ping()
+  proxy.silence()
+  const many = Array.from({ length: 1_000 }, (_, index) => String(index))
+  const stops = Array.from({ length: 200 }, (_, index) => stopOf(`robot ${index}`))
+  for (const stop of stops) {
+    bus.publish('robots.changed', { robotIds: many })
+    bus.publish('robot.stop', stop)
+  }
+  proxy.restore()
+  await vi.waitFor(() => expect(received.messages).toBe(2), waitOptions)
+  expect(received.robotIds, 'the others were gathered, and some dropped').toHaveLength(21_000)
+  await vi.waitFor(() => expect(received.stops).toEqual(stops), waitOptions)
+})
+
+test('a stop waits for a Redis that is just coming back, other hints do not', async () => {
+  const received = await listener()
+  await using proxy = await createTcpProxy(inject('redisUrl'))
+  const { bus, publisher, subscriber } = join(proxy.url)
+  for (const redis of [publisher, subscriber]) redis.on('error', () => {})
+  await publisher.ping()
+  proxy.cut()
+  await vi.waitFor(() => expect(publisher.status).not.toBe('ready'), waitOptions)
+  bus.publish('credential.revoked', { apiKeyId: 'lost' })
+  bus.publish('robot.stop', stopOf('robot'))
+  proxy.restore()
+  await vi.waitFor(() => expect(received.stops).toEqual([stopOf('robot')]), waitOptions)
+  bus.publish('credential.revoked', { apiKeyId: 'told' })
+  await vi.waitFor(() => expect(received.revoked).toEqual(['told']), waitOptions)
+})
+
+test('no more than ten thousand stops wait for a Redis that is silent', async () => {
+  const received = await listener()
+  await using proxy = await createTcpProxy(inject('redisUrl'))
+  const { bus, publisher } = join(proxy.url)
+  await publisher.ping()
+  proxy.silence()
+  for (let index = 0; index < 10_500; index++) bus.publish('robot.stop', stopOf(`robot ${index}`))
+  proxy.restore()
+  await vi.waitFor(() => expect(received.stops).toHaveLength(10_000), waitOptions)
+  await publisher.ping()
+  bus.publish('robot.stop', stopOf('last'))
+  await vi.waitFor(() => expect(received.stops.at(-1)).toEqual(stopOf('last')), waitOptions)
+  expect(received.stops).toHaveLength(10_001)
+})
+
+test('while Redis is silent, hints are bounded; afterwards they go out again', async () => {
+  const received = await listener()
+  await using proxy = await createTcpProxy(inject('redisUrl'))
+  const { bus, publisher } = join(proxy.url)
+  await publisher.ping()
+  proxy.silence()
+  bus.publish('robots.changed', { robotIds: ['first'] })
+  const many = Array.from({ length: 1_000 }, (_, index) => String(index))
+  for (let round = 0; round < 100; round++) bus.publish('robots.changed', { robotIds: many })
+  proxy.restore()
+  await vi.waitFor(() => expect(received.messages).toBe(2), waitOptions)
+  expect(received.robotIds).toHaveLength(1 + 20_000)
+  bus.publish('robots.changed', { robotIds: ['last'] })
+  await vi.waitFor(() => expect(received.robotIds.at(-1)).toBe('last'), waitOptions)
+})
+
+test('a process hears from itself at once, and not a second time over Redis', async () => {
+  const others = await listener()
+  const { bus, subscriber } = join()
+  const received: string[] = []
+  bus.subscribe('credential.revoked', ({ apiKeyId }) => received.push(apiKeyId))
+  const arrived = new Set<string>()
+  subscriber.on('message', (_channel, text) => arrived.add(JSON.parse(text).message.apiKeyId))
+  await vi.waitFor(() => {
+    bus.publish('credential.revoked', { apiKeyId: 'own' })
+    expect(arrived).toContain('own') // its own message has come back
+  }, waitOptions)
+  const times = received.length
+  bus.publish('credential.revoked', { apiKeyId: 'last' })
+  await vi.waitFor(() => expect(arrived).toContain('last'), waitOptions)
+  expect(received).toEqual([...Array(times).fill('own'), 'last'])
+  expect(others.revoked).toContain('own')
+})

@@ -1,0 +1,76 @@
+import { connect } from 'node:net'
+import { setTimeout as delay } from 'node:timers/promises'
+import { Client } from 'pg'
+import { expect, test, vi } from 'vitest'
+import { freePort } from '../../../src/core/database/embedded-postmaster.ts'
+import { createWorld } from '../../support/world/world.ts'
+
+const PROFILE = '/api/auth/profile'
+
+/** Holds a row, so that whoever wants to change it has to wait. */
+async function block(url: string, userId: string) {
+  const blocker = new Client({ connectionString: url })
+  await blocker.connect()
+  await blocker.query('begin')
+  await blocker.query('select from users where id = $1 for update', [userId])
+  return {
+    waiting: async () =>
+      (
+        await blocker.query(
+          `select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`,
+        )
+      ).rowCount,
+    async [Symbol.asyncDispose]() {
+      await blocker.query('rollback')
+      await blocker.end()
+    },
+  }
+}
+
+const takesConnections = (port: number) =>
+  new Promise<boolean>((resolve) => {
+    const socket = connect(port, '127.0.0.1')
+    socket.on('connect', () => resolve(true)).on('error', () => resolve(false))
+    socket.on('connect', () => socket.destroy())
+  })
+
+test.each(['api', 'api,hub', 'api,hub,gateway,worker'])(
+  'a process with %s that is told to end answers what is in hand first, and takes nothing new',
+  async (roles) => {
+    await using world = await createWorld({ bus: 'redis' })
+    const port = await freePort()
+    const node = await world.addNode(roles, { PORT: String(port) })
+    const [late, slow] = [await world.client(), await world.client()]
+    const url = `http://127.0.0.1:${port}`
+    const rename = (token: string, body: ReadableStream | string) =>
+      fetch(url + PROFILE, {
+        method: 'POST',
+        headers: { Authorization: `Bearer ${token}`, 'Content-Type': 'application/json' },
+        body,
+        duplex: 'half',
+      } as RequestInit)
+
+    const row = await block(world.database.url, late.id)
+    const waiting = rename(late.token, JSON.stringify({ display_name: 'Late' }))
+    const half = new TransformStream<Uint8Array, Uint8Array>()
+    const writer = half.writable.getWriter()
+    const sending = rename(slow.token, half.readable)
+    await writer.write(new TextEncoder().encode('{"display_name":'))
+    await vi.waitFor(async () => expect(await row.waiting()).toBe(1), 5_000)
+
+    const startedAt = performance.now()
+    const stopped = node.stop()
+    await vi.waitFor(async () => expect(await takesConnections(port)).toBe(false), 3_000)
+    await row[Symbol.asyncDispose]()
+    const answer = await waiting
+    expect([answer.status, answer.headers.get('Connection')]).toEqual([200, 'close'])
+    await delay(300) // an end that comes too early shall have the time to come
+    await writer.write(new TextEncoder().encode('"Slow"}'))
+    await writer.close()
+    expect((await sending).status).toBe(200)
+    await stopped
+    expect(performance.now() - startedAt).toBeLessThan(3_500)
+    expect((await late.get(PROFILE)).body.display_name).toBe('Late')
+    expect((await slow.get(PROFILE)).body.display_name).toBe('Slow')
+  },
+)

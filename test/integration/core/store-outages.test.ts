@@ -1,0 +1,218 @@
+import { setTimeout as delay } from 'node:timers/promises'
+import type { SessionLogEvent } from '@wheelhouse/protocol'
+import { Client } from 'pg'
+import { describe, expect, inject, type TestContext, test, vi } from 'vitest'
+import { HubClient } from '../../../packages/sdk/index.ts'
+import { freePort } from '../../../src/core/database/embedded-postmaster.ts'
+import { createTestDatabase } from '../../support/database/database.ts'
+import { createTcpProxy } from '../../support/network/tcp-proxy.ts'
+import { startWheelhouse } from '../../support/processes/processes.ts'
+import { openSessionFixture, type SessionFixture } from '../../support/world/session-fixtures.ts'
+import { createWorld } from '../../support/world/world.ts'
+
+const waitOptions = { timeout: 30_000, interval: 20 }
+/** What no request and no command may take longer than, whatever is away; and something for a busy machine. */
+const BOUND_MS = 20_000 + 5_000
+
+type Finish = Pick<TestContext, 'onTestFinished'>
+
+async function follow({ onTestFinished }: Finish, url: string, { owner, id }: SessionFixture) {
+  const log: SessionLogEvent[] = []
+  const client = new HubClient({ url, token: owner.token, reconnect: { baseMs: 5, maxMs: 50 } })
+  onTestFinished(() => client.close())
+  await client.connect()
+  await client.watch(id, { onEvent: (event) => log.push(event) })
+  return {
+    client,
+    log,
+    reaches: (seq: number) => vi.waitFor(() => expect(log.at(-1)?.seq).toBe(seq), waitOptions),
+  }
+}
+
+async function sendMessage({ id, operator }: SessionFixture, body: string): Promise<number> {
+  const reply = await operator.post(`/api/sessions/${id}/messages`, { body })
+  expect(reply.status, JSON.stringify(reply.body)).toBe(201)
+  return reply.body.seq
+}
+
+/** A node whose way to Redis can be taken away, beside one that keeps its own. */
+async function connectPastProxy({ onTestFinished }: Finish) {
+  const redis = await createTcpProxy(inject('redisUrl'))
+  const world = await createWorld({ bus: 'redis', env: { OPERATOR_GRACE_MS: '60000' } })
+  onTestFinished(async () => {
+    redis.restore()
+    await world[Symbol.asyncDispose]()
+    await redis[Symbol.asyncDispose]()
+  })
+  const fixture = await openSessionFixture(world)
+  await world.drained() // the first hub relays, so that what the second hears has come over Redis
+  const node = await world.addNode('hub,gateway', { REDIS_URL: redis.url })
+  return { redis, scene: fixture, node }
+}
+
+describe.concurrent('Redis', { timeout: 90_000 }, () => {
+  test('whose connections die without a word: the hub notices by itself, and nobody misses anything', async (context) => {
+    const { redis, scene: fixture, node } = await connectPastProxy(context)
+    const observer = await follow(context, node.hubUrl, fixture)
+    await observer.reaches(await sendMessage(fixture, 'before'))
+    redis.abandon()
+    // Said once, and nothing after it: only the hub itself can find out that it has become deaf.
+    await observer.reaches(await sendMessage(fixture, 'into the silence'))
+    await observer.reaches(await sendMessage(fixture, 'afterwards'))
+  })
+
+  test('that does not answer for a while: REST and hubs work on, in time, and all is told when it is back', async (context) => {
+    const { redis, scene: fixture, node } = await connectPastProxy(context)
+    const observer = await follow(context, node.hubUrl, fixture)
+    redis.silence()
+    const startedMs = performance.now()
+    for (let count = 0; count < 5; count++) await observer.client.sendChat(fixture.id, `${count}`)
+    expect(performance.now() - startedMs).toBeLessThan(10_000)
+    expect((await fetch(`${node.hubUrl}/readyz`)).status).toBe(200)
+    redis.restore()
+    await observer.reaches(6)
+    await observer.reaches(await sendMessage(fixture, 'afterwards'))
+  })
+
+  const wrong: [string, () => Promise<string>][] = [
+    ['refuses connections', async () => `redis://127.0.0.1:${await freePort()}`],
+    ['has a name that nobody knows', async () => 'redis://redis.invalid:6379'],
+  ]
+  test.for(wrong)(
+    'that %s when a process starts: it starts all the same, and serves',
+    async ([, url], context) => {
+      await using world = await createWorld({ env: { REDIS_URL: await url() } })
+      const fixture = await openSessionFixture(world)
+      const observer = await follow(context, world.hubUrl, fixture)
+      await observer.reaches(await sendMessage(fixture, 'alone'))
+      expect((await fetch(`${world.baseUrl}/readyz`)).status).toBe(200)
+      const health = await fetch(`${world.baseUrl}/api/health`)
+      expect(await health.json()).toEqual({ status: 'ok', db: 'ok', timestamp: expect.any(String) })
+    },
+  )
+})
+
+describe.concurrent('PostgreSQL', { timeout: 120_000 }, () => {
+  test.each([
+    ['refuses connections', async () => `postgres://somebody@127.0.0.1:${await freePort()}/wheelhouse`],
+    ['has a name that nobody knows', async () => 'postgres://somebody@postgres.invalid:5432/wheelhouse'],
+  ])('%s when a process starts: it says so, and ends', async (_how, url) => {
+    await using node = startWheelhouse({
+      ROLES: 'worker',
+      DATABASE_URL: await url(),
+      REDIS_URL: inject('redisUrl'),
+      SECRET_KEY: 'a key for tests only, at least 32 characters',
+    })
+    expect((await node.exited).code).toBe(1)
+    expect(node.errorOutput).toMatch(/did not start.*Cannot use the database.*DATABASE_URL/s)
+  })
+
+  test('does not answer: no request, no command and no handshake hangs, and all is well once it is back', async ({
+    onTestFinished,
+  }) => {
+    const database = await createTestDatabase()
+    const proxy = await createTcpProxy(database.url)
+    const world = await createWorld({ env: { DATABASE_URL: proxy.url, OPERATOR_GRACE_MS: '60000' } })
+    onTestFinished(async () => {
+      proxy.restore()
+      await world[Symbol.asyncDispose]()
+      await proxy[Symbol.asyncDispose]()
+      await database.drop()
+    })
+    const fixture = await openSessionFixture(world)
+    const { operator, id } = fixture
+    const hub = await fixture.owner.hub()
+    proxy.silence()
+    const timed = async <T>(work: Promise<T>) => {
+      const startedMs = performance.now()
+      const answer = await work
+      expect(performance.now() - startedMs).toBeLessThan(BOUND_MS)
+      return answer
+    }
+    // More than there are connections, and some while others wait already.
+    const replies: Promise<{ status: number; headers: Headers; body: unknown }>[] = []
+    for (let round = 0; round < 3; round++) {
+      for (let n = 0; n < 15; n++)
+        replies.push(timed(operator.post(`/api/sessions/${id}/messages`, { body: 'x' })))
+      await delay(2_000)
+    }
+    const command = hub.socket.timeout(BOUND_MS).emitWithAck('robots:watch', {})
+    const newcomer = await timed(
+      fixture.owner.hub().then(
+        () => 'let in',
+        (cause: { data?: { status: number } }) => cause,
+      ),
+    )
+    expect(newcomer).toMatchObject({ data: { status: 503 } })
+    expect(await command).toMatchObject({ ok: false, status: 503 })
+    for (const { status, headers, body } of await Promise.all(replies)) {
+      expect(status).toBe(503)
+      expect(headers.get('Retry-After')).toBe('1')
+      expect(body).toEqual({ error: 'The database is unreachable. Try again shortly.' })
+    }
+    expect((await fetch(`${world.baseUrl}/readyz`)).status).toBe(503)
+    proxy.restore()
+    await vi.waitFor(
+      async () => expect((await fetch(`${world.baseUrl}/readyz`)).status).toBe(200),
+      waitOptions,
+    )
+    await vi.waitFor(async () => expect((await operator.get('/api/sessions')).status).toBe(200), waitOptions)
+    world.errors.length = 0 // every 503 is logged
+  })
+
+  test('has all its connections taken: who comes too many is told to come again, and the rest is served', async () => {
+    await using world = await createWorld()
+    const client = await world.client()
+    const blocker = new Client({ connectionString: world.database.url })
+    await blocker.connect()
+    try {
+      await blocker.query('begin')
+      await blocker.query('select from users where id = $1 for update', [client.id])
+      const replies = Array.from({ length: 30 }, () =>
+        client.post('/api/auth/profile', { display_name: 'Busy' }),
+      )
+      const refused = await Promise.race(replies)
+      expect([refused.status, refused.headers.get('Retry-After')]).toEqual([503, '1'])
+      expect(refused.body).toEqual({ error: 'The database is unreachable. Try again shortly.' })
+      await blocker.query('rollback')
+      const statuses = new Set((await Promise.all(replies)).map(({ status }) => status))
+      expect(statuses).toEqual(new Set([200, 503]))
+      expect((await client.get('/api/auth/profile')).status).toBe(200)
+    } finally {
+      await blocker.end()
+    }
+    world.errors.length = 0 // every 503 is logged
+  })
+})
+
+test('Redis and PostgreSQL away together: driving and stopping go on, and the stop is recorded afterwards', {
+  timeout: 60_000,
+}, async ({ onTestFinished }) => {
+  const database = await createTestDatabase()
+  const [postgres, redis] = [await createTcpProxy(database.url), await createTcpProxy(inject('redisUrl'))]
+  const env = { DATABASE_URL: postgres.url, REDIS_URL: redis.url, OPERATOR_GRACE_MS: '60000' }
+  const world = await createWorld({ env })
+  onTestFinished(async () => {
+    for (const proxy of [postgres, redis]) proxy.restore()
+    await world[Symbol.asyncDispose]()
+    for (const proxy of [postgres, redis]) await proxy[Symbol.asyncDispose]()
+    await database.drop()
+  })
+  const { operator, client, link, id, log } = await openSessionFixture(world)
+  const console = await world.drive(operator, id)
+  const observer = await world.drive(client, id, 'watch')
+  await Promise.all([console.state(), observer.state()])
+  for (const proxy of [postgres, redis]) proxy.cut()
+  console.control()
+  await link.next('control')
+  observer.send({ type: 'stop', reason: 'smoke' })
+  await vi.waitFor(async () => expect((await link.next('stop')).reason).toBe('smoke'), waitOptions)
+  for (const proxy of [postgres, redis]) proxy.restore()
+  await observer.state(({ stop }) => stop?.recorded)
+  const stops = await vi.waitFor(async () => {
+    const entries = await log()
+    return entries.filter(({ type }) => type === 'session.stopped')
+  }, waitOptions)
+  expect(stops).toMatchObject([{ data: { reason: 'smoke' } }])
+  world.errors.length = 0
+})

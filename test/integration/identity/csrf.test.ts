@@ -1,0 +1,132 @@
+import { randomUUID } from 'node:crypto'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { apiEndpoints } from '../../../src/app/api.ts'
+import { ask } from '../../support/network/http-request.ts'
+import type { TestUser } from '../../support/world/test-user.ts'
+import { createWorld, type World } from '../../support/world/world.ts'
+
+const CONSOLE = 'https://console.example'
+const PROFILE = '/api/auth/profile'
+
+let world: World
+let owner: TestUser
+let cookie: { Cookie: string }
+beforeAll(async () => {
+  world = await createWorld({ env: { CORS_ORIGINS: CONSOLE } })
+  owner = await world.client()
+  cookie = { Cookie: `__session=${owner.token}` }
+})
+afterAll(() => world[Symbol.asyncDispose]())
+
+/** What browsers send along with requests that a page of somebody else made. */
+const hostile: Record<string, Record<string, string>> = {
+  'no word of where it comes from': {},
+  'another site': { 'Sec-Fetch-Site': 'cross-site', Origin: 'https://evil.example' },
+  'another site, in an old browser': { Origin: 'https://evil.example' },
+  'a sibling of our site': { 'Sec-Fetch-Site': 'same-site', Origin: 'https://evil.localhost' },
+  'an opaque origin': { 'Sec-Fetch-Site': 'cross-site', Origin: 'null' },
+  'an origin that begins like ours': { Origin: 'http://localhost.evil.example' },
+  'an origin that begins like an allowed one': { Origin: `${CONSOLE}.evil.example` },
+  'an allowed name over another scheme': { Origin: CONSOLE.replace('https', 'http') },
+  'a referer only': { Referer: 'http://localhost/dashboard' },
+  'a claim to be another method': { 'X-HTTP-Method-Override': 'GET', Origin: 'https://evil.example' },
+}
+const allowedRequests = (): Record<string, Record<string, string>> => ({
+  'our own pages': { 'Sec-Fetch-Site': 'same-origin', Origin: world.baseUrl },
+  'our own pages, in an old browser': { Origin: world.baseUrl },
+  'the person in front of the browser': { 'Sec-Fetch-Site': 'none' },
+  'an allowed origin': { 'Sec-Fetch-Site': 'cross-site', Origin: CONSOLE },
+})
+
+describe('a request with the session cookie', () => {
+  test.each(Object.keys(hostile))('that names %s changes nothing on any route', async (from) => {
+    const unsafe = apiEndpoints(world.platform, () => '').filter(
+      ({ method, access }) => method !== 'get' && access !== 'public',
+    )
+    expect(unsafe.length).toBeGreaterThan(10)
+    for (const { method, path } of unsafe) {
+      const url = world.baseUrl + path.replace('{id}', randomUUID())
+      const headers = { ...cookie, ...hostile[from] }
+      const answer = await ask(url, { method: method.toUpperCase(), headers, body: {} })
+      expect(answer.status, `${method} ${path}`).toBe(403)
+      expect(answer.body.error, `${method} ${path}`).toContain('allowed origin')
+    }
+  })
+
+  test('that another site sends as a form or a simple request does not get through either', async () => {
+    for (const type of ['text/plain', 'application/x-www-form-urlencoded', 'multipart/form-data']) {
+      const headers = { ...cookie, ...hostile['another site'], 'Content-Type': type }
+      const body = '{"display_name":"Hacked"}'
+      const answer = await ask(world.baseUrl + PROFILE, { method: 'POST', headers, body })
+      expect(answer.status, type).toBe(403)
+    }
+    expect((await owner.get(PROFILE)).body.display_name).toBe(owner.name)
+  })
+
+  test('may change things for our own pages and for allowed origins', async () => {
+    for (const [from, headers] of Object.entries(allowedRequests())) {
+      const change = { method: 'POST', headers: { ...cookie, ...headers }, body: { display_name: from } }
+      const answer = await ask(world.baseUrl + PROFILE, change)
+      expect(answer, from).toMatchObject({ status: 200, body: { display_name: from } })
+    }
+  })
+
+  test('may read from anywhere; whether a page sees the answer is for CORS to say', async () => {
+    for (const [from, headers] of Object.entries(hostile)) {
+      const answer = await ask(world.baseUrl + PROFILE, { headers: { ...cookie, ...headers } })
+      expect(answer.status, from).toBe(200)
+      expect(answer.headers.get('Access-Control-Allow-Origin'), from).toBeNull()
+    }
+  })
+
+  test('is told nothing of the cookie being bad or good by the refusal', async () => {
+    const headers = { Cookie: '__session=nonsense', ...hostile['another site'] }
+    expect((await ask(world.baseUrl + PROFILE, { method: 'POST', headers, body: {} })).status).toBe(401)
+  })
+})
+
+test('a request with a Bearer token needs no origin: no other page can make a browser send one', async () => {
+  for (const headers of Object.values(hostile)) {
+    const change = { method: 'POST', token: owner.token, headers, body: { display_name: 'By program' } }
+    expect((await ask(world.baseUrl + PROFILE, change)).status).toBe(200)
+  }
+})
+
+test('a cookie beside a Bearer token does not stand in for it', async () => {
+  const headers = { ...cookie, ...allowedRequests()['our own pages'], Authorization: 'Bearer nonsense' }
+  expect((await ask(world.baseUrl + PROFILE, { method: 'POST', headers, body: {} })).status).toBe(401)
+})
+
+describe('signing in and out', () => {
+  test.each(Object.keys(hostile))('nobody is signed out by a request that names %s', async (from) => {
+    const headers = { ...cookie, ...hostile[from] }
+    const answer = await ask(`${world.baseUrl}/auth/logout`, { method: 'POST', headers })
+    expect(answer.status).toBe(403)
+    expect(answer.headers.get('Set-Cookie')).toBeNull()
+  })
+
+  test('our own pages and allowed origins sign out', async () => {
+    for (const [from, headers] of Object.entries(allowedRequests())) {
+      const answer = await ask(`${world.baseUrl}/auth/logout`, {
+        method: 'POST',
+        headers: { ...cookie, ...headers },
+      })
+      expect(answer.status, from).toBe(204)
+      expect(answer.headers.get('Set-Cookie'), from).toContain('__session=; Path=/; Max-Age=0')
+    }
+  })
+
+  test('nobody is signed in as somebody else by a link to the callback', async () => {
+    const begun = await ask(`${world.baseUrl}/auth/login`)
+    const state = new URL(begun.headers.get('Location') ?? '').searchParams.get('state')
+    const link = `${world.baseUrl}/auth/callback?code=stolen&state=${state}`
+    const answer = await ask(link) // another browser: it does not hold the state's cookie
+    expect(answer.status).toBe(400)
+    expect(answer.headers.get('Set-Cookie')).toBeNull()
+  })
+
+  test('the cookies of both stay out of scripts and of requests that other sites make', async () => {
+    const begun = await ask(`${world.baseUrl}/auth/login`)
+    expect(begun.headers.get('Set-Cookie')).toMatch(/^__login=.*; HttpOnly; SameSite=Lax$/)
+  })
+})

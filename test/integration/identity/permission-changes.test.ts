@@ -1,0 +1,253 @@
+import type { SessionLogEvent } from '@wheelhouse/protocol'
+import { describe, expect, inject, onTestFinished, test, vi } from 'vitest'
+import { HubClient } from '../../../packages/sdk/index.ts'
+import { TestRobot } from '../../support/gateway/frame-socket.ts'
+import { createTcpProxy } from '../../support/network/tcp-proxy.ts'
+import { query } from '../../support/processes/processes.ts'
+import { openSessionFixture } from '../../support/world/session-fixtures.ts'
+import type { TestUser } from '../../support/world/test-user.ts'
+import { createWorld, type World } from '../../support/world/world.ts'
+
+/** A right may outlive its end by a second at any node, mostly by half of one; the rest is for a busy machine. */
+const soon = { timeout: 4_000, interval: 5 }
+const waitOptions = { timeout: 10_000, interval: 10 }
+
+/** Two processes with hub and gateway, the second joined to the first by a Redis that can be taken away. */
+async function twoNodes(redisAway: boolean) {
+  const redis = await createTcpProxy(inject('redisUrl'))
+  const world = await createWorld({ bus: 'redis', env: { OPERATOR_GRACE_MS: '60000' } })
+  onTestFinished(async () => {
+    redis.restore()
+    await world[Symbol.asyncDispose]()
+    await redis[Symbol.asyncDispose]()
+  })
+  const second = await world.addNode('hub,gateway', { REDIS_URL: redis.url })
+  return {
+    world,
+    second,
+    urls: [world.hubUrl, second.hubUrl],
+    sql: (text: string, ...values: unknown[]) => query(world.database.url, text, values),
+    takeRedis: () => {
+      if (redisAway) redis.cut()
+    },
+    /** Joins the nodes again, and waits until what is said at one is heard at the other. */
+    async returnRedis() {
+      redis.restore()
+      await vi.waitFor(() => expect(second.platform.hubRedis?.subscriber.status).toBe('ready'), waitOptions)
+    },
+  }
+}
+
+/** A client of the sdk, which comes back by itself. */
+async function join(url: string, { token }: TestUser) {
+  const ends: string[] = []
+  const hub = new HubClient({
+    url,
+    token,
+    reconnect: { baseMs: 5, maxMs: 50 },
+    onDisconnected: (reason) => ends.push(reason),
+  })
+  onTestFinished(() => hub.close())
+  await hub.connect()
+  return { hub, ends }
+}
+
+/** The robots that somebody may see, and those whose status they were told of. */
+async function openBoard(url: string, user: TestUser) {
+  const { hub, ends } = await join(url, user)
+  const board = { ends, listed: [] as string[], statusUpdates: new Set<string>() }
+  await hub.watchRobots((update) => {
+    if (update.kind === 'list') board.listed = update.robots.map(({ robot_id }) => robot_id)
+    else board.statusUpdates.add(update.robot.robot_id)
+  })
+  return board
+}
+
+async function certify(world: World, operator: TestUser, robotType: string): Promise<void> {
+  const asked = await operator.post('/api/operator/certifications', { robot_type: robotType })
+  const reply = await (await world.admin()).post(`/api/admin/certifications/${asked.body.id}/approve`)
+  expect(reply.status, JSON.stringify(reply.body)).toBe(200)
+}
+
+/** Everybody who may hears of it. */
+const comeAndGo = async (world: World, robot: { id: string; token: string }) =>
+  (await world.connect(robot)).close()
+
+describe.each([
+  ['over Redis', false],
+  ['with Redis away', true],
+])('%s, soon and on every node', (_name, redisAway) => {
+  test.each([
+    ['revoked', `update certifications set status = 'REJECTED' where operator_id = $1`],
+    ['deleted', 'delete from certifications where operator_id = $1'],
+    [
+      'of no use any more, as the operator role is lost',
+      'update users set is_operator = false where id = $1',
+    ],
+  ])('robots are not told of to whom the certification is %s', async (_how, change) => {
+    const fixture = await twoNodes(redisAway)
+    const { world, urls, sql } = fixture
+    const [owner, operator] = [await world.client(), await world.operator()]
+    const robot = await world.robot(owner, { require_certification: true })
+    await certify(world, operator, 'testbot')
+    const open = (user: TestUser) => Promise.all(urls.map((url) => openBoard(url, user)))
+    const [owners, boards] = [await open(owner), await open(operator)]
+    for (const board of [...owners, ...boards]) expect(board.listed).toEqual([robot.id])
+
+    fixture.takeRedis()
+    await sql(change, operator.id)
+    await vi.waitFor(() => expect(boards.map(({ ends }) => ends.length)).toEqual([1, 1]), soon)
+    await vi.waitFor(() => expect(boards.map(({ listed }) => listed)).toEqual([[], []]), waitOptions)
+    expect(owners.map(({ ends }) => ends)).toEqual([[], []]) // nothing of theirs has changed
+
+    await fixture.returnRedis()
+    await vi.waitFor(async () => {
+      await comeAndGo(world, robot)
+      expect(owners.map(({ statusUpdates }) => statusUpdates.has(robot.id))).toEqual([true, true])
+    }, waitOptions)
+    expect(boards.map(({ statusUpdates }) => statusUpdates.has(robot.id))).toEqual([false, false])
+  })
+
+  test('who is not an admin any more hears no more of sessions of others, at hubs and gateways', async () => {
+    const fixture = await twoNodes(redisAway)
+    const { world, second, urls, sql } = fixture
+    const sessionFixture = await openSessionFixture(world)
+    const robot = await world.robot(sessionFixture.client, { robot_type: 'other' })
+    const link = await world.connect(robot, second.gatewayUrl)
+    const another = await world.operator()
+    const started = await another.post('/api/sessions', { robotId: robot.id })
+    const there = started.body.sessionId as string
+    const admin = await world.admin()
+    const watches = await Promise.all(
+      urls.map(async (url) => {
+        const log: SessionLogEvent[] = []
+        const { hub, ends } = await join(url, admin)
+        await hub.watch(sessionFixture.id, { onEvent: (event) => log.push(event) })
+        return { log, ends }
+      }),
+    )
+    const observers = [
+      await world.drive(admin, sessionFixture.id, 'watch'),
+      await world.drive(admin, there, 'watch'),
+    ]
+    const owners = [await world.drive(sessionFixture.client, sessionFixture.id, 'watch')]
+    owners.push(await world.drive(sessionFixture.client, there, 'watch'))
+    for (const item of [...observers, ...owners]) await item.state()
+
+    fixture.takeRedis()
+    const changedMs = performance.now()
+    await sql('update users set email_verified = false where id = $1', admin.id)
+    expect(await Promise.all(observers.map((observer) => observer.closed))).toEqual([4403, 4403])
+    expect(performance.now() - changedMs).toBeLessThan(soon.timeout)
+    await vi.waitFor(() => expect(watches.map(({ ends }) => ends.length)).toEqual([1, 1]), soon)
+    expect(owners.map(({ socket }) => socket.readyState)).toEqual([1, 1])
+
+    await fixture.returnRedis()
+    const before = watches.map(({ log }) => log.length)
+    const reply = await sessionFixture.operator.post(`/api/sessions/${sessionFixture.id}/messages`, {
+      body: 'Between us',
+    })
+    expect(reply.status).toBe(201)
+    await world.drained()
+    await another.patch(`/api/sessions/${there}`, { action: 'end' })
+    await link.next('session')
+    expect(watches.map(({ log }) => log.length)).toEqual(before)
+    await link.close()
+  })
+
+  test('a robot whose token was replaced is sent away, and so is one that was removed', async () => {
+    const fixture = await twoNodes(redisAway)
+    const { world, second } = fixture
+    const owner = await world.client()
+    const robots = [await world.robot(owner), await world.robot(owner)] as const
+    const links = await Promise.all(robots.map((robot) => world.connect(robot, second.gatewayUrl)))
+    for (const link of links) link.beat()
+    fixture.takeRedis()
+    const changedMs = performance.now()
+    expect((await owner.post(`/api/client/robots/${robots[0].id}/token`)).status).toBeLessThan(300)
+    expect((await owner.delete(`/api/client/robots/${robots[1].id}`)).status).toBe(204)
+    expect(await Promise.all(links.map((link) => link.closed))).toEqual([4401, 4401])
+    expect(performance.now() - changedMs).toBeLessThan(soon.timeout)
+    const again = robots.map((robot) => new TestRobot(urlOf(second, robot), robot.token))
+    expect(await Promise.all(again.map((link) => link.closed))).toEqual([4401, 4401])
+  })
+
+  test('a revoked key closes what was opened with it, at hubs and gateways', async () => {
+    const fixture = await twoNodes(redisAway)
+    const { world, urls } = fixture
+    const { client, operator, id } = await openSessionFixture(world)
+    const [revoked, kept] = [await client.key(), await client.key()]
+    const at = (token: string) => Promise.all(urls.map((url) => client.hub({ url, token })))
+    const [closing, others] = [await at(revoked.key), await at(kept.key)]
+    const watching = await Promise.all([revoked, kept].map(({ key }) => watch(world, client, id, key)))
+    fixture.takeRedis()
+    expect((await client.delete(`/api/auth/api-keys/${revoked.id}`)).status).toBe(204)
+    await vi.waitFor(() => {
+      expect(closing.map(({ socket }) => socket.connected)).toEqual([false, false])
+      expect(watching[0]?.socket.readyState).toBe(3)
+    }, soon)
+    expect(await watching[0]?.closed).toBe(4401)
+    expect(others.map(({ socket }) => socket.connected)).toEqual([true, true])
+    expect(watching[1]?.socket.readyState).toBe(1)
+    await operator.patch(`/api/sessions/${id}`, { action: 'end' })
+  })
+})
+
+const urlOf = (node: { gatewayUrl: string }, robot: { id: string }) =>
+  `${node.gatewayUrl}/robots/${robot.id}/control`
+
+/** Looks on at a session with a ticket that this key has asked for. */
+async function watch(world: World, user: TestUser, sessionId: string, key: string) {
+  const asKey = { ...user, post: (path: string, body?: unknown) => user.request('POST', path, body, key) }
+  const link = await world.drive(asKey, sessionId, 'watch')
+  await link.state()
+  return link
+}
+
+test('a right that is given counts without signing in again', async () => {
+  await using world = await createWorld()
+  const [owner, operator] = [await world.client(), await world.operator()]
+  const robot = await world.robot(owner, { require_certification: true })
+  const listed: string[] = []
+  await using hub = Object.assign(new HubClient({ url: world.hubUrl, token: operator.token }), {
+    [Symbol.asyncDispose]: async () => hub.close(),
+  })
+  await hub.connect()
+  await hub.watchRobots((update) => {
+    if (update.kind === 'list') listed.push(...update.robots.map(({ robot_id }) => robot_id))
+  })
+  expect(listed).toEqual([])
+  await certify(world, operator, 'testbot')
+  await vi.waitFor(() => expect(listed).toEqual([robot.id]), waitOptions)
+})
+
+test('what changed before somebody came does not cut them off', async () => {
+  await using world = await createWorld()
+  const operator = await world.operator() // the role was taken a moment ago
+  await certify(world, operator, 'testbot')
+  const hub = await operator.hub()
+  const ends: string[] = []
+  hub.socket.on('disconnect', (reason) => ends.push(reason))
+  // The next looks find that change: as long as one that comes now takes to be found.
+  const other = await world.operator()
+  const reference = await other.hub()
+  const cut = new Promise((resolve) => reference.socket.once('disconnect', resolve))
+  await other.post('/api/auth/profile', { role: 'client' })
+  await cut
+  expect(ends).toEqual([])
+})
+
+test('a running session goes on when its operator loses the role: what is open was begun with the right to', async () => {
+  await using world = await createWorld({ env: { OPERATOR_GRACE_MS: '60000' } })
+  const { client, operator, id, link, read } = await openSessionFixture(world)
+  const console = await world.drive(operator, id)
+  await console.state()
+  await query(world.database.url, 'update users set is_operator = false where id = $1', [operator.id])
+  expect((await operator.post('/api/sessions', { robotId: id })).status).toBe(403)
+  const reference = await watch(world, client, id, (await client.key()).key)
+  for (let round = 0; round < 2; round++) await reference.next('latency')
+  console.control()
+  await link.next('control')
+  expect((await read()).status).toBe('ACTIVE')
+  expect((await operator.patch(`/api/sessions/${id}`, { action: 'end' })).status).toBe(200)
+})

@@ -1,0 +1,336 @@
+import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
+import { HubClient } from '../../../packages/sdk/hub-client.ts'
+import type { UnreadUpdate } from '../../../packages/sdk/unread-count.ts'
+import type { TestUser } from '../../support/world/test-user.ts'
+import { createWorld, type World } from '../../support/world/world.ts'
+
+const NOTIFICATIONS = '/api/notifications'
+
+let world: World
+let admin: TestUser
+beforeAll(async () => {
+  world = await createWorld()
+  admin = await world.admin()
+})
+afterAll(() => world[Symbol.asyncDispose]())
+
+const list = async (user: TestUser, query = '') => (await user.get(NOTIFICATIONS + query)).body.notifications
+const idsOf = (notifications: { id: string }[]) => notifications.map((item) => item.id)
+/** Ids from `from` down to `to`, as the list shows them. */
+const down = (from: number, to: number) =>
+  Array.from({ length: from - to + 1 }, (_, index) => String(from - index))
+
+/** An operator with so many notifications: certifications, each of a type of its own, decided by the admin. */
+async function notified(count: number): Promise<TestUser> {
+  const operator = await world.operator()
+  const ids: string[] = []
+  for (let index = 0; index < count; index++) {
+    const reply = await operator.post('/api/operator/certifications', { robot_type: `type-${index}` })
+    ids.push(reply.body.id)
+  }
+  for (const id of ids) {
+    expect((await admin.post(`/api/admin/certifications/${id}/approve`)).status).toBe(200)
+  }
+  return operator
+}
+
+describe('the list', () => {
+  test('is newest first, numbered from 1, and goes back with `before`', async () => {
+    const operator = await notified(55)
+    const { status, body } = await operator.get(NOTIFICATIONS)
+    expect(status).toBe(200)
+    expect(Object.keys(body)).toEqual(['notifications', 'unread_count'])
+    expect(idsOf(body.notifications)).toEqual(down(55, 6)) // 50 by default
+    expect(body.notifications[0]).toEqual({
+      id: '55',
+      type: 'certification.approved',
+      created_at: expect.stringMatching(/Z$/),
+      read_at: null,
+      data: { certification_id: expect.any(String), robot_type: 'type-54' },
+    })
+    expect(idsOf(await list(operator, '?limit=100'))).toEqual(down(55, 1))
+    expect(idsOf(await list(operator, '?limit=2'))).toEqual(['55', '54'])
+    expect(idsOf(await list(operator, '?before=6'))).toEqual(down(5, 1))
+    expect(idsOf(await list(operator, '?before=40&limit=10'))).toEqual(down(39, 30))
+    expect(await list(operator, '?before=1')).toEqual([])
+    expect(idsOf(await list(operator, '?before=999999999&limit=1'))).toEqual(['55'])
+  })
+
+  test('holds one’s own only', async () => {
+    const [item, two] = [await notified(2), await notified(1)]
+    expect(idsOf(await list(item))).toEqual(['2', '1'])
+    expect(idsOf(await list(two))).toEqual(['1'])
+    expect(await list(await world.newUser())).toEqual([])
+  })
+
+  test.each([
+    ['before', 'before=0'],
+    ['before', 'before=-1'],
+    ['before', 'before=x'],
+    ['before', 'before='],
+    ['before', 'before=1.5'],
+    ['before', 'before=9999999999'],
+    ['limit', 'limit=0'],
+    ['limit', 'limit=101'],
+    ['limit', 'limit='],
+    ['after', 'after=1'],
+  ])('answers 400 naming %s for ?%s', async (field, query) => {
+    const reply = await admin.get(`${NOTIFICATIONS}?${query}`)
+    expect(reply).toMatchObject({ status: 400, body: { error: expect.stringContaining(field) } })
+  })
+})
+
+describe('reading one', () => {
+  test('marks it, and again changes nothing', async () => {
+    const operator = await notified(2)
+    const before = Date.now()
+    const first = await operator.post(`${NOTIFICATIONS}/1/read`)
+    expect(first).toMatchObject({ status: 200, body: { id: '1', type: 'certification.approved' } })
+    const readAt = first.body.read_at
+    expect(Date.parse(readAt)).toBeGreaterThanOrEqual(before)
+
+    // Only a later moment could show that the second reading overwrote the first.
+    await expect.poll(() => Date.now(), { interval: 1 }).toBeGreaterThan(Date.parse(readAt))
+    const replies = await Promise.all([1, 2, 3].map(() => operator.post(`${NOTIFICATIONS}/1/read`)))
+    for (const again of replies) expect(again).toMatchObject({ status: 200, body: first.body })
+    expect(await list(operator)).toMatchObject([
+      { id: '2', read_at: null },
+      { id: '1', read_at: readAt },
+    ])
+  })
+
+  test('that does not exist, or is only somebody else’s, is a 404', async () => {
+    const [operator, other] = [await notified(1), await notified(2)]
+    expect(await operator.post(`${NOTIFICATIONS}/2/read`)).toMatchObject({
+      status: 404,
+      body: { error: 'Notification not found' },
+    })
+    expect(await list(other)).toMatchObject([{ read_at: null }, { read_at: null }])
+    for (const id of ['0', 'x', '-1', '1.0', '00000000-0000-4000-8000-000000000000']) {
+      const reply = await operator.post(`${NOTIFICATIONS}/${id}/read`)
+      expect(reply, id).toMatchObject({ status: 400, body: { error: expect.stringContaining('id') } })
+    }
+  })
+})
+
+test('many at once to many people: every one’s numbers are gapless', async () => {
+  const [owner, ...operators] = await Promise.all([
+    world.client(),
+    ...Array.from({ length: 5 }, () => world.operator()),
+  ])
+  const robots = await Promise.all(operators.map(() => world.robot(owner)))
+  for (const robot of robots) (await world.connect(robot)).beat()
+  // Each engagement: started → owner; paused → owner; ended → both. All of them end at the same people.
+  const engagement = async (operator: TestUser, robotId: string) => {
+    for (let round = 0; round < 4; round++) {
+      const started = await operator.post('/api/sessions', { robotId })
+      expect(started.status).toBe(201)
+      const path = `/api/sessions/${started.body.sessionId}`
+      expect((await operator.patch(path, { action: 'pause' })).status).toBe(200)
+      expect((await (round % 2 ? owner : operator).patch(path, { action: 'end' })).status).toBe(200)
+    }
+  }
+  await Promise.all(operators.map((operator, index) => engagement(operator, robots[index]?.id as string)))
+
+  expect(idsOf(await list(owner, '?limit=100'))).toEqual(down(60, 1))
+  for (const operator of operators) expect(idsOf(await list(operator))).toEqual(down(4, 1))
+})
+
+test('over the hub, what was missed comes oldest first, and what happens comes live', async () => {
+  const operator = await notified(3)
+  const socket = await operator.hub()
+  const missed = await socket.send('notifications:since', { after: '1' })
+  expect(missed).toMatchObject({ ok: true, head: '3', notifications: [{ id: '2' }, { id: '3' }] })
+
+  const { body } = await operator.post('/api/operator/certifications', { robot_type: 'live' })
+  await admin.post(`/api/admin/certifications/${body.id}/reject`, { reason: 'Not yet' })
+  const live = await socket.saw('notification', { id: '4', type: 'certification.rejected' })
+  const [listed] = await list(operator, '?limit=1')
+  expect({ ...live, read_at: null }).toEqual(listed)
+})
+
+describe('read state', () => {
+  const unread = async (user: TestUser) => (await user.get(NOTIFICATIONS)).body.unread_count as number
+  const readUpTo = (user: TestUser, upTo: string) => user.post(`${NOTIFICATIONS}/read`, { up_to: upTo })
+
+  test('the list says how many are unread, and shows them alone when asked', async () => {
+    const operator = await notified(5)
+    expect(await unread(operator)).toBe(5)
+    await operator.post(`${NOTIFICATIONS}/2/read`)
+    await operator.post(`${NOTIFICATIONS}/2/read`)
+    await operator.post(`${NOTIFICATIONS}/4/read`)
+    expect(await unread(operator)).toBe(3)
+    expect(idsOf(await list(operator, '?unread=true'))).toEqual(['5', '3', '1'])
+    expect(idsOf(await list(operator, '?unread=true&before=5&limit=1'))).toEqual(['3'])
+    for (const value of ['false', '', '1']) {
+      expect(await operator.get(`${NOTIFICATIONS}?unread=${value}`), value).toMatchObject({
+        status: 400,
+        body: { error: expect.stringContaining('unread') },
+      })
+    }
+  })
+
+  test('all up to one are marked at once; what was read before keeps its time', async () => {
+    const operator = await notified(6)
+    const { read_at } = (await operator.post(`${NOTIFICATIONS}/2/read`)).body
+    await expect.poll(() => Date.now(), { interval: 1 }).toBeGreaterThan(Date.parse(read_at))
+    expect(await readUpTo(operator, '4')).toMatchObject({
+      status: 200,
+      body: { up_to: '4', unread_count: 2 },
+    })
+    const all = await list(operator)
+    expect(all.map((item: { read_at: string | null }) => item.read_at !== null)).toEqual(
+      [false, false, true, true, true, true], // 6 down to 1
+    )
+    expect(all.at(-2).read_at).toBe(read_at)
+    expect((await readUpTo(operator, '4')).body).toEqual({ up_to: '4', unread_count: 2 })
+    expect((await readUpTo(operator, '999999999')).body).toEqual({ up_to: '6', unread_count: 0 })
+  })
+
+  test('is one’s own: reading up to the end touches nobody else', async () => {
+    const [item, two] = [await notified(2), await notified(2)]
+    await readUpTo(item, '999999999')
+    expect(await unread(two)).toBe(2)
+    expect((await readUpTo(await world.newUser(), '7')).body).toEqual({ up_to: '0', unread_count: 0 })
+  })
+
+  test.each([{}, { up_to: '' }, { up_to: 4 }, { up_to: '0' }, { up_to: '1', id: '1' }, { up_to: '1e3' }])(
+    'answers 400 to %j',
+    async (body) => {
+      const reply = await admin.post(`${NOTIFICATIONS}/read`, body)
+      expect(reply).toMatchObject({ status: 400, body: { error: expect.any(String) } })
+    },
+  )
+
+  test('more than one transaction takes: all are marked, the count is right', async () => {
+    const operator = await notified(1)
+    const { db } = world.platform
+    const rows = Array.from({ length: 2_999 }, (_, index) => ({
+      user_id: operator.id,
+      seq: index + 2,
+      type: 'session.ended',
+      data: {},
+    }))
+    await db.insertInto('notifications').values(rows).execute()
+    const counts = { notification_seq: 3_000, notification_unread: 3_000 }
+    await db.updateTable('users').set(counts).where('id', '=', operator.id).execute()
+    expect((await readUpTo(operator, '2500')).body).toEqual({ up_to: '2500', unread_count: 500 })
+    expect(idsOf(await list(operator, '?unread=true&limit=2'))).toEqual(['3000', '2999'])
+    expect(await list(operator, '?unread=true&before=2501')).toEqual([])
+  })
+
+  test('reading and being notified at the same time: the count stays right', async () => {
+    const operator = await notified(30)
+    const decide = async (index: number) => {
+      const { body } = await operator.post('/api/operator/certifications', { robot_type: `more-${index}` })
+      await admin.post(`/api/admin/certifications/${body.id}/reject`, { reason: 'Not yet' })
+    }
+    await Promise.all([
+      ...Array.from({ length: 10 }, (_, index) => decide(index)),
+      ...Array.from({ length: 20 }, (_, index) => operator.post(`${NOTIFICATIONS}/${index + 1}/read`)),
+      ...[10, 15, 20, 25].map((upTo) => readUpTo(operator, String(upTo))),
+    ])
+    expect(await unread(operator)).toBe(15)
+    expect(idsOf(await list(operator, '?unread=true'))).toEqual(down(40, 26))
+  })
+
+  test('is told to all of one’s sockets, and to nobody else’s', async () => {
+    const [operator, other] = [await notified(3), await notified(3)]
+    const [first, second, foreign] = await Promise.all([operator.hub(), operator.hub(), other.hub()])
+    await operator.post(`${NOTIFICATIONS}/3/read`)
+    for (const socket of [first, second]) {
+      await socket.saw('notification:read', { id: '3', unread: 2, head: '3' })
+    }
+    await operator.post(`${NOTIFICATIONS}/3/read`) // read already: nothing to tell
+    await readUpTo(operator, '999999999')
+    for (const socket of [first, second]) {
+      await socket.saw('notification:read', { up_to: '3', unread: 0, read_at: expect.any(String) })
+      expect(socket.of('notification:read')).toHaveLength(2)
+    }
+    await world.drained()
+    expect(foreign.of('notification:read')).toEqual([])
+    expect(await first.send('notifications:since', { after: '2' })).toMatchObject({ head: '3', unread: 0 })
+  })
+
+  test('HubClient counts along: what comes, what is read here and elsewhere, what was missed', async () => {
+    const operator = await notified(2)
+    const hub = new HubClient({
+      url: world.hubUrl,
+      token: operator.token,
+      reconnect: { baseMs: 5, maxMs: 20 },
+    })
+    const seen: UnreadUpdate[] = []
+    try {
+      await Promise.all([hub.watchUnread((update) => seen.push(update)), hub.connect()])
+      expect(seen).toEqual([{ unread: 2 }])
+      const { body } = await operator.post('/api/operator/certifications', { robot_type: 'counted' })
+      await admin.post(`/api/admin/certifications/${body.id}/reject`, { reason: 'Not yet' })
+      await vi.waitFor(() => expect(seen.at(-1)).toEqual({ unread: 3 }), 10_000)
+      await operator.post(`${NOTIFICATIONS}/2/read`)
+      await vi.waitFor(() => expect(seen.at(-1)).toMatchObject({ unread: 2, read: { id: '2' } }), 10_000)
+      await readUpTo(operator, '3')
+      await vi.waitFor(() => expect(seen.at(-1)).toMatchObject({ unread: 0, read: { up_to: '3' } }), 10_000)
+      expect(seen).toHaveLength(4)
+    } finally {
+      hub.close()
+    }
+  })
+})
+
+describe('push: false', () => {
+  const prefer = (user: TestUser, preferences: object) =>
+    user.post('/api/auth/profile', { notification_preferences: preferences })
+  /** A refusal: an approval changes the person's rights, and with them their sockets are made anew. */
+  const decide = async (user: TestUser, type: string) => {
+    const { body } = await user.post('/api/operator/certifications', { robot_type: type })
+    expect(
+      (await admin.post(`/api/admin/certifications/${body.id}/reject`, { reason: 'Not yet' })).status,
+    ).toBe(200)
+  }
+
+  test('nothing is pushed; it is kept, listed, counted and found with notifications:since', async () => {
+    const operator = await notified(1)
+    await prefer(operator, { push: false })
+    const socket = await operator.hub()
+    await decide(operator, 'silent')
+    await world.drained()
+    expect(idsOf(await list(operator))).toEqual(['2', '1'])
+    expect(await socket.send('notifications:since', { after: '1' })).toMatchObject({
+      head: '2',
+      unread: 2,
+      notifications: [{ id: '2' }],
+    })
+    await prefer(operator, { push: true })
+    await decide(operator, 'loud')
+    await socket.saw('notification', { id: '3' })
+    expect(idsOf(socket.of('notification'))).toEqual(['3'])
+  })
+
+  test('holds for an emergency stop, too; a session that is watched shows it all the same', async () => {
+    const [owner, operator] = [await world.client(), await world.operator()]
+    await prefer(owner, { push: false })
+    const robot = await world.robot(owner)
+    ;(await world.connect(robot)).beat()
+    const session = await vi.waitFor(async () => {
+      const started = await operator.post('/api/sessions', { robotId: robot.id })
+      expect(started.status).toBe(201)
+      return started.body.sessionId as string
+    }, 10_000)
+    const [ownerSocket, operatorSocket] = await Promise.all([owner.hub(), operator.hub()])
+    await ownerSocket.send('session:watch', { session_id: session })
+    await operator.patch(`/api/sessions/${session}`, { action: 'emergency_stop', reason: 'smoke' })
+    await operatorSocket.saw('notification', { type: 'session.stopped' })
+    await ownerSocket.saw('session:event', { type: 'session.stopped' })
+    expect(ownerSocket.of('notification')).toEqual([])
+    expect((await list(owner))[0]).toMatchObject({ type: 'session.stopped', read_at: null })
+    await operator.patch(`/api/sessions/${session}`, { action: 'end' })
+  })
+
+  test('what is read is told nevertheless: it is the user’s own doing', async () => {
+    const operator = await notified(1)
+    await prefer(operator, { push: false })
+    const socket = await operator.hub()
+    await operator.post(`${NOTIFICATIONS}/1/read`)
+    await socket.saw('notification:read', { id: '1', unread: 0 })
+  })
+})

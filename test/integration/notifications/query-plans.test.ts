@@ -1,0 +1,127 @@
+import { randomUUID } from 'node:crypto'
+import type { Client } from 'pg'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { connectOrm, type Orm, queries } from '../../../src/app/database/orm.ts'
+import { createMemoryBus } from '../../../src/core/events/bus.ts'
+import { createTransactor } from '../../../src/core/events/transactor.ts'
+import { createMailQueue } from '../../../src/core/mail/mail-queue.ts'
+import { createDigests } from '../../../src/modules/notifications/digest.service.ts'
+import { createNotifications } from '../../../src/modules/notifications/notification.service.ts'
+import { createTestDatabase, type TestDatabase } from '../../support/database/database.ts'
+import { connectTo } from '../../support/database/sql.ts'
+
+const NOTIFICATIONS = 1_000_000
+/** One person has very many, none of them read. */
+const PER_USER = 200_000
+const USERS = 4_000
+/** Rows that a statement here may read: pages, one batch, and what an index needs to find them. */
+const FEW_ROWS = 5_000
+
+let database: TestDatabase
+let sql: Client & AsyncDisposable
+let orm: Orm
+const busy = randomUUID()
+
+/** A million notifications, most of them read; ten thousand mails, two thousand of them waiting. */
+beforeAll(async () => {
+  database = await createTestDatabase()
+  sql = await connectTo(database.url)
+  orm = await connectOrm({ url: database.url, poolSize: 1, applicationName: 'plans-test' })
+  await sql.query(
+    `insert into users (id, issuer, subject, display_name, email, email_verified, notification_seq, notification_unread)
+     select case when n = 0 then $1::uuid else gen_random_uuid() end, 'test', n::text, 'User', n || '@test.local', true,
+       case when n = 0 then ${PER_USER} else ${(NOTIFICATIONS - PER_USER) / USERS} end, case when n = 0 then ${PER_USER} else 10 end
+     from generate_series(0, ${USERS}) n`,
+    [busy],
+  )
+  await sql.query(
+    `insert into notifications (user_id, seq, type, data, created_at, read_at, by_mail)
+     select u.id, seq, 'session.ended', '{}', now() - interval '1 hour',
+       case when u.id = $1 or seq > u.notification_seq - 10 then null else now() end, true
+     from users u, generate_series(1, u.notification_seq) seq`,
+    [busy],
+  )
+  await sql.query(
+    `insert into notification_mails (id, user_id, seqs, more, urgent, created_at, delivered_at, next_attempt_at)
+     select gen_random_uuid(), u.id, '{1}', 0, n = 1, now() - n * interval '3 hours',
+       case when n > 1 or u.subject::int % 2 = 0 then now() - n * interval '3 hours' end, now() + interval '1 minute'
+     from users u, generate_series(1, 3) n where u.id <> $1`,
+    [busy],
+  )
+  await sql.query(
+    `insert into notification_digests (user_id, from_seq, due_at)
+     select id, greatest(1, notification_seq - 20), now() + interval '1 hour' from users`,
+  )
+  await sql.query('vacuum analyze users, notifications, notification_mails, notification_digests')
+}, 120_000)
+afterAll(async () => {
+  await orm?.close(true)
+  await sql?.[Symbol.asyncDispose]()
+  await database?.drop()
+})
+
+/** Rows that work on these tables reads, from indexes and otherwise, as PostgreSQL counts them. */
+async function rowsRead(work: () => Promise<unknown>): Promise<number> {
+  const read = async () => {
+    await orm.em.getConnection().execute('select pg_stat_force_next_flush()')
+    const { rows } = await sql.query(
+      `select sum(seq_tup_read + coalesce(idx_tup_fetch, 0))::int as rows
+       from pg_stat_user_tables where relname in ('users', 'notifications', 'notification_mails', 'notification_digests')`,
+    )
+    return rows[0].rows as number
+  }
+  const before = await read()
+  await work()
+  return (await read()) - before
+}
+
+describe('with a million notifications', () => {
+  const now = () => new Date()
+  const parts = () => {
+    const db = queries(orm.em.fork())
+    const transact = createTransactor({ db, bus: createMemoryBus(() => {}) })
+    return { db, transact, now }
+  }
+
+  test.each([
+    ['the newest', {}],
+    ['an old page', { before: 1_000 }],
+    ['the unread', { unreadOnly: true }],
+    ['an old page of the unread', { unreadOnly: true, before: 1_000 }],
+  ])('a page reads little: %s', async (_what, page) => {
+    const notifications = createNotifications(parts())
+    const work = () => notifications.list(busy, { ...page, limit: 100 })
+    expect(await rowsRead(work)).toBeLessThan(300)
+  })
+
+  test('a page of the unread reads little for who has read nearly all', async () => {
+    const notifications = createNotifications(parts())
+    const { rows } = await sql.query(`select id from users where id <> $1 limit 1`, [busy])
+    const page = { unreadOnly: true, limit: 100 }
+    const reading = rowsRead(async () => {
+      expect((await notifications.list(rows[0].id, page)).notifications).toHaveLength(10)
+    })
+    expect(await reading).toBeLessThan(50)
+  })
+
+  test('catching up and marking as read read no more than what they answer and change', async () => {
+    const notifications = createNotifications(parts())
+    expect(await rowsRead(() => notifications.since(busy, 100_000))).toBeLessThan(300)
+    expect(await rowsRead(() => notifications.markRead(busy, 150_000))).toBeLessThan(20)
+    expect(await rowsRead(() => notifications.markReadUpTo(busy, 900))).toBeLessThan(FEW_ROWS)
+  })
+
+  test('a worker with nothing to do reads nothing; one person is a few hundred rows at most', async () => {
+    const { db, transact } = parts()
+    const digests = createDigests({ transact, now })
+    const queue = createMailQueue({ db, now, table: 'notification_mails', urgentFirst: true })
+    expect(await rowsRead(digests.run)).toBeLessThan(20)
+    expect(await rowsRead(digests.removeDelivered)).toBeLessThan(20)
+    expect(await rowsRead(queue.freeAbandoned)).toBeLessThan(20)
+    await sql.query(`update notification_digests set due_at = now(), from_seq = 1 where user_id = $1`, [busy])
+    expect(await rowsRead(digests.run)).toBeLessThan(1_000)
+    const written = await sql.query(`select more from notification_mails where user_id = $1`, [busy])
+    expect(written.rows).toEqual([{ more: 500 }])
+    expect(await rowsRead(queue.takeDue)).toBeLessThan(FEW_ROWS)
+  })
+})

@@ -1,0 +1,252 @@
+import { describe, expect, test } from 'vitest'
+import { ask } from '../../support/network/http-request.ts'
+import { type StripeFault, startStripe } from '../../support/stripe/server.ts'
+import { createWorld, type World } from '../../support/world/world.ts'
+
+const routes = [
+  ['POST', '/api/payments/customer', 'client'],
+  ['POST', '/api/payments/setup-intent', 'client'],
+  ['POST', '/api/payments/portal', 'client'],
+  ['GET', '/api/payments/connect', 'operator'],
+  ['POST', '/api/payments/connect', 'operator'],
+  ['GET', '/api/payments/payout', 'operator'],
+  ['POST', '/api/payments/payout', 'operator'],
+] as const
+
+/** A platform with payments, and the provider's side of them. */
+async function createFixture() {
+  const stripe = await startStripe()
+  const world = await createWorld({ env: stripe.env })
+  return {
+    stripe,
+    world,
+    /** A provider that fails is an error in the log, and expected here. */
+    forgiveErrors: () => void world.errors.splice(0),
+    async operator(country: string | null = 'DE') {
+      const operator = await world.operator()
+      if (country) expect((await operator.post('/api/operator/profile', { country })).status).toBe(200)
+      return operator
+    },
+    async [Symbol.asyncDispose]() {
+      await world[Symbol.asyncDispose]()
+      await stripe[Symbol.asyncDispose]()
+    },
+  }
+}
+
+async function userWithRole(world: World, role: 'client' | 'operator') {
+  return role === 'client' ? await world.client() : await world.operator()
+}
+
+test('every route: who may ask, and 503 with a clear text on a platform without a key', async () => {
+  await using world = await createWorld()
+  for (const [method, path, role] of routes) {
+    const valid = await userWithRole(world, role)
+    const wrong = await userWithRole(world, role === 'client' ? 'operator' : 'client')
+    const { key } = await valid.key()
+    const status = async (credential: string, user = valid) =>
+      (await user.request(method, path, undefined, credential)).status
+    expect([await status(''), await status(key), await status(wrong.token, wrong)], path).toEqual([
+      401, 403, 403,
+    ])
+    const answer = await valid.request(method, path)
+    expect([answer.status, answer.body.error], path).toEqual([
+      503,
+      'Payments are not set up on this platform',
+    ])
+  }
+})
+
+describe.concurrent('customer', () => {
+  test('is one per client, however many ask at once', async () => {
+    await using fixture = await createFixture()
+    const client = await fixture.world.client()
+    const answers = await Promise.all(Array.from({ length: 20 }, () => client.post('/api/payments/customer')))
+    const made = answers.filter(({ status }) => status === 200).map(({ body }) => body.customerId)
+    expect(new Set(made).size).toBe(1)
+    expect(fixture.stripe.books.customers.size).toBe(1)
+    const again = await client.post('/api/payments/customer')
+    expect([again.status, again.body]).toEqual([200, { customerId: made[0] }])
+    const [customer] = fixture.stripe.books.customers.values()
+    expect(customer).toMatchObject({ id: made[0], name: client.name, metadata: { user_id: client.id } })
+    fixture.forgiveErrors() // whoever asked while the first was being made may have been told to come again
+  })
+
+  test('bears the name and address of the client profile', async () => {
+    await using fixture = await createFixture()
+    const client = await fixture.world.client()
+    await client.patch('/api/client/profile', {
+      company_name: 'Deep Sea Ltd',
+      contact_email: 'pay@deep.example',
+    })
+    await client.post('/api/payments/customer')
+    const [customer] = fixture.stripe.books.customers.values()
+    expect(customer).toMatchObject({ name: 'Deep Sea Ltd', email: 'pay@deep.example' })
+  })
+
+  const faults: [StripeFault, number][] = [
+    ['drops', 1],
+    ['drops', 2],
+    ['drops after', 1],
+    ['drops after', 2],
+  ]
+  test.for(faults)('is one although the provider %s, %i times', async ([fault, times]) => {
+    await using fixture = await createFixture()
+    const client = await fixture.world.client()
+    fixture.stripe.plan(fault, /customers$/, times)
+    const first = await client.post('/api/payments/customer')
+    expect(first.status).toBe(times === 1 ? 200 : 503)
+    const second = await client.post('/api/payments/customer')
+    expect(second.status).toBe(200)
+    expect([...fixture.stripe.books.customers.keys()]).toEqual([second.body.customerId])
+    fixture.forgiveErrors()
+  })
+
+  test('a provider that fails keeps its failure for the key, so the next attempt has a new one', async () => {
+    await using fixture = await createFixture()
+    const client = await fixture.world.client()
+    fixture.stripe.plan('fails', /customers$/)
+    const first = await client.post('/api/payments/customer')
+    expect([first.status, first.body.error]).toEqual([
+      503,
+      'The payment provider does not answer. Try again shortly.',
+    ])
+    expect((await client.post('/api/payments/customer')).status).toBe(200)
+    expect(fixture.stripe.books.customers.size).toBe(1)
+    fixture.forgiveErrors()
+  })
+
+  test('a key that the provider does not know reads 503 and names the reason', async () => {
+    await using stripe = await startStripe()
+    await using world = await createWorld({ env: { ...stripe.env, STRIPE_SECRET_KEY: 'sk_test_other' } })
+    const client = await world.client()
+    const answer = await client.post('/api/payments/customer')
+    expect([answer.status, answer.body.error]).toEqual([
+      503,
+      'The payment provider does not accept the key of this platform. Ask an administrator to check it.',
+    ])
+    world.errors.splice(0)
+  })
+
+  test('a provider that does not answer is an error in bounded time', async () => {
+    await using fixture = await createFixture()
+    const client = await fixture.world.client()
+    fixture.stripe.plan({ lateMs: 60_000 }, /customers$/, 9)
+    expect((await client.post('/api/payments/customer')).status).toBe(503)
+    expect(fixture.stripe.asked('POST', /customers$/).length).toBeLessThanOrEqual(2)
+    fixture.forgiveErrors()
+  }, 20_000)
+})
+
+describe('payment methods', () => {
+  test('setup intent and portal are for the client’s own customer, made on the way', async () => {
+    await using fixture = await createFixture()
+    const client = await fixture.world.client()
+    const intent = await client.post('/api/payments/setup-intent')
+    expect([intent.status, intent.body]).toEqual([201, { clientSecret: expect.stringContaining('_secret_') }])
+    const portal = await client.post('/api/payments/portal')
+    expect([portal.status, portal.body]).toEqual([201, { url: expect.stringMatching(/^https:/) }])
+    const [customerId] = fixture.stripe.books.customers.keys()
+    for (const path of [/setup_intents$/, /portal/]) {
+      const [request] = fixture.stripe.asked('POST', path)
+      expect(request?.params.customer).toBe(customerId)
+    }
+    expect(fixture.stripe.books.customers.size).toBe(1)
+  })
+
+  test('a customer that was deleted at the provider is made anew', async () => {
+    await using fixture = await createFixture()
+    const client = await fixture.world.client()
+    const { customerId } = (await client.post('/api/payments/customer')).body
+    fixture.stripe.books.forget(customerId)
+    expect((await client.post('/api/payments/portal')).status).toBe(201)
+    const renewed = (await client.post('/api/payments/customer')).body.customerId
+    expect(renewed).not.toBe(customerId)
+    expect([...fixture.stripe.books.customers.keys()]).toEqual([renewed])
+  })
+})
+
+describe('payout account', () => {
+  test('from nothing to being paid, and back when the provider wants to know more', async () => {
+    await using fixture = await createFixture()
+    const operator = await fixture.operator()
+    const status = async () => (await operator.get('/api/payments/connect')).body
+    const profile = async () => (await operator.get('/api/operator/profile')).body
+    const nothing = { connected: false, accountId: null, payoutsEnabled: false, requirements: [] }
+    expect(await status()).toEqual(nothing)
+
+    const begun = await operator.post('/api/payments/connect')
+    expect([begun.status, begun.body]).toEqual([200, { url: expect.stringMatching(/^https:/) }])
+    const [accountId = ''] = fixture.stripe.books.recipients.keys()
+    expect(await status()).toEqual({
+      connected: true,
+      accountId,
+      payoutsEnabled: false,
+      requirements: [
+        'identity.individual.date_of_birth',
+        'configuration.recipient.default_outbound_destination',
+      ],
+    })
+    expect(await profile()).toMatchObject({ payout_ready: false })
+
+    fixture.stripe.books.finishOnboarding(accountId)
+    expect(await status()).toEqual({ connected: true, accountId, payoutsEnabled: true, requirements: [] })
+    expect(await profile()).toMatchObject({ payout_ready: true, country: 'DE' })
+
+    fixture.stripe.books.restrict(accountId, ['identity.individual.verification.document'])
+    expect(await status()).toMatchObject({
+      connected: true,
+      payoutsEnabled: false,
+      requirements: ['identity.individual.verification.document'],
+    })
+    expect(await profile()).toMatchObject({ payout_ready: false })
+
+    fixture.stripe.books.forget(accountId)
+    expect(await status()).toEqual(nothing)
+  })
+
+  test('is one per operator, however many ask at once; every link is a fresh one', async () => {
+    await using fixture = await createFixture()
+    const operator = await fixture.operator()
+    const answers = await Promise.all(
+      Array.from({ length: 10 }, () => operator.post('/api/payments/connect')),
+    )
+    const urls = answers.filter(({ status }) => status === 200).map(({ body }) => body.url)
+    expect(urls.length).toBeGreaterThan(0)
+    expect(new Set(urls).size).toBe(urls.length)
+    expect(fixture.stripe.books.recipients.size).toBe(1)
+    fixture.forgiveErrors()
+  })
+
+  test('needs the country of the operator profile', async () => {
+    await using fixture = await createFixture()
+    const operator = await fixture.operator(null)
+    const answer = await operator.post('/api/payments/connect')
+    expect([answer.status, answer.body.error]).toEqual([409, expect.stringContaining('country')])
+    expect(fixture.stripe.requests).toEqual([])
+  })
+
+  test('an expired link leads the signed-in operator, and nobody else, to a fresh one', async () => {
+    await using fixture = await createFixture()
+    const operator = await fixture.operator()
+    const client = await fixture.world.client()
+    await operator.post('/api/payments/connect')
+    const [link] = fixture.stripe.asked('POST', /account_links$/)
+    const back = `${fixture.world.baseUrl}/auth/payouts`
+    expect(link?.params).toMatchObject({ use_case: { account_onboarding: { refresh_url: back } } })
+    const walk = async (cookie: string) =>
+      await ask(back, { headers: { ...(cookie && { Cookie: cookie }), Accept: 'text/html' } })
+    const fresh = await walk(`__session=${operator.token}`)
+    expect([fresh.status, fresh.headers.get('Location')]).toEqual([
+      302,
+      expect.stringMatching(/^https:\/\/connect\./),
+    ])
+    const unrelatedUser = await walk('')
+    expect([unrelatedUser.status, unrelatedUser.headers.get('Location')]).toEqual([
+      302,
+      '/auth/login?return_to=%2Fauth%2Fpayouts',
+    ])
+    expect((await walk(`__session=${client.token}`)).status).toBe(403)
+    expect(fixture.stripe.asked('POST', /account_links$/)).toHaveLength(2)
+  })
+})

@@ -1,0 +1,258 @@
+import fc from 'fast-check'
+import { afterAll, beforeAll, test } from 'vitest'
+import { AppError } from '../../../src/core/errors/errors.ts'
+import { createMonthlyClose } from '../../../src/modules/billing/invoice-close.ts'
+import type { Payments } from '../../../src/modules/payments/payments.ts'
+import { inProcess } from '../../support/stripe/crash-injection.ts'
+import { signatureOf, snapshotEvent } from '../../support/stripe/events.ts'
+import { auditMoney, auditSettledMoney, type Pair } from '../../support/stripe/money-audit.ts'
+import { type FakeStripe, type StripeFault, startStripe } from '../../support/stripe/server.ts'
+import {
+  actors,
+  createSilentGateway,
+  HOUR_MS,
+  MINUTE_MS,
+  type SilentGateway,
+} from '../../support/world/billing.ts'
+import { performAction, start } from '../../support/world/session-fixtures.ts'
+import { createWorld, type World } from '../../support/world/world.ts'
+
+const mostly = <T>(...choices: [weight: number, arbitrary: fc.Arbitrary<T>][]): fc.Arbitrary<T> =>
+  fc.oneof(...choices.map(([weight, arbitrary]) => ({ weight, arbitrary })))
+const kind = <T extends string>(name: T) => fc.constant(name)
+const which = fc.nat({ max: 20 })
+
+/** How a piece of work fares: after how many steps its process ends, and what the provider does meanwhile. */
+const outcome = fc.record({
+  steps: mostly([2, fc.constant(1_000)], [3, fc.nat({ max: 25 })]),
+  fault: mostly<StripeFault | undefined>(
+    [3, fc.constant(undefined)],
+    [2, fc.constantFrom('drops', 'drops after', 'fails', 'fails after', 'refuses')],
+  ),
+  /** At which of its requests of this kind. */
+  method: mostly([3, kind('POST')], [1, kind('GET')]),
+  at: fc.nat({ max: 3 }),
+})
+type Outcome = typeof outcome extends fc.Arbitrary<infer F> ? F : never
+
+const step = mostly<Step>(
+  [6, fc.record({ do: kind('drive'), minutes: fc.integer({ min: 1, max: 90 }) })],
+  [
+    5,
+    fc.record({
+      do: kind('payout'),
+      cents: mostly([2, fc.constant(undefined)], [2, fc.integer({ min: 1_000, max: 3_000 })]),
+      outcome,
+    }),
+  ],
+  [6, fc.record({ do: kind('work'), workers: fc.integer({ min: 1, max: 2 }), outcome })],
+  [2, fc.record({ do: kind('close') })],
+  [4, fc.record({ do: kind('pass'), ms: fc.constantFrom(MINUTE_MS, HOUR_MS, 7 * HOUR_MS, 30 * HOUR_MS) })],
+  [
+    4,
+    fc.record({
+      do: kind('bank'),
+      which,
+      what: fc.constantFrom('pay', 'pay', 'pay', 'off', 'fail', 'begin', 'void', 'uncollectible'),
+    }),
+  ],
+  [2, fc.record({ do: kind('reverse'), which, part: fc.constantFrom(0.3, 1) })],
+  [1, fc.record({ do: kind('account'), restricted: fc.boolean() })],
+  [1, fc.record({ do: kind('funds'), enough: fc.boolean() })],
+  [
+    6,
+    fc.record({
+      do: kind('deliver'),
+      which,
+      times: fc.integer({ min: 1, max: 2 }),
+      again: fc.boolean(),
+      outcome,
+    }),
+  ],
+)
+type Step =
+  | { do: 'drive'; minutes: number }
+  | { do: 'payout'; cents: number | undefined; outcome: Outcome }
+  | { do: 'work'; workers: number; outcome: Outcome }
+  | { do: 'close' }
+  | { do: 'pass'; ms: number }
+  | { do: 'bank'; which: number; what: string }
+  | { do: 'reverse'; which: number; part: number }
+  | { do: 'account'; restricted: boolean }
+  | { do: 'funds'; enough: boolean }
+  | { do: 'deliver'; which: number; times: number; again: boolean; outcome: Outcome }
+
+let world: World
+let stripe: FakeStripe
+let gateway: SilentGateway
+let clockMs = Date.parse('2026-01-15T12:00:00Z')
+const now = () => new Date(clockMs)
+beforeAll(async () => {
+  stripe = await startStripe()
+  world = await createWorld({ now }) // its own workers know no provider: all that happens is told by the story
+  gateway = await createSilentGateway(world, () => clockMs)
+})
+afterAll(async () => {
+  await gateway[Symbol.asyncDispose]()
+  await world[Symbol.asyncDispose]()
+  await stripe[Symbol.asyncDispose]()
+})
+
+/** Two people with payments of their own, and what can happen to them. */
+async function createScenario() {
+  const { books } = stripe
+  books.transfers.splice(0)
+  books.invoices.all.clear()
+  books.balanceCents = 1_000_000
+  const { owner, operator, robotId } = await actors(world, gateway)
+  await operator.post('/api/operator/profile', { country: 'DE' })
+  const close = createMonthlyClose({ ...world.platform, now })
+  const events: object[] = []
+  const seen = new Map<string, string>()
+
+  const inLife = <T>(steps: number, work: (payments: Payments) => Promise<T>) =>
+    inProcess({ world, stripe, now, steps }, work)
+
+  /** A piece of work and its fate. What the platform refuses was refused; what it does besides is a mistake. */
+  async function under(
+    { steps, fault, method, at }: Outcome,
+    work: (payments: Payments) => Promise<unknown>,
+  ) {
+    let asked = 0
+    if (fault) stripe.planFor(fault, (request) => request.method === method && ++asked > at, 2)
+    try {
+      await inLife(steps, work)
+    } catch (cause) {
+      if (!(cause instanceof AppError)) throw cause
+    } finally {
+      stripe.recover()
+    }
+  }
+
+  /** Whatever has changed at the provider has an event. */
+  function notice(): void {
+    const emitEvent = (id: string, state: string, type: string) => {
+      if (seen.get(id) !== state) events.push(snapshotEvent(type, { id }))
+      seen.set(id, state)
+    }
+    for (const { id, amount_reversed } of books.transfers)
+      emitEvent(id, `${amount_reversed}`, 'transfer.updated')
+    for (const { id, status, intent } of books.invoices.all.values()) {
+      emitEvent(id, `${status} ${intent?.status}`, 'invoice.updated')
+    }
+  }
+
+  const receive = (payments: Payments, event: object) => {
+    const raw = JSON.stringify(event)
+    return payments.webhook.receive(raw, signatureOf(raw, { atMs: clockMs }))
+  }
+  const work = async (payments: Payments) => {
+    await payments.payoutTransfers.runDue()
+    await payments.collections.runDue()
+    await world.platform.earningsRelease.runDue()
+  }
+  await inLife(1_000, (payments) => payments.recipients.onboard(operator.id))
+  const accountId = [...books.recipients.keys()].at(-1) as string
+  books.finishOnboarding(accountId)
+  const pair: Pair = { operatorId: operator.id, clientId: owner.id, accountId }
+
+  async function carryOut(item: Step): Promise<void> {
+    switch (item.do) {
+      case 'drive': {
+        const id = await start(operator, robotId)
+        clockMs += item.minutes * MINUTE_MS
+        await performAction(operator, id, 'end')
+        return
+      }
+      case 'payout':
+        return await under(item.outcome, (payments) => payments.payouts.request(operator.id, item.cents))
+      case 'work':
+        await Promise.all(Array.from({ length: item.workers }, () => under(item.outcome, work)))
+        return
+      case 'close':
+        clockMs = Date.UTC(now().getUTCFullYear(), now().getUTCMonth() + 1)
+        return await close.run()
+      case 'pass':
+        clockMs += item.ms
+        if (item.ms > 24 * HOUR_MS) stripe.forgetKeys()
+        return
+      case 'bank':
+        return atTheBank(item)
+      case 'reverse': {
+        const transfer = books.transfers[item.which]
+        const cents = Math.floor((transfer?.amount ?? 0) * item.part)
+        if (transfer && cents > transfer.amount_reversed) books.reverse(transfer.id, cents)
+        return
+      }
+      case 'account':
+        return item.restricted ? books.restrict(accountId, ['a document']) : books.finishOnboarding(accountId)
+      case 'funds':
+        books.balanceCents = item.enough ? 1_000_000 : 0
+        return
+      case 'deliver':
+        return await deliver(item)
+    }
+  }
+
+  function atTheBank({ which, what }: { which: number; what: string }): void {
+    const open = [...books.invoices.all.values()].filter(({ status }) => status === 'open')
+    const { id } = open[which % Math.max(1, open.length)] ?? {}
+    if (id === undefined) return
+    if (what === 'pay' || what === 'off') books.invoices.pay(id, { offStripe: what === 'off' })
+    else if (what === 'fail') books.invoices.fail(id)
+    else if (what === 'begin') books.invoices.begin(id)
+    else books.invoices.end(id, what === 'void' ? 'void' : 'uncollectible')
+  }
+
+  async function deliver({ which, times, again, outcome }: Step & { do: 'deliver' }): Promise<void> {
+    const index = which % Math.max(1, events.length)
+    const event = events[index]
+    if (!event) return
+    await Promise.all(
+      Array.from({ length: times }, () => under(outcome, (payments) => receive(payments, event))),
+    )
+    if (!again && outcome.steps > 100 && !outcome.fault) events.splice(index, 1) // or the provider comes again
+  }
+
+  return {
+    async execute(item: Step): Promise<void> {
+      await carryOut(item)
+      notice()
+      await auditMoney(world.platform.db, books, pair)
+    },
+    /** The provider is well again, everything has its time, and every event comes at last, newest first. */
+    async settle(): Promise<void> {
+      books.balanceCents = 1_000_000
+      books.finishOnboarding(accountId)
+      for (let round = 0; round < 4; round++) {
+        clockMs += 26 * HOUR_MS
+        stripe.forgetKeys()
+        await inLife(1_000_000, work)
+        notice()
+      }
+      for (const event of [...events].reverse()) await inLife(1_000, (payments) => receive(payments, event))
+      await auditSettledMoney(world.platform.db, books, pair)
+    },
+  }
+}
+
+// A failure prints its seed and the shortest story that fails; `fc.assert(…, { seed, path })` tells it again.
+test('whatever people, banks, events and dying processes do, in any order: no cent is lost or made, nothing is sent twice', {
+  timeout: 600_000,
+}, async () => {
+  const scenario = fc.array(step, { minLength: 5, maxLength: 40, size: 'max' })
+  await fc.assert(
+    fc.asyncProperty(scenario, async (steps) => {
+      const { execute, settle } = await createScenario()
+      await execute({ do: 'drive', minutes: 240 })
+      for (const item of steps) await execute(item)
+      await settle()
+    }),
+    {
+      interruptAfterTimeLimit: Number(process.env.MODEL_MS ?? 15_000),
+      markInterruptAsFailure: false,
+      numRuns: 10_000,
+      endOnFailure: process.env.MODEL_SHRINK === undefined,
+    },
+  )
+})

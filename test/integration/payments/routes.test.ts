@@ -1,0 +1,384 @@
+import Stripe from 'stripe'
+import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from 'vitest'
+import { balance, post } from '../../../src/modules/billing/ledger.ts'
+import { ask } from '../../support/network/http-request.ts'
+import { snapshotEvent, thinEvent, WEBHOOK_SECRET } from '../../support/stripe/events.ts'
+import { type FakeStripe, type StripeFault, startStripe } from '../../support/stripe/server.ts'
+import type { TestUser } from '../../support/world/test-user.ts'
+import { createWorld, type World } from '../../support/world/world.ts'
+
+const PAYMENTS = '/api/payments'
+const EARNED_CENTS = 5_000
+const HOUR_MS = 3_600_000
+const { webhooks } = new Stripe('sk_test_none')
+
+let stripe: FakeStripe
+let world: World
+let aheadMs = 0
+
+beforeAll(async () => {
+  stripe = await startStripe()
+  world = await createWorld({ env: stripe.env, now: () => new Date(Date.now() + aheadMs) })
+})
+afterAll(async () => {
+  await world[Symbol.asyncDispose]()
+  await stripe[Symbol.asyncDispose]()
+})
+
+/** Whose metadata name this person, at the provider. */
+const customersOf = ({ id }: TestUser) =>
+  [...stripe.books.customers.values()].filter(({ metadata }) => metadata.user_id === id)
+const recipientsOf = ({ id }: TestUser) =>
+  [...stripe.books.recipients.values()].filter(
+    ({ params }) => (params.metadata as { user_id: string }).user_id === id,
+  )
+
+async function onboard(operator: TestUser): Promise<string> {
+  await operator.post('/api/operator/profile', { country: 'DE' })
+  await operator.post(`${PAYMENTS}/connect`)
+  const [{ id = '' } = {}] = recipientsOf(operator)
+  stripe.books.finishOnboarding(id)
+  return id
+}
+
+/** Lets an operator have earned something, who can be paid. */
+async function earn(operator: TestUser): Promise<string> {
+  const accountId = await onboard(operator)
+  const lines = [
+    { account: 'operator_payable' as const, userId: operator.id, amountCents: -EARNED_CENTS },
+    { account: 'platform_revenue' as const, amountCents: EARNED_CENTS },
+  ]
+  await world.platform.transact((tx) => post(tx, { kind: 'test_earnings', at: new Date(), lines }))
+  return accountId
+}
+
+/** Where an operator's money is, and what the provider was seen to transfer to them. */
+async function moneyOf(operator: TestUser, accountId: string) {
+  const { db } = world.platform
+  const own = stripe.books.transfers.filter(({ destination }) => destination === accountId)
+  return {
+    payable: 0 - (await balance(db, 'operator_payable', operator.id)),
+    reserved: 0 - (await balance(db, 'payout_reserved', operator.id)),
+    transferred: own.map(({ amount }) => amount),
+  }
+}
+
+/** What the provider sends with an event. */
+const signatureOf = (payload: string) => ({
+  'Stripe-Signature': webhooks.generateTestHeaderString({ payload, secret: WEBHOOK_SECRET }),
+})
+/** Tells of an event as the provider does. */
+async function emitEvent(event: object) {
+  const body = JSON.stringify(event)
+  const answer = await ask(`${world.baseUrl}${PAYMENTS}/webhook`, {
+    method: 'POST',
+    body,
+    headers: { ...signatureOf(body), 'Content-Type': 'application/json' },
+  })
+  return [answer.status, answer.body]
+}
+
+describe('admits', () => {
+  const SIGN_IN = [401, 'Sign in, or send an Authorization: Bearer header']
+  const INVALID = [401, 'The session token is not valid. Sign in again.']
+  const EXPIRED = [401, 'The session token has expired. Sign in again.']
+  const NO_KEYS = [403, 'An API key is not accepted here. Use a session token.']
+  const UNSIGNED = [400, 'The Stripe-Signature header is missing, too old or made with another secret.']
+  const needs = (role: string) => [403, `You need the ${role} role for this.`]
+
+  const callers = [
+    'no credential',
+    'a garbage token',
+    'an expired session',
+    'a key of a client',
+    'a key of an operator',
+    'a client',
+    'an operator',
+    'an admin',
+    'a person with both roles',
+  ] as const
+  type Caller = (typeof callers)[number]
+  type Answers = Record<Caller, readonly unknown[]>
+
+  const nobody = {
+    'no credential': SIGN_IN,
+    'a garbage token': INVALID,
+    'an expired session': EXPIRED,
+    'a key of a client': NO_KEYS,
+    'a key of an operator': NO_KEYS,
+  }
+  const clients = (status: number): Answers => ({
+    ...nobody,
+    'a client': [status],
+    'a person with both roles': [status],
+    'an operator': needs('client'),
+    'an admin': needs('client'),
+  })
+  const operators = (status: number): Answers => ({
+    ...nobody,
+    'an operator': [status],
+    'a person with both roles': [status],
+    'a client': needs('operator'),
+    'an admin': needs('operator'),
+  })
+  /** The signature alone counts: no credential opens it, and none is asked for. */
+  const provider = (answer: readonly unknown[]) =>
+    Object.fromEntries(callers.map((caller) => [caller, answer])) as Answers
+
+  const EVENT = JSON.stringify(snapshotEvent('charge.succeeded', { id: 'ch_1' }))
+  interface Row {
+    readonly expected: Answers
+    readonly body?: unknown
+    readonly headers?: () => Record<string, string>
+  }
+  const rows: Record<string, Row> = {
+    'POST /customer': { expected: clients(200) },
+    'POST /setup-intent': { expected: clients(201) },
+    'POST /portal': { expected: clients(201) },
+    'GET /connect': { expected: operators(200) },
+    'POST /connect': { expected: operators(200) },
+    'GET /payout': { expected: operators(200) },
+    'POST /payout': { expected: operators(201), body: { amountCents: 1_000 } },
+    'POST /webhook': { expected: provider(UNSIGNED), body: EVENT },
+    'POST /webhook, signed': {
+      expected: provider([200]),
+      body: EVENT,
+      headers: () => signatureOf(EVENT),
+    },
+  }
+
+  let credentials: Record<Caller, string | undefined>
+  beforeAll(async () => {
+    const [client, operator, admin, both] = [
+      await world.client(),
+      await world.operator(),
+      await world.admin(),
+      await world.client(),
+    ]
+    await both.post('/api/auth/profile', { role: 'operator' })
+    for (const item of [operator, both]) await earn(item)
+    const expired = await world.platform.builtIn!.issueDevToken({
+      email: 'late@test.local',
+      expiresInSeconds: -60,
+    })
+    credentials = {
+      'no credential': undefined,
+      'a garbage token': 'nonsense',
+      'an expired session': expired,
+      'a key of a client': (await client.key()).key,
+      'a key of an operator': (await operator.key()).key,
+      'a client': client.token,
+      'an operator': operator.token,
+      'an admin': admin.token,
+      'a person with both roles': both.token,
+    }
+  })
+
+  test.for(Object.keys(rows))('whom it should: %s', async (name) => {
+    const [, method = '', route] = /^(\w+) (\/[\w-]+)/.exec(name) ?? []
+    const { expected, body, headers } = rows[name] as Row
+    const answers: Record<string, unknown[]> = {}
+    for (const caller of callers) {
+      const asked = stripe.requests.length
+      const token = credentials[caller]
+      const answer = await ask(`${world.baseUrl}${PAYMENTS}${route}`, {
+        method,
+        headers: headers?.() ?? {},
+        ...(token !== undefined && { token }),
+        ...(body !== undefined && { body }),
+      })
+      const refused = answer.status >= 400
+      answers[caller] = [answer.status, ...(refused ? [answer.body.error] : [])]
+      if (!refused) continue
+      expect(answer.body, caller).toEqual({ error: expect.any(String) })
+      expect(stripe.requests.length, caller).toBe(asked) // the provider hears of nobody who may not
+    }
+    expect(answers).toEqual(expected)
+  })
+})
+
+const UNANSWERED = 'The payment provider does not answer. Try again shortly.'
+const UNDER_WAY = 'The same request is already running at the payment provider. Try again shortly.'
+const NO_ENTRY =
+  'The payment provider does not accept the key of this platform. Ask an administrator to check it.'
+const REFUSED = 'The payment provider refused the request. Try again later, or ask an administrator.'
+
+interface Failure {
+  readonly fault: StripeFault | 'is down'
+  readonly status: 502 | 503
+  /** What whoever asked may read. */
+  readonly texts: readonly string[]
+}
+const unanswered = (fault: Failure['fault'], ...more: string[]): Failure => ({
+  fault,
+  status: 503,
+  texts: [UNANSWERED, ...more],
+})
+const SLOW: StripeFault = { lateMs: 6_000 }
+const failures: Record<string, Failure> = {
+  'is down': unanswered('is down'),
+  'drops connections': unanswered('drops'),
+  'does its work and drops the answer': unanswered('drops after'),
+  'is slower than anybody waits': unanswered(SLOW, UNDER_WAY),
+  fails: unanswered('fails'),
+  'does its work and fails': unanswered('fails after'),
+  'is asked too much': unanswered({ status: 429, type: 'rate_limit' }),
+  'does not know the key': {
+    fault: { status: 401, type: 'invalid_request_error' },
+    status: 503,
+    texts: [NO_ENTRY],
+  },
+  'lets this key do less': {
+    fault: { status: 403, type: 'invalid_request_error' },
+    status: 503,
+    texts: [NO_ENTRY],
+  },
+  refuses: { fault: 'refuses', status: 502, texts: [REFUSED] },
+  'is behind a proxy that answers with a page': unanswered({ answers: '<html>Bad gateway</html>' }),
+  'is behind a proxy that answers with no object': unanswered({ answers: '"ok"' }),
+  'is behind a proxy that answers with nothing in it': unanswered({ answers: '{}' }),
+}
+
+async function injectFault(fault: Failure['fault']): Promise<void> {
+  if (fault === 'is down') await stripe.down()
+  else stripe.plan(fault, /./, Number.POSITIVE_INFINITY)
+}
+async function recover(fault: Failure['fault']): Promise<void> {
+  if (fault === 'is down') await stripe.up()
+  stripe.recover()
+}
+
+/** Everybody who may ask for something, those with an account at the provider and those without. */
+async function connectAll() {
+  const clients = await Promise.all(Array.from({ length: 5 }, () => world.client()))
+  const operators = await Promise.all(Array.from({ length: 3 }, () => world.operator()))
+  const [fresh, saving, managing, known, incomplete] = clients as [
+    TestUser,
+    TestUser,
+    TestUser,
+    TestUser,
+    TestUser,
+  ]
+  const [joining, joined, paid] = operators as [TestUser, TestUser, TestUser]
+  const { customerId } = (await known.post(`${PAYMENTS}/customer`)).body
+  stripe.books.saveMethod(customerId)
+  await joining.post('/api/operator/profile', { country: 'DE' })
+  const accountIds = { joined: await onboard(joined), paid: await earn(paid) }
+  const pendingRequest: [TestUser, string, string, number][] = [
+    [fresh, 'POST', 'customer', 200],
+    [saving, 'POST', 'setup-intent', 201],
+    [managing, 'POST', 'portal', 201],
+    [known, 'POST', 'setup-intent', 201],
+    [known, 'POST', 'portal', 201],
+    ...Array.from({ length: 3 }, (): [TestUser, string, string, number] => [
+      incomplete,
+      'POST',
+      'customer',
+      200,
+    ]),
+    [joining, 'POST', 'connect', 200],
+    [joined, 'GET', 'connect', 200],
+    [joined, 'POST', 'connect', 200],
+    [paid, 'POST', 'payout', 201],
+  ]
+  const events = [
+    snapshotEvent('customer.updated', { id: customerId }),
+    thinEvent('v2.core.account.updated', accountIds.joined),
+  ]
+  return { clients, joining, joined, paid, known, accountIds, asking: pendingRequest, events }
+}
+
+describe('the provider', () => {
+  afterEach(() => {
+    stripe.recover()
+    world.errors.splice(0) // a provider that fails is an error in the log, and expected here
+  })
+
+  test.for(Object.entries(failures))(
+    '%s: every route says so, and works when that is over',
+    {
+      timeout: 40_000,
+    },
+    async ([, { fault, status, texts }]) => {
+      const fixture = await connectAll()
+      const { paid, known, joined, accountIds } = fixture
+      const request = ([user, method, path]: (typeof fixture.asking)[number]) =>
+        user.request(method, `${PAYMENTS}/${path}`)
+      const untouched = { payable: EARNED_CENTS, reserved: 0, transferred: [] }
+
+      await injectFault(fault)
+      const [answers, sent] = await Promise.all([
+        Promise.all(fixture.asking.map(request)),
+        Promise.all(fixture.events.map(emitEvent)),
+      ])
+      for (const [index, answer] of answers.entries()) {
+        const route = fixture.asking[index]?.[2]
+        expect([answer.status, answer.body], route).toEqual([
+          status,
+          { error: expect.toSatisfy((text) => [...texts, UNDER_WAY].includes(text)) },
+        ])
+      }
+      expect(sent).toEqual(
+        Array(2).fill([500, { error: 'The event could not be processed. Send it again.' }]),
+      )
+      expect(await moneyOf(paid, accountIds.paid)).toEqual(untouched)
+      const overview = await paid.get(`${PAYMENTS}/payout`) // asks nobody but the database
+      expect([overview.status, overview.body.availableCents]).toEqual([200, EARNED_CENTS])
+      expect((await known.get('/api/client/profile')).body.billing_ready).toBe(false)
+
+      await recover(fault)
+      const works = async (item: (typeof fixture.asking)[number]) => {
+        const answer = await request(item)
+        expect(answer.status, `${item[2]}: ${JSON.stringify(answer.body)}`).toBe(item[3])
+      }
+      for (const item of fixture.asking) {
+        // What is slow is still being carried out when it is asked for again.
+        if (fault === SLOW) await vi.waitFor(() => works(item), { timeout: 10_000, interval: 200 })
+        else await works(item)
+      }
+      expect(await Promise.all(fixture.events.map(emitEvent))).toEqual(
+        Array(2).fill([200, { received: true }]),
+      )
+      // Stripe keeps its own failures under the key. What it made all the same is nobody's, and is never used.
+      const atMost = fault === 'fails after' ? 2 : 1
+      for (const client of fixture.clients) {
+        const { customerId } = (await client.post(`${PAYMENTS}/customer`)).body
+        expect(customersOf(client).at(-1)?.id).toBe(customerId)
+        expect(customersOf(client).length).toBeLessThanOrEqual(atMost)
+      }
+      expect(recipientsOf(fixture.joining).length).toBeLessThanOrEqual(atMost)
+      expect((await known.get('/api/client/profile')).body.billing_ready).toBe(true)
+      expect((await joined.get('/api/operator/profile')).body.payout_ready).toBe(true)
+      expect(await moneyOf(paid, accountIds.paid)).toEqual({
+        payable: 0,
+        reserved: 0,
+        transferred: [EARNED_CENTS],
+      })
+    },
+  )
+
+  const faults: StripeFault[] = [
+    { status: 429, type: 'rate_limit' },
+    { status: 401, type: 'invalid_request_error' },
+    { status: 403, type: 'invalid_request_error' },
+    { answers: '<html>Bad gateway</html>' },
+    { answers: '"ok"' },
+    { answers: '{}' },
+  ]
+  test.for(faults)('answers a transfer with %j: the payout is pending, and made once', async (fault) => {
+    const operator = await world.operator()
+    const accountId = await earn(operator)
+    stripe.plan(fault, /transfers$/, 2, 'POST')
+    const { status, body } = await operator.post(`${PAYMENTS}/payout`)
+    expect([status, body]).toMatchObject([201, { status: 'PENDING', failure: null }])
+    expect(await moneyOf(operator, accountId)).toMatchObject({ payable: 0, reserved: EARNED_CENTS })
+    stripe.recover()
+    aheadMs += 2 * HOUR_MS
+    stripe.forgetKeys()
+    await world.platform.payments!.payoutTransfers.runDue()
+    const overview = (await operator.get(`${PAYMENTS}/payout`)).body
+    expect(overview).toMatchObject({ pendingCents: 0, payouts: [{ id: body.id, status: 'PAID' }] })
+    const paidOnce = { payable: 0, reserved: 0, transferred: [EARNED_CENTS] }
+    expect(await moneyOf(operator, accountId)).toEqual(paidOnce)
+  })
+})

@@ -1,0 +1,406 @@
+import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
+import WebSocket from 'ws'
+import { createHeartbeats } from '../../../gateway/connections/heartbeats.ts'
+import { RobotConnection } from '../../../gateway/connections/robot-connection.ts'
+import type { PresenceStore } from '../../../src/modules/presence/presence.store.ts'
+import { TestRobot } from '../../support/gateway/frame-socket.ts'
+import type { TestHubSocket } from '../../support/hub/hub-socket.ts'
+import { query } from '../../support/processes/processes.ts'
+import type { TestUser } from '../../support/world/test-user.ts'
+import { createWorld, type World } from '../../support/world/world.ts'
+
+const TIMEOUT_MS = 1_000
+/** Generous: the machine of a test run may be busy. What is promised is timeout + 250 ms. */
+const BUSY_MS = 5_000
+
+async function watchedRobot(world: World) {
+  const owner = await world.client()
+  const robot = await world.robot(owner)
+  const observer = await owner.hub()
+  await observer.send('robots:watch')
+  const view = async () => (await owner.get(`/api/client/robots/${robot.id}`)).body
+  return { owner, robot, watcher: observer, view, statuses: () => statusesOf(observer, robot.id) }
+}
+
+/** The statuses a watcher was told of a robot, in order. */
+const statusesOf = (observer: TestHubSocket, robotId: string): string[] =>
+  observer
+    .of('robot:status')
+    .filter((event) => event.robot_id === robotId)
+    .map((event) => event.status)
+
+const urlOf = (world: World, robot: { id: string }, gateway = world.gatewayUrl) =>
+  `${gateway}/robots/${robot.id}/control`
+
+const reaches = (read: () => unknown, expected: unknown, timeout = BUSY_MS) =>
+  vi.waitFor(async () => expect(await read()).toEqual(expected), { timeout, interval: 5 })
+
+describe('coming and going', () => {
+  // So long that nothing here can be explained by a timeout.
+  let world: World
+  beforeAll(async () => {
+    world = await createWorld({ env: { HEARTBEAT_INTERVAL_MS: '1000', HEARTBEAT_TIMEOUT_MS: '60000' } })
+  })
+  afterAll(() => world[Symbol.asyncDispose]())
+
+  test('a robot is AVAILABLE once it is welcomed, before its first heartbeat', async () => {
+    const { robot, view, statuses } = await watchedRobot(world)
+    expect(await view()).toMatchObject({ status: 'OFFLINE', last_online: null, last_heartbeat: null })
+    await world.connect(robot)
+    expect(await view()).toMatchObject({ status: 'AVAILABLE', last_heartbeat: null })
+    await reaches(statuses, ['AVAILABLE'])
+  })
+
+  test.each([
+    ['says goodbye', (link: TestRobot) => link.close()],
+    ['is cut off', (link: TestRobot) => link.destroy()],
+  ])('a robot that %s is OFFLINE at once, without waiting for a timeout', async (_name, leave) => {
+    const { robot, view, statuses } = await watchedRobot(world)
+    const link = await world.connect(robot)
+    await leave(link)
+    await reaches(statuses, ['AVAILABLE', 'OFFLINE'])
+    expect((await view()).status).toBe('OFFLINE')
+  })
+
+  test('a robot that comes and goes many times is told of each time it came, and that it is gone', async () => {
+    const { robot, statuses } = await watchedRobot(world)
+    const rounds = 10
+    for (let n = 0; n < rounds; n++) await (await world.connect(robot)).close()
+    // Who is back before its departure was written was never gone; after the last departure nobody is.
+    await reaches(() => statuses().filter((status) => status === 'AVAILABLE').length, rounds)
+    await reaches(() => statuses().at(-1), 'OFFLINE')
+  })
+
+  test('a robot that leaves before it is welcomed does not stay AVAILABLE', async () => {
+    const { robot, view } = await watchedRobot(world)
+    for (let n = 0; n < 5; n++) {
+      const link = new TestRobot(urlOf(world, robot), robot.token)
+      link.socket.on('open', () => link.destroy())
+      await link.closed
+    }
+    // Its connections are let in one after the other; this one comes after all of them.
+    const last = await world.connect(robot)
+    await last.close()
+    await reaches(async () => (await view()).status, 'OFFLINE')
+  })
+
+  test('last_online is the start of the connection, and after it the last sign of life', async () => {
+    const { robot, view } = await watchedRobot(world)
+    const beforeMs = Date.now()
+    const link = await world.connect(robot)
+    const afterMs = Date.now()
+    const started = (await view()).last_online as string
+    expect(Date.parse(started)).toBeGreaterThanOrEqual(beforeMs - 1)
+    expect(Date.parse(started)).toBeLessThanOrEqual(afterMs + 1)
+
+    link.send({ type: 'heartbeat', seq: 1 })
+    await link.next('heartbeat_ack')
+    expect((await view()).last_online).toBe(started)
+
+    const signMs = Date.now()
+    link.send({ type: 'telemetry', data: 1 })
+    link.send({ type: 'heartbeat', seq: 2 })
+    await link.next('heartbeat_ack')
+    const signedMs = Date.now()
+    await link.close()
+    await reaches(async () => (await view()).status, 'OFFLINE')
+    const left = await view()
+    expect(Date.parse(left.last_online)).toBeGreaterThanOrEqual(signMs - 1)
+    expect(Date.parse(left.last_online)).toBeLessThanOrEqual(signedMs + 1)
+    expect(Date.parse(left.last_heartbeat)).toBeLessThanOrEqual(Date.parse(left.last_online))
+  })
+
+  test('the last heartbeat of a connection is never lost, however soon it ends', async () => {
+    const { robot, view } = await watchedRobot(world)
+    const link = await world.connect(robot)
+    link.send({ type: 'heartbeat', seq: 1 })
+    const { t } = await link.next('heartbeat_ack')
+    link.destroy()
+    await reaches(async () => (await view()).status, 'OFFLINE')
+    expect(Date.parse((await view()).last_heartbeat)).toBe(t)
+  })
+
+  test('a second connection wins: the first is closed 4000 and takes nothing with it', async () => {
+    const { robot, view, statuses } = await watchedRobot(world)
+    const first = await world.connect(robot)
+    const second = await world.connect(robot)
+    expect(await first.closed).toBe(4000)
+    second.send({ type: 'heartbeat', seq: 1 })
+    await second.next('heartbeat_ack')
+    await world.drained()
+    expect((await view()).status).toBe('AVAILABLE')
+    expect(statuses()).not.toContain('OFFLINE')
+    await second.close()
+    await reaches(async () => (await view()).status, 'OFFLINE')
+  })
+
+  test('of many connections at once exactly one stays', async () => {
+    const { robot, view } = await watchedRobot(world)
+    const links = Array.from({ length: 20 }, () => new TestRobot(urlOf(world, robot), robot.token))
+    const codes: number[] = []
+    for (const link of links) link.closed.then((code) => codes.push(code))
+    await reaches(() => codes, Array(19).fill(4000))
+    const [left] = links.filter((link) => link.socket.readyState === WebSocket.OPEN)
+    expect((await left?.next('welcome'))?.epoch).toBe(20)
+    left?.send({ type: 'heartbeat', seq: 1 })
+    await left?.next('heartbeat_ack')
+    expect((await view()).status).toBe('AVAILABLE')
+    await left?.close()
+  })
+})
+
+describe('silence', () => {
+  let world: World
+  beforeAll(async () => {
+    world = await createWorld()
+  })
+  afterAll(() => world[Symbol.asyncDispose]())
+
+  test('a robot that goes silent is OFFLINE after the timeout and not before', async () => {
+    const { robot, watcher: observer, view } = await watchedRobot(world)
+    const link = await world.connect(robot)
+    await observer.saw('robot:status', { robot_id: robot.id, status: 'AVAILABLE' })
+    for (let seq = 0; seq < 3; seq++) {
+      link.send({ type: 'heartbeat', seq })
+      await link.next('heartbeat_ack')
+    }
+    const lastSignMs = Date.now()
+    link.send({ type: 'heartbeat', seq: 3 })
+    const { t } = await link.next('heartbeat_ack')
+    await observer.saw('robot:status', { robot_id: robot.id, status: 'OFFLINE' })
+    const silenceMs = Date.now() - lastSignMs
+    expect(silenceMs).toBeGreaterThanOrEqual(TIMEOUT_MS - 1)
+    expect(silenceMs).toBeLessThan(TIMEOUT_MS + BUSY_MS)
+    await link.closed
+    // Known to be alive until then, not until somebody noticed.
+    expect(Date.parse((await view()).last_online)).toBe(t)
+  })
+
+  test('any data frame keeps a robot; the pings and pongs of its library do not', {
+    timeout: 30_000,
+  }, async () => {
+    const owner = await world.client()
+    const sendFrame: Record<string, (link: TestRobot) => void> = {
+      telemetry: (link) => link.send({ type: 'telemetry', data: 1 }),
+      binary: (link) => link.send(Buffer.concat([Buffer.from([2]), Buffer.alloc(15)])),
+      unknown: (link) => link.send({ type: 'from_the_future' }),
+      pong: (link) => link.socket.pong(),
+      ping: (link) => link.socket.ping(),
+    }
+    const links: Record<string, TestRobot> = {}
+    for (const name of Object.keys(sendFrame)) links[name] = await world.connect(await world.robot(owner))
+    const timer = setInterval(() => {
+      for (const [name, link] of Object.entries(links)) {
+        if (link.socket.readyState === WebSocket.OPEN) sendFrame[name]?.(link)
+      }
+    }, 100)
+    try {
+      await Promise.all([links.ping?.closed, links.pong?.closed])
+      // Once more as long, measured by another robot that says nothing.
+      await (await world.connect(await world.robot(owner))).closed
+      const open = Object.keys(links).filter((name) => links[name]?.socket.readyState === WebSocket.OPEN)
+      expect(open).toEqual(['telemetry', 'binary', 'unknown'])
+    } finally {
+      clearInterval(timer)
+    }
+  })
+
+  test('a gateway that was held up does not hold it against its robots', async () => {
+    const { robot, view } = await watchedRobot(world)
+    const link = await world.connect(robot)
+    // The process stands still for longer than the timeout, while the robot goes on beating into the socket.
+    // It does so right before the timers' turn, the worst moment.
+    await new Promise<void>((resolve) => {
+      setImmediate(() => {
+        const until = performance.now() + 1.5 * TIMEOUT_MS
+        for (let next = 0; performance.now() < until; ) {
+          if (performance.now() < next) continue
+          next = performance.now() + 100
+          link.send({ type: 'heartbeat' })
+        }
+        resolve()
+      })
+    })
+    await link.next('heartbeat_ack')
+    expect(link.socket.readyState).toBe(WebSocket.OPEN)
+    expect((await view()).status).toBe('AVAILABLE')
+  })
+})
+
+describe('heartbeats on their way to the database', () => {
+  let world: World
+  beforeAll(async () => {
+    world = await createWorld()
+    await query(
+      world.database.url,
+      `create table beat_log (robot_id uuid, at timestamptz default clock_timestamp(), beat timestamptz);
+       create function log_beat() returns trigger language plpgsql as $$ begin
+         insert into beat_log (robot_id, beat) values (new.robot_id, new.last_heartbeat); return null; end $$;
+       create trigger log_beat after update of last_heartbeat on robot_presence
+         for each row when (old.last_heartbeat is distinct from new.last_heartbeat and new.connected)
+         execute function log_beat()`,
+    )
+  })
+  afterAll(() => world[Symbol.asyncDispose]())
+
+  test('a robot that beats fast is written at most once a second, and always its newest beat', {
+    timeout: 30_000,
+  }, async () => {
+    const owner = await world.client()
+    const robots = await Promise.all([1, 2, 3].map(() => world.robot(owner)))
+    for (const [index, robot] of robots.entries()) (await world.connect(robot)).beat(20 + 30 * index)
+    const writes = async (robot: { id: string }) =>
+      (await query(world.database.url, 'select at, beat from beat_log where robot_id = $1 order by at', [
+        robot.id,
+      ])) as { at: Date; beat: Date }[]
+    for (const robot of robots) {
+      const log = await vi.waitFor(
+        async () => {
+          const rows = await writes(robot)
+          expect(rows.length).toBeGreaterThanOrEqual(5)
+          return rows
+        },
+        { timeout: 20_000, interval: 100 },
+      )
+      const gaps = log.slice(1).map((row, index) => row.at.getTime() - (log[index]?.at.getTime() ?? 0))
+      // Below a second by no more than timers and statements may be apart.
+      expect(Math.min(...gaps), JSON.stringify(gaps)).toBeGreaterThan(800)
+      const lags = log.map(({ at, beat }) => at.getTime() - beat.getTime())
+      expect(Math.min(...lags)).toBeGreaterThanOrEqual(-1)
+      expect(lags.toSorted((a, b) => a - b)[2], JSON.stringify(lags)).toBeLessThan(500)
+    }
+  })
+
+  test('a slow robot is written as often as it beats', async () => {
+    const { robot, view } = await watchedRobot(world)
+    const link = await world.connect(robot)
+    for (let seq = 0; seq < 2; seq++) {
+      link.send({ type: 'heartbeat', seq })
+      const { t } = await link.next('heartbeat_ack')
+      await reaches(async () => Date.parse((await view()).last_heartbeat), t)
+    }
+  })
+
+  test('a failed statement loses no robot, however many wait', async () => {
+    const saved = new Set<string>()
+    let failing = true
+    const store = {
+      saveHeartbeats: async (beats: readonly { robotId: string }[]) => {
+        if (failing) throw new Error('no database')
+        for (const { robotId } of beats) saved.add(robotId)
+        return beats.length
+      },
+    } as unknown as PresenceStore
+    const warnings: unknown[] = []
+    const log = { warn: (...args: unknown[]) => warnings.push(args) } as never
+    const heartbeats = createHeartbeats({ store, log, startedAtMs: 0, onMismatch: () => {} })
+    const socket = {} as Parameters<RobotConnection['attach']>[0]
+    const links = Array.from({ length: 50_000 }, (_, index) => {
+      const link = new RobotConnection(`robot-${index}`, 1, 1)
+      link.attach(socket)
+      return link
+    })
+    for (const link of links) heartbeats.note(link)
+    await expect(heartbeats.flush()).rejects.toThrow('no database')
+    failing = false
+    for (const link of links) heartbeats.note(link)
+    await heartbeats.flush()
+    expect(saved.size).toBe(links.length)
+  })
+})
+
+test('hundreds of robots that come and drop together are all seen', { timeout: 40_000 }, async () => {
+  const count = 300
+  await using world = await createWorld({ env: { HEARTBEAT_TIMEOUT_MS: '20000' } })
+  const owner: TestUser = await world.client()
+  const observer = await owner.hub()
+  await observer.send('robots:watch')
+  const robots = await Promise.all(Array.from({ length: count }, () => world.robot(owner)))
+  const seen = (status: string) =>
+    new Set(
+      observer
+        .of('robot:status')
+        .filter((event) => event.status === status)
+        .map((event) => event.robot_id),
+    ).size
+
+  const links = await Promise.all(robots.map((robot) => world.connect(robot)))
+  await reaches(() => seen('AVAILABLE'), count)
+  for (const link of links) link.send({ type: 'heartbeat', seq: 1 })
+  await Promise.all(links.map((link) => link.next('heartbeat_ack')))
+  for (const link of links) link.destroy()
+  await reaches(() => seen('OFFLINE'), count)
+  expect(observer.of('robot:status')).toHaveLength(2 * count)
+
+  // Both at once: half of them come while the other half goes.
+  const firstHalf = robots.slice(0, count / 2)
+  const secondHalf = robots.slice(count / 2)
+  const staying = await Promise.all(firstHalf.map((robot) => world.connect(robot)))
+  for (const link of staying) link.destroy()
+  await Promise.all(secondHalf.map((robot) => world.connect(robot)))
+  await reaches(
+    async () =>
+      await query(world.database.url, `select status, count(*)::int as n from robots group by 1 order by 1`),
+    [
+      { status: 'AVAILABLE', n: secondHalf.length },
+      { status: 'OFFLINE', n: firstHalf.length },
+    ],
+  )
+  expect(
+    await query(world.database.url, 'select count(*)::int as n from robot_presence where connected'),
+  ).toEqual([{ n: secondHalf.length }])
+})
+
+test('a gateway that shuts down in the middle of arrivals leaves nobody connected', async () => {
+  await using world = await createWorld({ bus: 'redis' })
+  const gateway = await world.addNode('gateway')
+  const owner = await world.client()
+  const robots = await Promise.all(Array.from({ length: 40 }, () => world.robot(owner)))
+  const links = robots.map((robot) => new TestRobot(urlOf(world, robot, gateway.gatewayUrl), robot.token))
+  for (const link of links) link.socket.on('open', () => link.send({ type: 'heartbeat' }))
+  await Promise.race(links.map((link) => link.next('welcome')))
+  await gateway.stop()
+  const codes = await Promise.all(links.map((link) => link.closed))
+  expect(codes.filter((code) => code !== 4503 && code !== 1006)).toEqual([])
+  expect(codes).toContain(4503)
+  expect(await query(world.database.url, 'select robot_id from robot_presence where connected')).toEqual([])
+  expect(await query(world.database.url, `select id from robots where status <> 'OFFLINE'`)).toEqual([])
+})
+
+describe('two gateways', () => {
+  test('a robot that turns up at the other one moves there, and its old socket is closed 4000', async () => {
+    await using world = await createWorld({ bus: 'redis' })
+    const other = await world.addNode('gateway')
+    const { robot, view, statuses } = await watchedRobot(world)
+    const first = (await world.connect(robot)).beat()
+    const second = (await world.connect(robot, other.gatewayUrl)).beat()
+    expect(await first.closed).toBe(4000)
+    await world.drained()
+    expect((await view()).status).toBe('AVAILABLE')
+
+    const third = (await world.connect(robot)).beat()
+    expect(await second.closed).toBe(4000)
+    await third.next('heartbeat_ack')
+    await world.drained()
+    expect((await view()).status).toBe('AVAILABLE')
+    expect(statuses()).not.toContain('OFFLINE')
+  })
+
+  test('its session goes with it', async () => {
+    await using world = await createWorld({ bus: 'redis' })
+    const other = await world.addNode('gateway')
+    const owner = await world.client()
+    const operator = await world.operator()
+    const robot = await world.robot(owner)
+    await world.connect(robot)
+    const { sessionId } = (await operator.post('/api/sessions', { robotId: robot.id })).body
+    const link = new TestRobot(urlOf(world, robot, other.gatewayUrl), robot.token).beat()
+    expect((await link.next('welcome')).session).toMatchObject({ session_id: sessionId, status: 'ACTIVE' })
+    await owner.patch(`/api/sessions/${sessionId}`, { action: 'pause' })
+    expect(await link.next('session')).toMatchObject({ status: 'PAUSED' })
+    await link.next('stop')
+    await owner.patch(`/api/sessions/${sessionId}`, { action: 'end' })
+    expect(await link.next('session')).toMatchObject({ status: 'COMPLETED' })
+    await link.close()
+  })
+})

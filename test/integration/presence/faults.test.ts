@@ -1,0 +1,527 @@
+import { randomUUID } from 'node:crypto'
+import { Redis } from 'ioredis'
+import { describe, expect, inject, test, vi } from 'vitest'
+import WebSocket from 'ws'
+import { createTestDatabase } from '../../support/database/database.ts'
+import { TestRobot } from '../../support/gateway/frame-socket.ts'
+import type { TestHubSocket } from '../../support/hub/hub-socket.ts'
+import { createTcpProxy, type TcpProxy } from '../../support/network/tcp-proxy.ts'
+import { query } from '../../support/processes/processes.ts'
+import type { TestUser } from '../../support/world/test-user.ts'
+import { createWorld, type World, type WorldOptions } from '../../support/world/world.ts'
+
+/** Time for a busy machine; none of the promises is about it. */
+const BUSY_MS = 5_000
+
+const reaches = (read: () => unknown, expected: unknown, timeout = BUSY_MS) =>
+  vi.waitFor(async () => expect(await read()).toEqual(expected), { timeout, interval: 20 })
+
+/** A platform with a proxy in front of its database: used by every node, or only by those added to it. */
+async function createWorldBehindProxy(options: WorldOptions & { only?: 'added nodes' } = {}) {
+  const database = await createTestDatabase()
+  const proxy = await createTcpProxy(database.url)
+  const url = options.only ? database.url : proxy.url
+  const world = await createWorld({ ...options, env: { ...options.env, DATABASE_URL: url } })
+  return {
+    world,
+    proxy,
+    /** Asks the database itself, past the proxy. */
+    ask: (sql: string, values?: unknown[]) => query(database.url, sql, values),
+    async [Symbol.asyncDispose]() {
+      proxy.restore()
+      try {
+        await world[Symbol.asyncDispose]()
+        expect(
+          await query(database.url, 'select robot_id from robot_presence where connected'),
+          'robots left connected',
+        ).toEqual([])
+      } finally {
+        await proxy[Symbol.asyncDispose]()
+        await database.drop()
+      }
+    },
+  }
+}
+
+const urlOf = (robot: { id: string }, gateway: string) => `${gateway}/robots/${robot.id}/control`
+const viewOf = async (owner: TestUser, robot: { id: string }) =>
+  (await owner.get(`/api/client/robots/${robot.id}`)).body
+const statusesOf = (observer: TestHubSocket, robot: { id: string }): string[] =>
+  observer
+    .of('robot:status')
+    .filter((event) => event.robot_id === robot.id)
+    .map((event) => event.status)
+
+async function logOf(user: TestUser, sessionId: string): Promise<{ type: string; seq: number }[]> {
+  return (await user.get(`/api/sessions/${sessionId}/events`)).body.events
+}
+const typesOf = async (user: TestUser, sessionId: string) =>
+  (await logOf(user, sessionId)).map((event) => event.type)
+const notifiedOf = async (user: TestUser) => {
+  const list = (await user.get('/api/notifications')).body.notifications as { type: string }[]
+  return list.map((item) => item.type).reverse()
+}
+
+/** A robot in a session with an operator, beating. */
+async function inSession(world: World, gateway = world.gatewayUrl) {
+  const owner = await world.client()
+  const operator = await world.operator()
+  const robot = await world.robot(owner)
+  const observer = await owner.hub()
+  await observer.send('robots:watch')
+  const link = (await world.connect(robot, gateway)).beat(100)
+  const started = await operator.post('/api/sessions', { robotId: robot.id })
+  expect(started.status, JSON.stringify(started.body)).toBe(201)
+  const sessionId = started.body.sessionId as string
+  await link.next('session')
+  const session = async () => (await owner.get(`/api/sessions/${sessionId}`)).body
+  return { owner, operator, robot, watcher: observer, link, sessionId, session }
+}
+
+/** Takes this many acknowledgements: so much of the robot's time has passed, and the gateway has answered. */
+async function acks(link: TestRobot, count: number): Promise<{ t: number }> {
+  for (let n = 1; n < count; n++) await link.next('heartbeat_ack')
+  return await link.next('heartbeat_ack')
+}
+
+describe.concurrent('the database is away', () => {
+  // The longest wait of the file, and so the first to begin.
+  test('what it forgot in a crash is put right: no robot stays connected that is not', {
+    timeout: 60_000,
+  }, async () => {
+    await using world = await createWorld()
+    const owner = await world.client()
+    const robot = await world.robot(owner)
+    const link = await world.connect(robot)
+    const [{ node_id: node, epoch }] = (await query(
+      world.database.url,
+      'select node_id, epoch from robot_presence where robot_id = $1',
+      [robot.id],
+    )) as [{ node_id: string; epoch: number }]
+    await link.close()
+    await reaches(async () => (await viewOf(owner, robot)).status, 'OFFLINE')
+    // As if the commit of the goodbye had been lost.
+    await query(
+      world.database.url,
+      'update robot_presence set connected = true, node_id = $2, epoch = $3 where robot_id = $1',
+      [robot.id, node, epoch],
+    )
+    await query(world.database.url, `update robots set status = 'AVAILABLE' where id = $1`, [robot.id])
+    await reaches(async () => (await viewOf(owner, robot)).status, 'OFFLINE', 35_000)
+  })
+
+  test('robots stay and are answered, their beats land later, and nobody is declared lost', {
+    timeout: 40_000,
+  }, async () => {
+    await using fixture = await createWorldBehindProxy({ env: { HEARTBEAT_TIMEOUT_MS: '2000' } })
+    const { world, proxy, ask } = fixture
+    const { owner, robot, watcher: observer, link, sessionId, session } = await inSession(world)
+    const other = await world.robot(owner)
+    const idle = (await world.connect(other)).beat()
+    await observer.saw('robot:status', { robot_id: other.id, status: 'AVAILABLE' })
+
+    proxy.cut()
+    idle.frames.length = 0
+    link.frames.length = 0
+    await Promise.all([acks(link, 25), acks(idle, 25)]) // far longer than the timeout
+    proxy.restore()
+
+    const later = (await acks(link, 1)).t
+    await vi.waitFor(async () => {
+      const [row] = await ask('select last_heartbeat from robot_presence where robot_id = $1', [robot.id])
+      expect(row.last_heartbeat.getTime()).toBeGreaterThanOrEqual(later)
+    }, BUSY_MS)
+    await acks(link, 20) // the sweep has looked many times by now
+    for (const item of [link, idle]) expect(item.socket.readyState).toBe(WebSocket.OPEN)
+    expect(statusesOf(observer, other)).toEqual(['AVAILABLE'])
+    expect(await session()).toMatchObject({ status: 'ACTIVE' })
+    expect(await typesOf(owner, sessionId)).toEqual(['session.started'])
+  })
+
+  test('a beat that was acknowledged meanwhile is in the database afterwards, to the millisecond', {
+    timeout: 30_000,
+  }, async () => {
+    await using fixture = await createWorldBehindProxy()
+    const { world, proxy, ask } = fixture
+    const robot = await world.robot(await world.client())
+    const link = await world.connect(robot)
+    const telemetry = setInterval(() => {
+      if (link.socket.readyState === WebSocket.OPEN) link.send({ type: 'telemetry', data: 1 })
+    }, 200)
+    link.closed.finally(() => clearInterval(telemetry))
+    proxy.cut()
+    link.send({ type: 'heartbeat', seq: 1 })
+    const { t } = await link.next('heartbeat_ack')
+    // Long enough for the beat to be tried and to fail: others are answered meanwhile.
+    await vi.waitFor(async () => {
+      await expect(world.platform.db.selectFrom('robots').select('id').execute()).rejects.toThrow()
+    }, BUSY_MS)
+    proxy.restore()
+    await reaches(
+      async () =>
+        (
+          await ask('select last_heartbeat from robot_presence where robot_id = $1', [robot.id])
+        )[0].last_heartbeat?.getTime(),
+      t,
+    )
+  })
+
+  test.each([
+    ['beats before it is welcomed', 250],
+    ['sends telemetry at 50 Hz before it is welcomed', 20],
+    ['waits for its welcome in silence', undefined],
+  ])(
+    'a robot that connects meanwhile and %s is let in when the database is back',
+    {
+      timeout: 30_000,
+    },
+    async (_name, everyMs) => {
+      await using fixture = await createWorldBehindProxy()
+      const { world, proxy } = fixture
+      const owner = await world.client()
+      const [robot, clock] = [await world.robot(owner), await world.robot(owner)]
+      const earlier = (await world.connect(clock)).beat()
+      proxy.cut()
+      const link = new TestRobot(urlOf(robot, world.gatewayUrl), robot.token)
+      if (everyMs) {
+        const timer = setInterval(() => {
+          if (link.socket.readyState === WebSocket.OPEN) {
+            link.send(everyMs > 100 ? { type: 'heartbeat', seq: 1 } : { type: 'telemetry', data: 1 })
+          }
+        }, everyMs)
+        link.closed.finally(() => clearInterval(timer))
+      }
+      earlier.frames.length = 0
+      await acks(earlier, 15) // three times the heartbeat timeout
+      proxy.restore()
+      try {
+        expect((await link.next('welcome')).robot_id).toBe(robot.id)
+        if (everyMs && everyMs > 100) await link.next('heartbeat_ack')
+        await reaches(async () => (await viewOf(owner, robot)).status, 'AVAILABLE')
+      } finally {
+        link.destroy()
+      }
+    },
+  )
+
+  test.each([
+    ['refuses connections', (proxy: TcpProxy) => proxy.cut()],
+    ['does not answer', (proxy: TcpProxy) => proxy.silence()],
+  ])(
+    'while it %s for long, every robot that connects is told within some 10 s to come again',
+    {
+      timeout: 60_000,
+    },
+    async (_name, takeAway) => {
+      await using fixture = await createWorldBehindProxy({ env: { HEARTBEAT_TIMEOUT_MS: '60000' } })
+      const { world, proxy } = fixture
+      const owner = await world.client()
+      const robots = [await world.robot(owner), await world.robot(owner), await world.robot(owner)]
+      const earlier = (await world.connect(await world.robot(owner))).beat()
+      takeAway(proxy)
+      const links: { link: TestRobot; waited: Promise<number> }[] = []
+      // Not all at once: the later ones wait behind the first.
+      for (const robot of robots) {
+        earlier.frames.length = 0
+        await acks(earlier, 4)
+        const startedMs = performance.now()
+        const link = new TestRobot(urlOf(robot, world.gatewayUrl), robot.token)
+        links.push({ link, waited: link.closed.then(() => performance.now() - startedMs) })
+      }
+      for (const { link, waited } of links) {
+        expect(await link.closed).toBe(4503)
+        expect(await waited).toBeLessThan(13_000)
+      }
+      expect(earlier.socket.readyState).toBe(WebSocket.OPEN)
+      proxy.cut() // what waits in silent connections is lost with them
+    },
+  )
+
+  test('a gateway that alone lost it gives its robots back to whoever can write their presence', {
+    timeout: 40_000,
+  }, async () => {
+    const env = { HEARTBEAT_TIMEOUT_MS: '2000' }
+    await using fixture = await createWorldBehindProxy({ bus: 'redis', env, only: 'added nodes' })
+    const { world, proxy } = fixture
+    const gateway = await world.addNode('gateway', { DATABASE_URL: proxy.url })
+    const {
+      owner,
+      robot,
+      watcher: observer,
+      link,
+      sessionId,
+      session,
+    } = await inSession(world, gateway.gatewayUrl)
+    const other = await world.robot(owner)
+    const idle = (await world.connect(other, gateway.gatewayUrl)).beat()
+
+    proxy.cut()
+    await observer.saw('robot:status', { robot_id: other.id, status: 'OFFLINE' })
+    await reaches(session, expect.objectContaining({ status: 'PAUSED', pause_reason: 'robot_lost' }))
+    // The robots cannot know, and are served as well as can be.
+    idle.frames.length = 0
+    await acks(idle, 3)
+    proxy.restore()
+    expect(await idle.closed).toBe(4503)
+    expect(await link.closed).toBe(4503)
+    const again = [await world.connect(other), await world.connect(robot, gateway.gatewayUrl)]
+    for (const item of again) item.beat()
+    await reaches(async () => (await viewOf(owner, other)).status, 'AVAILABLE')
+    await reaches(() => typesOf(owner, sessionId), ['session.started', 'robot.lost', 'robot.back'])
+    for (const item of again) await item.close()
+  })
+})
+
+describe.concurrent('a gateway died without a word', () => {
+  test.each([
+    ['the shortest timeout there is', '100', '300'],
+    ['a timeout of a second', '200', '1000'],
+    ['the default timeout', '1000', '3500'],
+  ])(
+    'with %s: its robots are found, and those of a living gateway stay',
+    {
+      timeout: 40_000,
+    },
+    async (_name, interval, timeout) => {
+      const env = { HEARTBEAT_INTERVAL_MS: interval, HEARTBEAT_TIMEOUT_MS: timeout }
+      await using world = await createWorld({ env })
+      const { owner, robot, watcher: observer, sessionId } = await inSession(world)
+      const living = await world.robot(owner)
+      ;(await world.connect(living)).beat(100)
+      const orphans = [await world.robot(owner), await world.robot(owner)]
+      const dead = randomUUID()
+      const ask = (sql: string, values: unknown[]) => query(world.database.url, sql, values)
+      await ask(`insert into gateway_nodes (id, url) values ($1, 'ws://gone')`, [dead])
+      const ids = orphans.map(({ id }) => id)
+      await ask(
+        `update robot_presence set connected = true, epoch = 1, node_id = $1 where robot_id = any($2)`,
+        [dead, ids],
+      )
+      await ask(`update robots set status = 'AVAILABLE' where id = any($1)`, [ids])
+
+      for (const { id } of orphans) await observer.saw('robot:status', { robot_id: id, status: 'OFFLINE' })
+      await reaches(() => ask('select id from gateway_nodes where id = $1', [dead]), [])
+      expect(statusesOf(observer, living)).toEqual(['AVAILABLE'])
+      expect((await viewOf(owner, robot)).status).toBe('IN_SESSION')
+      expect(await typesOf(owner, sessionId)).toEqual(['session.started'])
+      await owner.patch(`/api/sessions/${sessionId}`, { action: 'end' })
+    },
+  )
+})
+
+describe.concurrent('Redis is away', () => {
+  test('presence, sessions and chat go on at one node', { timeout: 30_000 }, async () => {
+    await using redis = await createTcpProxy(inject('redisUrl'))
+    await using world = await createWorld({ bus: 'redis', env: { REDIS_URL: redis.url } })
+    const { owner, operator, robot, watcher: observer, link, sessionId } = await inSession(world)
+    await observer.send('session:watch', { session_id: sessionId })
+    redis.cut()
+
+    const sent = await observer.send('chat:send', {
+      session_id: sessionId,
+      body: 'Still here?',
+      client_message_id: 'm1',
+    })
+    expect(sent).toMatchObject({ ok: true })
+    await observer.saw('session:event', { seq: sent.message.seq, type: 'chat.message' })
+    await operator.patch(`/api/sessions/${sessionId}`, { action: 'end' })
+    expect(await link.next('session')).toMatchObject({ status: 'COMPLETED' })
+    await observer.saw('session:event', { type: 'session.ended' })
+
+    const newcomer = await world.robot(owner)
+    await (await world.connect(newcomer)).close()
+    await reaches(() => statusesOf(observer, newcomer), ['AVAILABLE', 'OFFLINE'])
+    const second = await operator.post('/api/sessions', { robotId: robot.id })
+    expect(second.status).toBe(201)
+    expect(await link.next('session')).toMatchObject({ session_id: second.body.sessionId, status: 'ACTIVE' })
+
+    redis.restore()
+    // Its hub cannot know what other hubs said meanwhile, so it lets its clients ask.
+    await new Promise<void>((resolve) => observer.socket.once('connect', resolve))
+    await observer.send('robots:watch')
+    await operator.patch(`/api/sessions/${second.body.sessionId}`, { action: 'end' })
+    await observer.saw('robot:status', { robot_id: robot.id, status: 'AVAILABLE' })
+  })
+
+  test('a gateway that hears no hints finds sessions, moves and revoked tokens by itself', {
+    timeout: 30_000,
+  }, async () => {
+    await using redis = await createTcpProxy(inject('redisUrl'))
+    await using world = await createWorld({ bus: 'redis' })
+    const gateway = await world.addNode('gateway', { REDIS_URL: redis.url })
+    const owner = await world.client()
+    const operator = await world.operator()
+    const robots = {
+      used: await world.robot(owner),
+      moved: await world.robot(owner),
+      rotated: await world.robot(owner),
+      removed: await world.robot(owner),
+    }
+    const connect = async (robot: { id: string; token: string }) =>
+      (await world.connect(robot, gateway.gatewayUrl)).beat()
+    const links = {
+      used: await connect(robots.used),
+      moved: await connect(robots.moved),
+      rotated: await connect(robots.rotated),
+      removed: await connect(robots.removed),
+    }
+    redis.cut()
+
+    const { sessionId } = (await operator.post('/api/sessions', { robotId: robots.used.id })).body
+    expect(await links.used.next('session')).toMatchObject({ session_id: sessionId, status: 'ACTIVE' })
+    await owner.patch(`/api/sessions/${sessionId}`, { action: 'pause' })
+    expect(await links.used.next('session')).toMatchObject({ status: 'PAUSED' })
+    await links.used.next('stop')
+
+    await owner.post(`/api/client/robots/${robots.rotated.id}/token`)
+    expect(await links.rotated.closed).toBe(4401)
+    await owner.delete(`/api/client/robots/${robots.removed.id}`)
+    expect(await links.removed.closed).toBe(4401)
+
+    const elsewhere = (await world.connect(robots.moved)).beat()
+    expect(await links.moved.closed).toBe(4000)
+    expect((await viewOf(owner, robots.moved)).status).toBe('AVAILABLE')
+    await elsewhere.next('heartbeat_ack')
+    await owner.patch(`/api/sessions/${sessionId}`, { action: 'end' })
+  })
+
+  test('a robot that moved is let go also when it sends no heartbeats, and no hint came', {
+    timeout: 30_000,
+  }, async () => {
+    await using redis = await createTcpProxy(inject('redisUrl'))
+    await using world = await createWorld({ bus: 'redis' })
+    const gateway = await world.addNode('gateway', { REDIS_URL: redis.url })
+    const robot = await world.robot(await world.client())
+    const old = await world.connect(robot, gateway.gatewayUrl)
+    const telemetry = setInterval(() => {
+      if (old.socket.readyState === WebSocket.OPEN) old.send({ type: 'telemetry', data: 1 })
+    }, 200)
+    old.closed.finally(() => clearInterval(telemetry))
+    redis.cut()
+    const current = (await world.connect(robot)).beat()
+    expect(await Promise.race([old.closed, acks(current, 100)])).toBe(4000)
+  })
+})
+
+test.concurrent('a gateway that starts while Redis is away hears hints once it is there', {
+  timeout: 30_000,
+}, async () => {
+  await using proxy = await createTcpProxy(inject('redisUrl'))
+  await using world = await createWorld({ bus: 'redis' })
+  proxy.cut()
+  await world.addNode('gateway', { REDIS_URL: proxy.url })
+  await vi.waitFor(() => expect(proxy.refused).toBeGreaterThan(8), 10_000)
+  proxy.restore()
+  const redis = new Redis(inject('redisUrl'))
+  try {
+    const subscriptions = async () => {
+      const clients = String(await redis.client('LIST')).split('\n')
+      const own = clients.filter((client) =>
+        proxy.ports().some((port) => client.includes(`addr=127.0.0.1:${port} `)),
+      )
+      return own
+        .map((client) => / name=wheelhouse-bus-subscriber .* sub=(\d+) /.exec(client)?.[1])
+        .filter(Boolean)
+    }
+    // A gateway listens to three topics: robots that changed, stops, credentials that ended.
+    await reaches(subscriptions, ['3'], 10_000)
+  } finally {
+    redis.disconnect()
+  }
+})
+
+describe.concurrent('a robot is lost in a session', () => {
+  test('the session pauses, both are told, and the operator resumes once it is back', {
+    timeout: 30_000,
+  }, async () => {
+    await using world = await createWorld()
+    const { owner, operator, robot, watcher: observer, link, sessionId, session } = await inSession(world)
+    await observer.send('session:watch', { session_id: sessionId })
+    link.destroy()
+
+    await observer.saw('session:event', { type: 'robot.lost', seq: 2 })
+    expect(await session()).toMatchObject({ status: 'PAUSED', pause_reason: 'robot_lost' })
+    expect((await viewOf(owner, robot)).status).toBe('IN_SESSION')
+    expect(await notifiedOf(owner)).toEqual(['session.started', 'robot.lost'])
+    expect(await notifiedOf(operator)).toEqual(['robot.lost'])
+    await observer.saw('notification', { type: 'robot.lost' })
+    const tooSoon = await operator.patch(`/api/sessions/${sessionId}`, { action: 'resume' })
+    expect(tooSoon.status).toBe(409)
+
+    const back = new TestRobot(urlOf(robot, world.gatewayUrl), robot.token).beat()
+    expect((await back.next('welcome')).session).toMatchObject({ session_id: sessionId, status: 'PAUSED' })
+    await observer.saw('session:event', { type: 'robot.back', seq: 3 })
+    expect(await session()).toMatchObject({ status: 'PAUSED' })
+    expect(await notifiedOf(owner)).toEqual(['session.started', 'robot.lost', 'robot.back'])
+    expect(await notifiedOf(operator)).toEqual(['robot.lost', 'robot.back'])
+
+    const resumed = await operator.patch(`/api/sessions/${sessionId}`, { action: 'resume' })
+    expect(resumed).toMatchObject({ status: 200, body: { status: 'ACTIVE' } })
+    expect(await back.next('session')).toMatchObject({ status: 'ACTIVE' })
+    expect(back.frames.filter(({ type }) => type === 'stop')).toEqual([])
+    await operator.patch(`/api/sessions/${sessionId}`, { action: 'end' })
+    await back.close()
+  })
+
+  test('silence is a loss like any other, and is told once', { timeout: 30_000 }, async () => {
+    await using world = await createWorld()
+    const owner = await world.client()
+    const operator = await world.operator()
+    const robot = await world.robot(owner)
+    const link = await world.connect(robot) // sends nothing
+    const { sessionId } = (await operator.post('/api/sessions', { robotId: robot.id })).body
+    await link.closed
+    await reaches(() => typesOf(owner, sessionId), ['session.started', 'robot.lost'])
+    const other = (await world.connect(await world.robot(owner))).beat()
+    await acks(other, 10) // the sweep looks several times
+    expect(await typesOf(owner, sessionId)).toEqual(['session.started', 'robot.lost'])
+    await owner.patch(`/api/sessions/${sessionId}`, { action: 'end' })
+    await reaches(async () => (await viewOf(owner, robot)).status, 'OFFLINE')
+  })
+
+  test('a pause that was asked for stays what it is', { timeout: 30_000 }, async () => {
+    await using world = await createWorld()
+    const { owner, operator, link, sessionId, session } = await inSession(world)
+    await owner.patch(`/api/sessions/${sessionId}`, { action: 'pause', reason: 'lunch' })
+    link.destroy()
+    await reaches(() => typesOf(owner, sessionId), ['session.started', 'session.paused', 'robot.lost'])
+    expect(await session()).toMatchObject({ status: 'PAUSED', pause_reason: 'lunch' })
+    await operator.patch(`/api/sessions/${sessionId}`, { action: 'end' })
+  })
+
+  test('one that does not come back within the grace ends the session, and is OFFLINE', {
+    timeout: 30_000,
+  }, async () => {
+    const graceMs = 1_000
+    await using world = await createWorld({ env: { ROBOT_GRACE_MS: String(graceMs) } })
+    const { owner, operator, robot, watcher: observer, link, sessionId, session } = await inSession(world)
+    const lostMs = Date.now()
+    link.destroy()
+    await reaches(session, expect.objectContaining({ status: 'COMPLETED', end_reason: 'robot_lost' }), 10_000)
+    expect(Date.parse((await session()).ended_at) - lostMs).toBeGreaterThanOrEqual(graceMs)
+    expect(await typesOf(owner, sessionId)).toEqual(['session.started', 'robot.lost', 'session.ended'])
+    expect(await notifiedOf(owner)).toEqual(['session.started', 'robot.lost', 'session.ended'])
+    expect(await notifiedOf(operator)).toEqual(['robot.lost', 'session.ended'])
+    await observer.saw('robot:status', { robot_id: robot.id, status: 'OFFLINE' })
+    expect((await viewOf(owner, robot)).status).toBe('OFFLINE')
+
+    const back = (await world.connect(robot)).beat()
+    await reaches(async () => (await viewOf(owner, robot)).status, 'AVAILABLE')
+    const next = await operator.post('/api/sessions', { robotId: robot.id })
+    expect(next.status).toBe(201)
+    expect(await back.next('session')).toMatchObject({ session_id: next.body.sessionId })
+    await operator.patch(`/api/sessions/${next.body.sessionId}`, { action: 'end' })
+  })
+
+  test('one that is back in time keeps its session beyond the grace', { timeout: 30_000 }, async () => {
+    await using world = await createWorld({ env: { ROBOT_GRACE_MS: '1500' } })
+    const { owner, operator, robot, link, sessionId, session } = await inSession(world)
+    link.destroy()
+    await reaches(async () => (await session()).status, 'PAUSED')
+    const back = (await world.connect(robot)).beat()
+    await reaches(() => typesOf(owner, sessionId), ['session.started', 'robot.lost', 'robot.back'])
+    await acks(back, 15) // twice the grace
+    expect(await session()).toMatchObject({ status: 'PAUSED' })
+    await operator.patch(`/api/sessions/${sessionId}`, { action: 'end' })
+  })
+})

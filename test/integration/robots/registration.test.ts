@@ -1,0 +1,400 @@
+import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
+import { TestRobot } from '../../support/gateway/frame-socket.ts'
+import type { TestUser } from '../../support/world/test-user.ts'
+import { createWorld, type World } from '../../support/world/world.ts'
+
+const ROBOTS = '/api/client/robots'
+const UNKNOWN_ID = '00000000-0000-4000-8000-000000000000'
+/** The fields of the specification's Robot, all and no other. */
+const ROBOT_FIELDS = [
+  'id',
+  'name',
+  'robot_type',
+  'status',
+  'control_url',
+  'stream_url',
+  'hardware_id',
+  'last_online',
+  'last_heartbeat',
+  'total_hours',
+  'tags',
+  'notes',
+  'created_at',
+].sort()
+const ISO = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/
+
+let world: World
+/** Never stands still, so that "newest first" has one answer. */
+let clockMs = Date.now()
+beforeAll(async () => {
+  world = await createWorld({ now: () => new Date(clockMs++) })
+})
+afterAll(() => world[Symbol.asyncDispose]())
+
+/** Further fields of one robot. */
+const DETAIL_FIELDS = [
+  'require_certification',
+  'latency_limit_ms',
+  'log_event_level',
+  'stop_clear',
+  'on_hold',
+  'battery',
+  'battery_at',
+  'low_battery_threshold',
+] as const
+const fieldsOf = (body: object) => Object.keys(body).sort()
+let boards = 0
+const newBoard = () => `hw-${++boards}`
+const registration = (more: Record<string, unknown> = {}) => ({
+  name: 'Arm',
+  robot_type: 'so-101',
+  hardware_id: newBoard(),
+  ...more,
+})
+
+describe('registering', () => {
+  test('answers 201 with the robot, its defaults and, this once, its token', async () => {
+    const owner = await world.client()
+    const made = await owner.post(ROBOTS, registration({ hardware_id: 'board-defaults' }))
+
+    expect(made.status).toBe(201)
+    expect(fieldsOf(made.body)).toEqual([...ROBOT_FIELDS, ...DETAIL_FIELDS, 'robot_token'].sort())
+    const { id, robot_token: token, created_at: createdAt } = made.body
+    expect(made.body).toEqual({
+      id,
+      name: 'Arm',
+      robot_type: 'so-101',
+      status: 'OFFLINE',
+      hardware_id: 'board-defaults',
+      control_url: `${world.gatewayUrl}/robots/${id}/control`,
+      stream_url: '',
+      tags: [],
+      notes: null,
+      last_online: null,
+      last_heartbeat: null,
+      total_hours: 0,
+      require_certification: false,
+      latency_limit_ms: 400,
+      robot_token: token,
+      created_at: createdAt,
+      log_event_level: 'error',
+      battery: null,
+      battery_at: null,
+      low_battery_threshold: 0.2,
+      stop_clear: 'owner',
+      on_hold: false,
+    })
+    expect(createdAt).toMatch(ISO)
+    expect(token.length).toBeGreaterThan(40)
+    const reads = [await owner.get(ROBOTS), await owner.get(`${ROBOTS}/${id}`)]
+    expect(JSON.stringify(reads.map((reply) => reply.body))).not.toContain(token)
+  })
+
+  test('keeps what the owner said', async () => {
+    const owner = await world.client()
+    const ownerInput = {
+      name: 'Küche 🤖',
+      robot_type: 'so-101',
+      hardware_id: newBoard(),
+      tags: ['lab', 'left arm'],
+      stream_url: 'rtsp://cam.example/1',
+      notes: 'two\nlines',
+      require_certification: true,
+    }
+    const { body } = await owner.post(ROBOTS, ownerInput)
+
+    expect(body).toMatchObject(ownerInput)
+    expect((await owner.get(`${ROBOTS}/${body.id}`)).body).toMatchObject(ownerInput)
+  })
+
+  test('gives a control URL and a token with which the robot connects', async () => {
+    const owner = await world.client()
+    const { body } = await owner.post(ROBOTS, registration())
+    const link = new TestRobot(body.control_url, body.robot_token)
+    expect(await link.next('welcome')).toMatchObject({ robot_id: body.id, session: null })
+
+    const online = (await owner.get(`${ROBOTS}/${body.id}`)).body
+    expect(online).toMatchObject({ status: 'AVAILABLE', last_online: expect.stringMatching(ISO) })
+    expect(online.last_heartbeat).toBeNull()
+    link.send({ type: 'heartbeat' })
+    await vi.waitFor(async () => {
+      const { body: beaten } = await owner.get(`${ROBOTS}/${online.id}`)
+      expect(beaten.last_heartbeat).toMatch(ISO)
+    }, 10_000)
+    await link.close()
+  })
+
+  test('refuses a hardware_id that belongs to a robot, whoever owns it', async () => {
+    const [owner, other] = [await world.client(), await world.client()]
+    const board = newBoard()
+    expect(await owner.post(ROBOTS, registration({ hardware_id: board }))).toMatchObject({ status: 201 })
+
+    for (const user of [owner, other]) {
+      for (const hardwareId of [board, ` ${board} `]) {
+        const again = await user.post(ROBOTS, registration({ hardware_id: hardwareId }))
+        expect(again.status).toBe(409)
+        expect(again.body).toEqual({ error: expect.stringContaining('hardware_id') })
+      }
+    }
+    expect((await other.get(ROBOTS)).body).toEqual([])
+  })
+
+  test('takes the hardware_id of a robot that was removed', async () => {
+    const [owner, other] = [await world.client(), await world.client()]
+    const board = newBoard()
+    const { body } = await owner.post(ROBOTS, registration({ hardware_id: board }))
+    expect((await owner.delete(`${ROBOTS}/${body.id}`)).status).toBe(204)
+
+    const again = await other.post(ROBOTS, registration({ hardware_id: board }))
+    expect(again.status).toBe(201)
+    expect(again.body.id).not.toBe(body.id)
+  })
+
+  test.each([
+    ['name', { name: undefined }],
+    ['name', { name: '  ' }],
+    ['name', { name: 'a'.repeat(101) }],
+    ['name', { name: 'a\0b' }],
+    ['name', { name: '\ud800' }],
+    ['name', { name: 7 }],
+    ['robot_type', { robot_type: undefined }],
+    ['robot_type', { robot_type: 'two\nlines' }],
+    ['hardware_id', { hardware_id: undefined }],
+    ['hardware_id', { hardware_id: '' }],
+    ['hardware_id', { hardware_id: 'a'.repeat(201) }],
+    ['stream_url', { stream_url: 'javascript:alert(1)' }],
+    ['stream_url', { stream_url: null }],
+    ['tags', { tags: 'lab' }],
+    ['tags.0', { tags: [''] }],
+    ['tags', { tags: Array.from({ length: 21 }, (_, index) => `t${index}`) }],
+    ['notes', { notes: 'a'.repeat(4_001) }],
+    ['notes', { notes: 'a\0' }],
+    ['require_certification', { require_certification: 'yes' }],
+    ['control_url', { control_url: 'ws://elsewhere.example' }],
+    ['id', { id: UNKNOWN_ID }],
+    ['owner_id', { owner_id: UNKNOWN_ID }],
+    ['status', { status: 'AVAILABLE' }],
+  ])('answers 400 naming %s for %j', async (field, change) => {
+    const owner = await strict()
+    const reply = await owner.post(ROBOTS, registration(change))
+
+    expect(reply.status).toBe(400)
+    expect(Object.keys(reply.body)).toEqual(['error'])
+    expect(reply.body.error).toContain(field)
+    expect((await owner.get(ROBOTS)).body).toEqual([])
+  })
+
+  let strictOwner: Promise<TestUser> | undefined
+  /** One owner for the cases above, who never gets a robot. */
+  const strict = () => {
+    strictOwner ??= world.client()
+    return strictOwner
+  }
+})
+
+describe('the list', () => {
+  test('is a bare array, newest first, at most 50, with exactly the fields of the specification', async () => {
+    const owner = await world.client()
+    const ids: string[] = []
+    for (let count = 0; count < 52; count++) ids.push((await world.robot(owner)).id)
+
+    const { status, body } = await owner.get(ROBOTS)
+    expect(status).toBe(200)
+    expect(body).toBeInstanceOf(Array)
+    expect(body.map((robot: { id: string }) => robot.id)).toEqual(ids.toReversed().slice(0, 50))
+    for (const robot of body) expect(fieldsOf(robot)).toEqual(ROBOT_FIELDS)
+  })
+
+  test('holds one’s own robots only, and none that was removed', async () => {
+    const [owner, other] = [await world.client(), await world.client()]
+    const [kept, removed] = [await world.robot(owner), await world.robot(owner)]
+    await world.robot(other)
+    await owner.delete(`${ROBOTS}/${removed.id}`)
+
+    expect((await owner.get(ROBOTS)).body).toMatchObject([{ id: kept.id }])
+    expect((await owner.get(ROBOTS)).body).toHaveLength(1)
+  })
+})
+
+describe('settings', () => {
+  test('one robot read alone also shows its settings', async () => {
+    const owner = await world.client()
+    const robot = await world.robot(owner)
+    const { status, body } = await owner.get(`${ROBOTS}/${robot.id}`)
+
+    expect(status).toBe(200)
+    expect(fieldsOf(body)).toEqual([...ROBOT_FIELDS, ...DETAIL_FIELDS].sort())
+  })
+
+  test('change one by one, the others stay', async () => {
+    const owner = await world.client()
+    const { id } = await world.robot(owner, { notes: 'old', tags: ['one'] })
+    let expected = (await owner.get(`${ROBOTS}/${id}`)).body
+    const changes = [
+      { name: 'New name' },
+      { stream_url: 'https://cam.example/live' },
+      { stream_url: '' },
+      { tags: ['two', 'three'] },
+      { tags: [] },
+      { notes: 'new' },
+      { notes: null },
+      { require_certification: true },
+      { latency_limit_ms: 150 },
+      { low_battery_threshold: 0.35 },
+      { log_event_level: 'off' },
+      { name: 'Both', notes: 'at once' },
+    ]
+    for (const change of changes) {
+      expected = { ...expected, ...change }
+      const reply = await owner.patch(`${ROBOTS}/${id}`, change)
+      expect(reply).toMatchObject({ status: 200 })
+      expect(reply.body).toEqual(expected)
+      expect((await owner.get(`${ROBOTS}/${id}`)).body).toEqual(expected)
+    }
+  })
+
+  test.each([
+    ['field', {}],
+    ['name', { name: '' }],
+    ['robot_type', { robot_type: 'other' }],
+    ['hardware_id', { hardware_id: 'other' }],
+    ['control_url', { control_url: 'ws://elsewhere.example' }],
+    ['status', { status: 'AVAILABLE' }],
+    ['total_hours', { total_hours: 9 }],
+    ['latency_limit_ms', { latency_limit_ms: 49 }],
+    ['latency_limit_ms', { latency_limit_ms: 100.5 }],
+    ['low_battery_threshold', { low_battery_threshold: 1.5 }],
+    ['log_event_level', { log_event_level: 'debug' }],
+    ['colour', { name: 'fine', colour: 'red' }],
+  ])('answer 400 naming %s for %j and stay as they are', async (field, change) => {
+    const owner = await world.client()
+    const { id } = await world.robot(owner)
+    const before = (await owner.get(`${ROBOTS}/${id}`)).body
+    const reply = await owner.patch(`${ROBOTS}/${id}`, change)
+
+    expect(reply.status).toBe(400)
+    expect(reply.body).toEqual({ error: expect.stringContaining(field) })
+    expect((await owner.get(`${ROBOTS}/${id}`)).body).toEqual(before)
+  })
+})
+
+describe('removing', () => {
+  test('closes the robot’s connection and lets it in no more', async () => {
+    const owner = await world.client()
+    const robot = await world.robot(owner)
+    const link = (await world.connect(robot)).beat()
+
+    const reply = await owner.delete(`${ROBOTS}/${robot.id}`)
+    expect(reply.status).toBe(204)
+    expect(reply.body).toBeUndefined()
+    expect(await link.closed).toBe(4401)
+    const again = new TestRobot(`${world.gatewayUrl}/robots/${robot.id}/control`, robot.token)
+    expect(await again.closed).toBe(4401)
+
+    const path = `${ROBOTS}/${robot.id}`
+    for (const missing of [
+      await owner.get(path),
+      await owner.patch(path, { name: 'x' }),
+      await owner.delete(path),
+      await owner.post(`${path}/token`),
+    ]) {
+      expect(missing).toMatchObject({ status: 404, body: { error: 'Robot not found' } })
+    }
+  })
+
+  test('is refused while the robot is in an open session, and possible after it', async () => {
+    const [owner, operator] = [await world.client(), await world.operator()]
+    const robot = await world.robot(owner)
+    const link = (await world.connect(robot)).beat()
+    const { sessionId } = (await operator.post('/api/sessions', { robotId: robot.id })).body
+
+    const refused = await owner.delete(`${ROBOTS}/${robot.id}`)
+    expect(refused.status).toBe(409)
+    expect(Object.keys(refused.body)).toEqual(['error'])
+    await operator.patch(`/api/sessions/${sessionId}`, { action: 'pause' })
+    expect((await owner.delete(`${ROBOTS}/${robot.id}`)).status).toBe(409)
+    expect((await owner.get(`${ROBOTS}/${robot.id}`)).body.status).toBe('IN_SESSION')
+
+    await operator.patch(`/api/sessions/${sessionId}`, { action: 'end' })
+    expect((await owner.delete(`${ROBOTS}/${robot.id}`)).status).toBe(204)
+    expect(await link.closed).toBe(4401)
+    for (const user of [owner, operator]) {
+      const past = await user.get(`/api/sessions/${sessionId}`)
+      expect(past.body).toMatchObject({ robot_id: robot.id, robot_name: expect.stringContaining('Robot') })
+    }
+  })
+
+  test('cancels what was scheduled on the robot and tells the operator', async () => {
+    const [owner, operator] = [await world.client(), await world.operator()]
+    const robot = await world.robot(owner)
+    const link = (await world.connect(robot)).beat()
+    const scheduledFor = new Date(clockMs + 3_600_000).toISOString()
+    const scheduled = await operator.post('/api/sessions', { robotId: robot.id, scheduledFor })
+    expect(scheduled).toMatchObject({ status: 201, body: { status: 'PENDING' } })
+
+    await owner.delete(`${ROBOTS}/${robot.id}`)
+    await link.closed
+    const { body } = await operator.get(`/api/sessions/${scheduled.body.sessionId}`)
+    expect(body).toMatchObject({ status: 'CANCELLED', end_reason: 'robot_removed', started_at: null })
+    const notified = (await operator.get('/api/notifications')).body.notifications
+    expect(notified).toMatchObject([
+      { type: 'session.cancelled', data: { session_id: body.id, reason: 'robot_removed' } },
+    ])
+  })
+})
+
+describe('a new token', () => {
+  test('drops the old connection, lets the robot in, and the old token is worth nothing', async () => {
+    const owner = await world.client()
+    const robot = await world.robot(owner)
+    const old = (await world.connect(robot)).beat()
+
+    const rotated = await owner.post(`${ROBOTS}/${robot.id}/token`)
+    expect(rotated.status).toBe(201)
+    expect(Object.keys(rotated.body)).toEqual(['robot_token'])
+    expect(rotated.body.robot_token).not.toBe(robot.token)
+    expect(await old.closed).toBe(4401)
+
+    const link = (await world.connect({ id: robot.id, token: rotated.body.robot_token })).beat()
+    const intruder = new TestRobot(`${world.gatewayUrl}/robots/${robot.id}/control`, robot.token)
+    expect(await intruder.closed).toBe(4401)
+    expect((await owner.get(`${ROBOTS}/${robot.id}`)).body.status).toBe('AVAILABLE')
+    await link.close()
+  })
+})
+
+test('somebody else’s robot reads exactly like one that does not exist', async () => {
+  const [owner, other] = [await world.client(), await world.client()]
+  const robot = await world.robot(owner)
+  const ask = async (method: string, id: string, tail: string, body?: string) => {
+    const response = await fetch(`${world.baseUrl}${ROBOTS}/${id}${tail}`, {
+      method,
+      headers: { Authorization: `Bearer ${other.token}`, 'Content-Type': 'application/json' },
+      ...(body && { body }),
+    })
+    const headers = [...response.headers].filter(
+      ([name]) => !['x-request-id', 'date', 'ratelimit'].includes(name),
+    )
+    return { status: response.status, headers, text: await response.text() }
+  }
+  for (const request of [
+    ['GET', ''],
+    ['PATCH', '', '{"name":"Mine now"}'],
+    ['DELETE', ''],
+    ['POST', '/token'],
+  ] as const) {
+    const [method, tail, body] = request
+    const foreign = await ask(method, robot.id, tail, body)
+    expect(foreign.status, method + tail).toBe(404)
+    expect(foreign).toEqual(await ask(method, UNKNOWN_ID, tail, body))
+  }
+  expect((await owner.get(`${ROBOTS}/${robot.id}`)).body.name).not.toBe('Mine now')
+})
+
+test('an id that is no UUID is a 400 that names it', async () => {
+  const owner = await world.client()
+  for (const id of ['1', 'x'.repeat(200), '%00', '%ff', "';--"]) {
+    const reply = await owner.get(`${ROBOTS}/${id}`)
+    expect(reply, id).toMatchObject({ status: 400, body: { error: expect.stringContaining('id') } })
+  }
+})

@@ -1,0 +1,593 @@
+import { RobotLink } from '@wheelhouse/sdk'
+import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
+import { connectTo } from '../../support/database/sql.ts'
+import { TestRobot } from '../../support/gateway/frame-socket.ts'
+import { createTcpProxy } from '../../support/network/tcp-proxy.ts'
+import { hasRead } from '../../support/world/episodes.ts'
+import { openSessionFixture, type SessionFixture } from '../../support/world/session-fixtures.ts'
+import type { Reply, TestUser } from '../../support/world/test-user.ts'
+import { createWorld, type World } from '../../support/world/world.ts'
+
+let world: World
+beforeAll(async () => {
+  world = await createWorld({ bus: 'redis' })
+})
+afterAll(() => world[Symbol.asyncDispose]())
+
+const times = (count: number) => Array.from({ length: count }, (_, index) => index)
+const count = (replies: readonly Reply[], status: number) =>
+  replies.filter((reply) => reply.status === status).length
+const typesOf = (entries: readonly { type: string }[]) => entries.map(({ type }) => type)
+/** What a robot was told, answers to heartbeats and repetitions of a stop aside. */
+const notified = (link: TestRobot) =>
+  link.frames
+    .filter(({ type }) => type !== 'heartbeat_ack')
+    .filter((frame, index, all) => {
+      const since = all.slice(0, index).findLastIndex(({ type }) => type === 'stop_cleared')
+      return !(frame.latched && all.slice(since + 1, index).some(({ latched }) => latched))
+    })
+const latched = (reason: string) => ({ type: 'stop', reason, latched: true })
+const unlatched = (reason: string) => ({ type: 'stop', reason, latched: false })
+/** A stop as every viewer sees it; whether they may clear it is their own. */
+const shared = ({ may_clear: _, ...stop }: Record<string, unknown>) => stop
+const stop = (fixture: SessionFixture, user: TestUser, reason?: string) =>
+  fixture.performAction(user, 'emergency_stop', reason)
+const clear = (fixture: SessionFixture, user: TestUser, reason?: string) =>
+  fixture.performAction(user, 'clear_stop', reason)
+
+/** What the audit log says of a session, oldest first. */
+async function audited(fixture: SessionFixture) {
+  const admin = await world.admin()
+  const { entries } = (await admin.get(`/api/admin/audit?subject_id=${fixture.id}`)).body
+  return entries
+    .map(({ action, actor_id, data }: Record<string, unknown>) => ({ action, actor_id, data }))
+    .reverse()
+}
+/** A new connection of the robot of a scene; answers with the stop of its welcome. */
+async function reconnect(fixture: SessionFixture, gatewayUrl = world.gatewayUrl) {
+  const link = new TestRobot(`${gatewayUrl}/robots/${fixture.robot.id}/control`, fixture.robot.token)
+  const welcome = await link.next('welcome')
+  return { link: link.beat(), welcome }
+}
+
+describe('PATCH /api/sessions/{id}: emergency_stop', () => {
+  test.each(['operator', 'client', 'admin'] as const)(
+    'by the %s pauses, latches and tells both',
+    async (who) => {
+      const fixture = await openSessionFixture(world)
+      const user = who === 'admin' ? await world.admin() : fixture[who]
+      const reply = await stop(fixture, user, 'somebody in the way')
+
+      expect(reply.status).toBe(200)
+      expect(reply.body).toMatchObject({
+        status: 'PAUSED',
+        pause_reason: 'emergency_stop',
+        control: {
+          connected: true,
+          stop: {
+            reason: 'somebody in the way',
+            at: expect.stringMatching(/^\d{4}-.*\.\d{3}Z$/),
+            by: user.id,
+          },
+        },
+      })
+      const seen = (await fixture.read(fixture.operator)).control
+      expect(shared(seen.stop)).toEqual(shared(reply.body.control.stop))
+      const entries = await fixture.log()
+      expect(typesOf(entries)).toEqual(['session.started', 'session.stopped'])
+      expect(entries[1]).toMatchObject({
+        seq: 2,
+        data: { status: 'PAUSED', actor_id: user.id, reason: 'somebody in the way' },
+      })
+      for (const side of [fixture.client, fixture.operator]) {
+        expect(await fixture.notificationsOf(side)).toMatchObject([
+          { type: 'session.stopped', data: { session_id: fixture.id, reason: 'somebody in the way' } },
+        ])
+      }
+      // The parties' own stops stand in the session's log; somebody else's is a privileged act.
+      const performAction = {
+        action: 'session.stopped',
+        actor_id: user.id,
+        data: { reason: 'somebody in the way' },
+      }
+      expect(await audited(fixture)).toEqual(who === 'admin' ? [performAction] : [])
+    },
+  )
+
+  test('is for nobody else: 404', async () => {
+    const fixture = await openSessionFixture(world)
+    for (const user of [await world.client(), await world.operator(), await world.newUser()]) {
+      expect(await stop(fixture, user)).toMatchObject({ status: 404, body: { error: 'Session not found' } })
+    }
+    expect(await fixture.read()).toMatchObject({ status: 'ACTIVE', control: { stop: null } })
+  })
+
+  test('without a reason, or with an empty one, is still one', async () => {
+    for (const reason of [undefined, '', '  ']) {
+      const fixture = await openSessionFixture(world)
+      expect((await stop(fixture, fixture.client, reason)).body.control.stop.reason).toBe('emergency_stop')
+      expect(await fixture.link.next('stop')).toEqual(latched('emergency_stop'))
+    }
+  })
+
+  test('upon a stop is fine and changes nothing: the first one stands', async () => {
+    const fixture = await openSessionFixture(world)
+    const first = (await stop(fixture, fixture.client, 'first')).body
+    const second = await stop(fixture, fixture.operator, 'second')
+    expect(second.status).toBe(200)
+    expect(shared(second.body.control.stop)).toEqual(shared(first.control.stop))
+    expect(typesOf(await fixture.log())).toEqual(['session.started', 'session.stopped'])
+    expect(await fixture.notificationsOf(fixture.operator)).toHaveLength(1)
+  })
+
+  test('latches a session that is PAUSED already, and its pause goes on as it was', async () => {
+    const fixture = await openSessionFixture(world)
+    await fixture.performAction(fixture.client, 'pause', 'lunch')
+    const reply = await stop(fixture, fixture.operator, 'smoke')
+    expect(reply.body).toMatchObject({
+      status: 'PAUSED',
+      pause_reason: 'lunch',
+      control: { stop: { reason: 'smoke' } },
+    })
+    expect(typesOf(await fixture.log())).toEqual(['session.started', 'session.paused', 'session.stopped'])
+  })
+
+  test('works while the robot is away, and awaits it', async () => {
+    const fixture = await openSessionFixture(world)
+    await fixture.link.close()
+    await expect.poll(async () => (await fixture.read()).status, { timeout: 10_000 }).toBe('PAUSED')
+    const reply = await stop(fixture, fixture.client, 'stay where you are')
+    expect(reply).toMatchObject({ status: 200, body: { control: { connected: false } } })
+    const { link, welcome } = await reconnect(fixture)
+    expect(welcome).toMatchObject({
+      session: { session_id: fixture.id, status: 'PAUSED' },
+      stop: { reason: 'stay where you are', latched: true },
+    })
+    await expect.poll(async () => (await fixture.read()).control.connected, { timeout: 10_000 }).toBe(true)
+    await link.close()
+  })
+
+  test('is refused only when the session is not open', async () => {
+    const fixture = await openSessionFixture(world)
+    await fixture.performAction(fixture.operator, 'end')
+    for (const user of [fixture.client, fixture.operator, await world.admin()]) {
+      expect(await stop(fixture, user)).toMatchObject({
+        status: 409,
+        body: { error: expect.stringContaining('active or paused') },
+      })
+    }
+    expect(typesOf(await fixture.log())).toEqual(['session.started', 'session.ended'])
+  })
+})
+
+describe('PATCH /api/sessions/{id}: while a stop is latched', () => {
+  test('resume is refused, until it was cleared; clearing alone moves nothing and is audited', async () => {
+    const fixture = await openSessionFixture(world)
+    const stopped = (await stop(fixture, fixture.client, 'cable')).body.control.stop
+    for (let attempt = 0; attempt < 2; attempt++) {
+      expect(await fixture.performAction(fixture.operator, 'resume')).toMatchObject({
+        status: 409,
+        body: { error: expect.stringContaining('stop is in force') },
+      })
+    }
+    const cleared = await clear(fixture, fixture.client, 'cable moved')
+    expect(cleared).toMatchObject({
+      status: 200,
+      body: { status: 'PAUSED', control: { connected: true, stop: null } },
+    })
+    expect(await audited(fixture)).toEqual([
+      {
+        action: 'session.stop_cleared',
+        actor_id: fixture.client.id,
+        data: {
+          stop_reason: 'cable',
+          stop_at: stopped.at,
+          stop_by_id: fixture.client.id,
+          stop_by_role: 'client',
+          reason: 'cable moved',
+        },
+      },
+    ])
+    expect(await fixture.performAction(fixture.operator, 'resume')).toMatchObject({ status: 200 })
+    const entries = await fixture.log()
+    expect(typesOf(entries)).toEqual([
+      'session.started',
+      'session.stopped',
+      'session.stop_cleared',
+      'session.resumed',
+    ])
+    expect(entries[2]?.data).toEqual({
+      status: 'PAUSED',
+      actor_id: fixture.client.id,
+      reason: 'cable moved',
+    })
+    for (const side of [fixture.client, fixture.operator]) {
+      expect(typesOf(await fixture.notificationsOf(side)).slice(0, 2)).toEqual([
+        'session.stopped',
+        'session.stop_cleared',
+      ])
+    }
+  })
+
+  test('the operator’s own is cleared by operator, client or admin', async () => {
+    for (const who of ['operator', 'client', 'admin'] as const) {
+      const fixture = await openSessionFixture(world)
+      const user = who === 'admin' ? await world.admin() : fixture[who]
+      await stop(fixture, fixture.operator)
+      expect(await clear(fixture, await world.operator())).toMatchObject({ status: 404 })
+      expect(await clear(fixture, user)).toMatchObject({ status: 200 })
+      expect(await clear(fixture, user)).toMatchObject({
+        status: 409,
+        body: { error: expect.stringContaining('No stop') },
+      })
+    }
+  })
+
+  test('the paused time runs on, and neither stop nor clearing begins it anew', async () => {
+    let clockMs = Date.now()
+    await using slow = await createWorld({ now: () => new Date(clockMs) })
+    const fixture = await openSessionFixture(slow)
+    await fixture.performAction(fixture.client, 'pause')
+    clockMs += 10_000
+    await stop(fixture, fixture.client)
+    clockMs += 10_000
+    await clear(fixture, fixture.client)
+    clockMs += 10_000
+    expect((await fixture.performAction(fixture.operator, 'resume')).body.paused_seconds).toBe(30)
+    clockMs += 5_000
+    await stop(fixture, fixture.operator)
+    clockMs += 7_000
+    expect((await fixture.performAction(fixture.operator, 'end')).body.paused_seconds).toBe(37)
+  })
+
+  test('the session may end; then no stop is in force, and the next session begins without one', async () => {
+    const fixture = await openSessionFixture(world)
+    await stop(fixture, fixture.client, 'enough')
+    const ended = await fixture.performAction(fixture.client, 'end')
+    expect(ended).toMatchObject({ status: 200, body: { status: 'COMPLETED', control: { stop: null } } })
+    const next = await fixture.operator.post('/api/sessions', { robotId: fixture.robot.id })
+    expect(next.status).toBe(201)
+    await vi.waitFor(() => expect(notified(fixture.link)).toHaveLength(7), 10_000)
+    expect(notified(fixture.link)).toMatchObject([
+      { type: 'session', session_id: fixture.id, status: 'ACTIVE' },
+      latched('enough'),
+      { type: 'session', session_id: fixture.id, status: 'PAUSED' },
+      { type: 'session', session_id: fixture.id, status: 'COMPLETED' },
+      { type: 'stop_cleared' },
+      unlatched('session_over'),
+      { type: 'session', session_id: next.body.sessionId, status: 'ACTIVE' },
+    ])
+    expect((await fixture.operator.get(`/api/sessions/${next.body.sessionId}`)).body.control.stop).toBe(null)
+  })
+
+  test('the database lets the session be nothing but PAUSED', async () => {
+    const fixture = await openSessionFixture(world)
+    await stop(fixture, fixture.client)
+    await using database = await connectTo(world.database.url)
+    const set = (change: string) =>
+      database.query(`update sessions set ${change} where id = $1`, [fixture.id])
+    await expect(set(`status = 'ACTIVE', active_until = null`)).rejects.toMatchObject({
+      constraint: 'sessions_stop_pauses',
+    })
+    await expect(set('stop_reason = null')).rejects.toMatchObject({ constraint: 'sessions_stop_reason' })
+  })
+})
+
+describe('over the hub', () => {
+  test('operator, client and admin stop, client and admin clear; all who watch see it', async () => {
+    const fixture = await openSessionFixture(world)
+    const admin = await world.admin()
+    const sockets = await Promise.all([fixture.operator, fixture.client, admin].map((user) => user.hub()))
+    const [operator, client, observer] = sockets as [
+      (typeof sockets)[0],
+      (typeof sockets)[0],
+      (typeof sockets)[0],
+    ]
+    for (const socket of sockets) {
+      const { session } = await socket.send('session:watch', { session_id: fixture.id })
+      expect(session.control).toEqual({ connected: true, operator_joined: false, stop: null })
+    }
+    const send = (socket: typeof operator, action: string) =>
+      socket.send('session:action', { session_id: fixture.id, action, reason: 'test' })
+
+    let seq = 1
+    for (const socket of sockets) {
+      expect(await send(socket, 'emergency_stop')).toMatchObject({
+        ok: true,
+        session: { status: 'PAUSED', control: { stop: { reason: 'test' } } },
+      })
+      seq++
+      for (const each of sockets) await each.saw('session:event', { type: 'session.stopped', seq })
+      expect(await send(operator, 'resume')).toMatchObject({ ok: false, status: 409 })
+      if (socket !== operator) {
+        expect(await send(operator, 'clear_stop')).toMatchObject({ ok: false, status: 403 })
+      }
+      const clearer = socket === client ? observer : client
+      expect(await send(clearer, 'clear_stop')).toMatchObject({ ok: true, session: { status: 'PAUSED' } })
+      seq++
+      for (const each of sockets) await each.saw('session:event', { type: 'session.stop_cleared', seq })
+    }
+    await operator.saw('notification', { type: 'session.stopped' })
+    await client.saw('notification', { type: 'session.stop_cleared' })
+    const unrelatedUser = await (await world.client()).hub()
+    expect(await send(unrelatedUser, 'emergency_stop')).toMatchObject({ ok: false, status: 404 })
+  })
+})
+
+describe('the robot', () => {
+  test('hears the stop first, then its clearing, and stands until it is resumed', async () => {
+    const fixture = await openSessionFixture(world)
+    const session = (status: string) => ({ type: 'session', session_id: fixture.id, status })
+    const expected: unknown[] = [session('ACTIVE')]
+    const saw = () => vi.waitFor(() => expect(notified(fixture.link)).toMatchObject(expected), 10_000)
+    await saw()
+
+    await stop(fixture, fixture.client, 'smoke')
+    expected.push(latched('smoke'), session('PAUSED'))
+    await saw()
+
+    await clear(fixture, fixture.client)
+    expected.push({ type: 'stop_cleared' }, unlatched('session_paused'))
+    await saw()
+
+    await fixture.performAction(fixture.operator, 'resume')
+    expected.push(session('ACTIVE'))
+    await saw()
+    expect(notified(fixture.link)).toHaveLength(expected.length)
+  })
+
+  test('may echo the longest reason there is when it stands', async () => {
+    const fixture = await openSessionFixture(world)
+    const reason = 'é'.repeat(500)
+    await stop(fixture, fixture.client, reason)
+    expect(await fixture.link.next('stop')).toEqual(latched(reason))
+    fixture.link.send({ type: 'stopped', reason })
+    fixture.link.send({ type: 'heartbeat', seq: 987_654 })
+    while ((await fixture.link.next('heartbeat_ack')).seq !== 987_654);
+    expect(typesOf(fixture.link.frames)).not.toContain('error')
+    expect(await stop(fixture, fixture.client, `${reason}é`)).toMatchObject({ status: 400 })
+  })
+
+  test('that connects again finds the stop in every welcome until it is cleared', async () => {
+    const fixture = await openSessionFixture(world)
+    await stop(fixture, fixture.operator, 'held')
+    for (let time = 0; time < 3; time++) {
+      const { welcome } = await reconnect(fixture)
+      expect(welcome).toMatchObject({
+        session: { session_id: fixture.id, status: 'PAUSED' },
+        stop: { reason: 'held', latched: true },
+      })
+    }
+    await clear(fixture, fixture.operator)
+    const { link, welcome } = await reconnect(fixture)
+    expect(welcome).toMatchObject({ session: { status: 'PAUSED' }, stop: null })
+    await link.close()
+  })
+
+  test('finds the stop at another gateway after its own was restarted', async () => {
+    const before = await world.addNode('gateway')
+    const fixture = await openSessionFixture(world)
+    const { link } = await reconnect(fixture, before.gatewayUrl)
+    await stop(fixture, fixture.client, 'across restarts')
+    expect(await link.next('stop')).toEqual(latched('across restarts'))
+
+    await before.stop()
+    expect(await link.closed).toBe(4503)
+    const after = await world.addNode('gateway')
+    const back = await reconnect(fixture, after.gatewayUrl)
+    expect(back.welcome.stop).toEqual({ reason: 'across restarts', latched: true })
+    expect(await fixture.performAction(fixture.operator, 'resume')).toMatchObject({ status: 409 })
+
+    await clear(fixture, fixture.client)
+    await back.link.next('stop_cleared')
+    await expect.poll(async () => (await fixture.read()).control.connected, { timeout: 10_000 }).toBe(true)
+    expect(await fixture.performAction(fixture.operator, 'resume')).toMatchObject({ status: 200 })
+    await back.link.close()
+  })
+
+  test('that was away while the stop was cleared, or its session ended, finds none', async () => {
+    for (const action of ['clear_stop', 'end']) {
+      const fixture = await openSessionFixture(world)
+      await stop(fixture, fixture.client)
+      await fixture.link.next('stop')
+      await fixture.link.close()
+      await fixture.performAction(fixture.client, action)
+      const { link, welcome } = await reconnect(fixture)
+      expect(welcome.stop).toBe(null)
+      await link.close()
+    }
+  })
+
+  test('of the sdk holds the stop across a lost connection, and drops it once cleared', async () => {
+    await using network = await createTcpProxy(world.gatewayUrl)
+    const fixture = await openSessionFixture(world)
+    const link = new RobotLink({
+      url: new URL(`/robots/${fixture.robot.id}/control`, network.url).href,
+      token: fixture.robot.token,
+      reconnect: { baseMs: 10, maxMs: 50 },
+    })
+    const first = await link.connect()
+    await stop(fixture, fixture.client, 'sdk')
+    const predicate = () =>
+      vi.waitFor(() => expect(link.stop).toEqual({ reason: 'sdk', latched: true }), 10_000)
+    await predicate()
+    network.cut()
+    await vi.waitFor(() => expect(link.state).not.toBe('online'), 10_000)
+    network.restore()
+    await vi.waitFor(() => expect(link.epoch).toBe(first.epoch + 1), 10_000)
+    await predicate()
+
+    await clear(fixture, fixture.client)
+    const pausedOnly = { reason: 'session_paused', latched: false }
+    await vi.waitFor(() => expect(link.stop).toEqual(pausedOnly), 10_000)
+    await link.close()
+  })
+})
+
+describe('at once', () => {
+  test('fifty stops make one, and its reason stands', async () => {
+    const fixture = await openSessionFixture(world)
+    const users = [fixture.client, fixture.operator, await world.admin()]
+    const replies = await Promise.all(
+      times(50).map((index) => stop(fixture, users[index % 3] as TestUser, `reason ${index}`)),
+    )
+    expect(count(replies, 200)).toBe(50)
+    const entries = await fixture.log()
+    expect(typesOf(entries)).toEqual(['session.started', 'session.stopped'])
+    const { reason, by } = (await fixture.read()).control.stop
+    expect(entries[1]?.data).toMatchObject({ reason, actor_id: by })
+    expect(await fixture.notificationsOf(fixture.client)).toHaveLength(1)
+  })
+
+  test('stops and ends: the session ends, and no stop is left behind', async () => {
+    for (let round = 0; round < 10; round++) {
+      const fixture = await openSessionFixture(world)
+      const replies = await Promise.all([
+        ...times(4).map(() => stop(fixture, fixture.client)),
+        fixture.performAction(fixture.operator, 'end'),
+        ...times(4).map(() => stop(fixture, fixture.operator)),
+      ])
+      expect(replies[4]?.status).toBe(200)
+      for (const { status } of replies) expect([200, 409]).toContain(status)
+      expect(await fixture.read()).toMatchObject({ status: 'COMPLETED', control: { stop: null } })
+      const entries = await fixture.log()
+      expect(entries.map(({ seq }) => seq)).toEqual(entries.map((_, index) => index + 1))
+      expect(entries.at(-1)?.type).toBe('session.ended')
+      await fixture.link.close()
+    }
+  })
+
+  test('stops, clears and resumes: never ACTIVE under a stop, and the log takes turns', async () => {
+    const fixture = await openSessionFixture(world)
+    const actions = ['emergency_stop', 'resume', 'clear_stop', 'resume']
+    for (let round = 0; round < 8; round++) {
+      const replies = await Promise.all(
+        times(12).map((n) => fixture.performAction(fixture.operator, actions[n % 4] as string)),
+      )
+      expect(replies.filter(({ status }) => status !== 200 && status !== 409)).toEqual([])
+      const { status, control } = await fixture.read()
+      if (control.stop) expect(status).toBe('PAUSED')
+    }
+    let stopped = false
+    let active = true
+    for (const { type } of (await fixture.log()).slice(1)) {
+      if (type === 'session.stopped') {
+        expect(stopped, 'a stop upon a stop makes no entry').toBe(false)
+        stopped = true
+        active = false
+      } else if (type === 'session.stop_cleared') {
+        expect(stopped).toBe(true)
+        stopped = false
+      } else {
+        expect(type).toBe('session.resumed')
+        expect({ stopped, active }).toEqual({ stopped: false, active: false })
+        active = true
+      }
+    }
+  })
+
+  test('a clearing that waits its turn behind another press does not take that one away', async () => {
+    const fixture = await openSessionFixture(world)
+    await stop(fixture, fixture.client)
+    const sql = await connectTo(world.database.url)
+    const waiting = async () => {
+      const { rows } = await sql.query<{ count: number }>(
+        `select count(*)::int from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`,
+      )
+      return rows[0]?.count
+    }
+    await sql.query('begin')
+    await sql.query('select from robots where id = $1 for update', [fixture.robot.id])
+    const pressing = stop(fixture, fixture.client)
+    await vi.waitFor(async () => expect(await waiting()).toBe(1), 4_000)
+    const clearing = clear(fixture, fixture.operator)
+    await vi.waitFor(async () => expect(await waiting()).toBe(2), 4_000)
+    const releasedMs = Date.now()
+    await sql.query('rollback')
+    await sql.end()
+    expect((await pressing).status).toBe(200)
+    expect(await clearing).toMatchObject({ status: 409, body: { error: expect.stringContaining('again') } })
+    expect((await fixture.read()).control.stop).not.toBeNull()
+
+    expect((await clear(fixture, fixture.client)).status).toBe(200)
+    expect((await fixture.performAction(fixture.operator, 'resume')).status).toBe(200)
+    const [, , cleared, resumed] = await fixture.log()
+    expect(Date.parse(cleared?.at ?? '')).toBeGreaterThanOrEqual(releasedMs)
+    expect(Date.parse(resumed?.at ?? '')).toBeGreaterThanOrEqual(Date.parse(cleared?.at ?? ''))
+  })
+
+  test('what waits its turn is logged with the time of its turn', async () => {
+    const fixture = await openSessionFixture(world)
+    const sql = await connectTo(world.database.url)
+    await sql.query('begin')
+    await sql.query('select from robots where id = $1 for update', [fixture.robot.id])
+    const pausing = fixture.performAction(fixture.operator, 'pause')
+    await vi.waitFor(async () => {
+      const { rows } = await sql.query(`select from pg_locks where not granted`)
+      expect(rows.length).toBeGreaterThan(0)
+    }, 4_000)
+    const releasedMs = Date.now()
+    await sql.query('rollback')
+    await sql.end()
+    expect((await pausing).status).toBe(200)
+    const [, paused] = await fixture.log()
+    expect(Date.parse(paused?.at ?? '')).toBeGreaterThanOrEqual(releasedMs)
+  })
+})
+
+// Each of them waits for seconds that somebody else counts.
+describe.concurrent('in their own time', () => {
+  test('a robot is told of a stop again and again, over every connection, until it says that it stands', async () => {
+    const fixture = await openSessionFixture(world)
+    await stop(fixture, fixture.client, 'smoke')
+    for (let time = 0; time < 3; time++) expect(await fixture.link.next('stop')).toEqual(latched('smoke'))
+    const { link, welcome } = await reconnect(fixture)
+    expect(welcome.stop).toEqual({ reason: 'smoke', latched: true })
+    expect(await link.next('stop')).toEqual(latched('smoke'))
+    link.send({ type: 'stopped', reason: 'smoke' })
+    await hasRead(link)
+    link.frames.length = 0
+    for (let beats = 0; beats < 13; beats++) await link.next('heartbeat_ack')
+    expect(link.frames.filter(({ type }) => type === 'stop')).toEqual([])
+    await link.close()
+  })
+
+  test('a stop and the loss of the robot: both stand in the log, and the stop is in force', async () => {
+    const race = async () => {
+      const fixture = await openSessionFixture(world)
+      fixture.link.destroy()
+      expect(await stop(fixture, fixture.client, 'race')).toMatchObject({ status: 200 })
+      const types = ['robot.lost', 'session.started', 'session.stopped']
+      await vi.waitFor(async () => expect(typesOf(await fixture.log()).toSorted()).toEqual(types), 10_000)
+      expect(await fixture.read()).toMatchObject({
+        status: 'PAUSED',
+        control: { connected: false, stop: { reason: 'race' } },
+      })
+      await fixture.performAction(fixture.client, 'end')
+    }
+    await Promise.all(times(5).map(race))
+  })
+
+  test('a stop waits some seconds at most for a process that froze in the middle of something', async () => {
+    const fixture = await openSessionFixture(world)
+    let frozen: Promise<unknown> | undefined
+    let thaw = () => {}
+    await new Promise<void>((locked) => {
+      const predicate = new Promise<void>((resolve) => {
+        thaw = resolve
+      })
+      frozen = world.platform.db.transaction().execute(async (trx) => {
+        await trx.selectFrom('robots').select('id').where('id', '=', fixture.robot.id).forUpdate().execute()
+        locked()
+        await predicate
+        await trx.selectFrom('robots').select('id').execute()
+      })
+    })
+    const refused = expect(frozen).rejects.toThrow()
+    expect(await stop(fixture, fixture.client, 'now')).toMatchObject({ status: 200 })
+    thaw()
+    await refused
+    expect(await fixture.link.next('stop')).toEqual(latched('now'))
+    await fixture.performAction(fixture.client, 'end')
+  })
+})

@@ -1,0 +1,244 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import type { TestUser } from '../../support/world/test-user.ts'
+import { createWorld, type World } from '../../support/world/world.ts'
+
+const SESSIONS = '/api/sessions'
+const MINUTE_MS = 60_000
+const DAY_MS = 86_400_000
+
+let clockMs = Date.now()
+const now = () => new Date(clockMs)
+const at = (aheadMs: number) => new Date(clockMs + aheadMs).toISOString()
+/** Stands longer than the worker takes between two rounds. */
+const waitOptions = { timeout: 10_000 }
+
+const read = async (user: TestUser, id: string) => (await user.get(`${SESSIONS}/${id}`)).body
+const statusOf = async (user: TestUser, id: string) => (await read(user, id)).status as string
+const robotStatus = async (owner: TestUser, id: string) =>
+  (await owner.get(`/api/client/robots/${id}`)).body.status
+const typesOf = async (user: TestUser, path: string, list: string) =>
+  (await user.get(path)).body[list].map((entry: { type: string }) => entry.type)
+const log = (user: TestUser, id: string) => typesOf(user, `${SESSIONS}/${id}/events`, 'events')
+const notified = (user: TestUser) => typesOf(user, '/api/notifications', 'notifications')
+
+/** An owner and an operator of their own, and a robot that is online. */
+async function actors(world: World) {
+  const [owner, operator] = await Promise.all([world.client(), world.operator()])
+  const robot = await world.robot(owner)
+  const link = (await world.connect(robot)).beat()
+  return { owner, operator, robot, link }
+}
+type Fixtures = Awaited<ReturnType<typeof actors>>
+
+async function schedule({ operator, robot }: Pick<Fixtures, 'operator' | 'robot'>, aheadMs: number) {
+  const reply = await operator.post(SESSIONS, { robotId: robot.id, scheduledFor: at(aheadMs) })
+  expect(reply, JSON.stringify(reply.body)).toMatchObject({ status: 201, body: { status: 'PENDING' } })
+  return reply.body.sessionId as string
+}
+
+/** Settles when the worker has gone through what is due: it has then started a session that is due now. */
+async function workerRound(world: World): Promise<void> {
+  const marker = await actors(world)
+  const id = await schedule(marker, 1)
+  clockMs += 1
+  await expect.poll(() => statusOf(marker.operator, id), waitOptions).toBe('ACTIVE')
+  await marker.operator.patch(`${SESSIONS}/${id}`, { action: 'end' })
+  await marker.link.close()
+}
+
+describe('scheduling', () => {
+  let world: World
+  beforeAll(async () => {
+    world = await createWorld({ now })
+  })
+  afterAll(() => world[Symbol.asyncDispose]())
+
+  test('answers 201 PENDING, leaves the robot free and tells the client', async () => {
+    const { owner, operator, robot } = await actors(world)
+    const scheduledFor = at(60 * MINUTE_MS)
+    const reply = await operator.post(SESSIONS, { robotId: robot.id, scheduledFor })
+    expect(reply.status).toBe(201)
+    expect(reply.body).toEqual({ sessionId: expect.any(String), status: 'PENDING' })
+
+    const { sessionId } = reply.body
+    for (const user of [owner, operator]) {
+      expect(await read(user, sessionId)).toMatchObject({
+        status: 'PENDING',
+        scheduled_for: scheduledFor,
+        created_at: now().toISOString(),
+        started_at: null,
+        ended_at: null,
+        duration_minutes: null,
+        paused_seconds: 0,
+      })
+    }
+    expect(await robotStatus(owner, robot.id)).toBe('AVAILABLE')
+    expect(await notified(owner)).toEqual(['session.scheduled'])
+    expect(await notified(operator)).toEqual([])
+    expect(await log(owner, sessionId)).toEqual(['session.scheduled'])
+  })
+
+  test('takes a time in any offset, up to 90 days ahead, and none that is not in the future', async () => {
+    const { operator, robot } = await actors(world)
+    const reply = (scheduledFor: string) => operator.post(SESSIONS, { robotId: robot.id, scheduledFor })
+    for (const ahead of [-DAY_MS, -1, 0, 90 * DAY_MS + 1, 400 * DAY_MS]) {
+      const refused = await reply(at(ahead))
+      expect(refused.status, String(ahead)).toBe(400)
+      expect(refused.body).toEqual({ error: expect.stringContaining('scheduledFor') })
+    }
+    expect((await operator.get(SESSIONS)).body.sessions).toEqual([])
+
+    expect(await reply(at(90 * DAY_MS))).toMatchObject({ status: 201 })
+    const wall = new Date(clockMs + 5 * MINUTE_MS + 2 * 60 * MINUTE_MS).toISOString().replace('Z', '+02:00')
+    const offset = await reply(wall)
+    expect(await read(operator, offset.body.sessionId)).toMatchObject({ scheduled_for: at(5 * MINUTE_MS) })
+  })
+
+  test('needs a robot that is AVAILABLE now', async () => {
+    const { owner, operator, robot, link } = await actors(world)
+    const refused = async () => {
+      const reply = await operator.post(SESSIONS, { robotId: robot.id, scheduledFor: at(MINUTE_MS) })
+      expect(reply).toMatchObject({ status: 409, body: { error: expect.stringContaining('not available') } })
+    }
+    const driver = await world.operator()
+    const { sessionId } = (await driver.post(SESSIONS, { robotId: robot.id })).body
+    await refused()
+    await driver.patch(`${SESSIONS}/${sessionId}`, { action: 'end' })
+    await link.close()
+    await expect.poll(() => robotStatus(owner, robot.id), waitOptions).toBe('OFFLINE')
+    await refused()
+  })
+})
+
+describe('when its time comes', () => {
+  let world: World
+  beforeAll(async () => {
+    world = await createWorld({ now })
+  })
+  afterAll(() => world[Symbol.asyncDispose]())
+
+  test('a session starts by itself, not before, and both are told', async () => {
+    const [first, second] = [await actors(world), await actors(world)]
+    const due = await schedule(first, 10 * MINUTE_MS)
+    const later = await schedule(second, 10 * MINUTE_MS + 1)
+    clockMs += 10 * MINUTE_MS
+    await expect.poll(() => statusOf(first.owner, due), waitOptions).toBe('ACTIVE')
+    // One round looks at everything that is due, later times first: this one was not due in it.
+    expect(await statusOf(second.owner, later)).toBe('PENDING')
+
+    expect(await read(first.owner, due)).toMatchObject({ started_at: now().toISOString(), ended_at: null })
+    expect(await robotStatus(first.owner, first.robot.id)).toBe('IN_SESSION')
+    expect(await first.link.next('session')).toMatchObject({ session_id: due, status: 'ACTIVE' })
+    expect(await log(first.owner, due)).toEqual(['session.scheduled', 'session.started'])
+    expect(await notified(first.owner)).toEqual(['session.started', 'session.scheduled'])
+    expect(await notified(first.operator)).toEqual(['session.started'])
+
+    clockMs += 1
+    await expect.poll(() => statusOf(second.owner, later), waitOptions).toBe('ACTIVE')
+  })
+
+  test('a cancelled session stays cancelled', async () => {
+    const users = await actors(world)
+    const id = await schedule(users, MINUTE_MS)
+    await users.owner.patch(`${SESSIONS}/${id}`, { action: 'cancel' })
+    clockMs += MINUTE_MS
+    await workerRound(world)
+    expect(await statusOf(users.owner, id)).toBe('CANCELLED')
+    expect(await robotStatus(users.owner, users.robot.id)).toBe('AVAILABLE')
+  })
+
+  test('a start that is not possible yet is tried again until 15 minutes after its time', async () => {
+    const users = await actors(world)
+    const id = await schedule(users, MINUTE_MS)
+    await users.link.close()
+    await expect.poll(() => robotStatus(users.owner, users.robot.id), waitOptions).toBe('OFFLINE')
+    clockMs += MINUTE_MS
+    await workerRound(world)
+    expect(await statusOf(users.owner, id)).toBe('PENDING')
+    clockMs += 15 * MINUTE_MS - 3 // the rounds before and after move the clock on by one each
+    await workerRound(world)
+    expect(await statusOf(users.owner, id)).toBe('PENDING')
+
+    ;(await world.connect(users.robot)).beat()
+    await expect.poll(() => statusOf(users.owner, id), waitOptions).toBe('ACTIVE')
+    expect(await log(users.owner, id)).toEqual(['session.scheduled', 'session.started'])
+  })
+
+  test.each(['robot', 'operator'] as const)(
+    'a session whose %s is busy for 15 minutes is cancelled as not_started',
+    async (busy) => {
+      const users = await actors(world)
+      const id = await schedule(users, MINUTE_MS)
+      const elsewhere = busy === 'operator' ? await actors(world) : users
+      const driver = busy === 'robot' ? await world.operator() : users.operator
+      const open = await driver.post(SESSIONS, { robotId: elsewhere.robot.id })
+      expect(open.status).toBe(201)
+
+      clockMs += MINUTE_MS
+      await workerRound(world)
+      expect(await statusOf(users.owner, id)).toBe('PENDING')
+      clockMs += 15 * MINUTE_MS
+      await expect.poll(() => statusOf(users.owner, id), waitOptions).toBe('CANCELLED')
+      expect(await read(users.owner, id)).toMatchObject({
+        end_reason: 'not_started',
+        started_at: null,
+        client_charge_cents: null,
+      })
+      expect(await log(users.owner, id)).toEqual(['session.scheduled', 'session.cancelled'])
+      expect((await notified(users.owner))[0]).toBe('session.cancelled')
+      expect((await notified(users.operator))[0]).toBe('session.cancelled')
+      expect(await statusOf(driver, open.body.sessionId)).toBe('ACTIVE') // what was in the way goes on
+      await driver.patch(`${SESSIONS}/${open.body.sessionId}`, { action: 'end' })
+    },
+  )
+
+  test('hundreds that cannot start yet keep none waiting that can', async () => {
+    const [greedy, patient] = [await actors(world), await actors(world)]
+    const id = await schedule(patient, MINUTE_MS)
+    for (let n = 0; n < 210; n++) {
+      // A robot of its own for each, that has gone by the time.
+      const robot = await world.robot(greedy.owner)
+      const link = await world.connect(robot)
+      const operator = await world.operator()
+      await schedule({ operator, robot }, MINUTE_MS + 1)
+      await link.close()
+    }
+    clockMs += MINUTE_MS + 1
+    await expect.poll(() => statusOf(patient.owner, id), waitOptions).toBe('ACTIVE')
+    clockMs += 20 * MINUTE_MS
+    const left = async () => (await greedy.owner.get(`${SESSIONS}?status=PENDING`)).body.sessions.length
+    await expect.poll(left, waitOptions).toBe(0)
+    await patient.operator.patch(`${SESSIONS}/${id}`, { action: 'end' })
+  }, 40_000)
+})
+
+describe('the schedule outlives its worker', () => {
+  const withoutWorker = () => createWorld({ now, bus: 'redis', env: { ROLES: 'api,hub,gateway' } })
+
+  test('what is due while there is none starts with the next worker', async () => {
+    await using world = await withoutWorker()
+    const users = await actors(world)
+    const first = await world.addNode('worker')
+    await workerRound(world)
+    const id = await schedule(users, MINUTE_MS)
+    await first.stop()
+    clockMs += MINUTE_MS + 1
+    expect(await statusOf(users.owner, id)).toBe('PENDING')
+
+    await world.addNode('worker')
+    await expect.poll(() => statusOf(users.owner, id), waitOptions).toBe('ACTIVE')
+    expect(await log(users.owner, id)).toEqual(['session.scheduled', 'session.started'])
+  })
+
+  test('what is due for more than 15 minutes by then is cancelled, not started out of the blue', async () => {
+    await using world = await withoutWorker()
+    const users = await actors(world)
+    const id = await schedule(users, MINUTE_MS)
+    clockMs += 3 * 60 * MINUTE_MS
+
+    await world.addNode('worker')
+    await expect.poll(() => statusOf(users.owner, id), waitOptions).not.toBe('PENDING')
+    expect(await read(users.owner, id)).toMatchObject({ status: 'CANCELLED', end_reason: 'not_started' })
+    expect(await robotStatus(users.owner, users.robot.id)).toBe('AVAILABLE')
+  })
+})

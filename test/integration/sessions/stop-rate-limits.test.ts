@@ -1,0 +1,122 @@
+import { randomUUID } from 'node:crypto'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { ask } from '../../support/network/http-request.ts'
+import { openSessionFixture } from '../../support/world/session-fixtures.ts'
+import type { TestUser } from '../../support/world/test-user.ts'
+import { createWorld, type World } from '../../support/world/world.ts'
+
+const PER_MINUTE = 20
+/** More commands than a socket of the hub may send at once. */
+const FLOOD = 200
+
+let world: World
+beforeAll(async () => {
+  world = await createWorld({ env: { RATE_LIMIT_PER_MINUTE: String(PER_MINUTE) } })
+})
+afterAll(() => world[Symbol.asyncDispose]())
+
+const stopOverRest = (sessionId: string) => (token: string) =>
+  ask(`${world.baseUrl}/api/sessions/${sessionId}`, {
+    method: 'PATCH',
+    token,
+    body: { action: 'emergency_stop' },
+  })
+const stopOverMcp = (sessionId: string) => (token: string) =>
+  ask(`${world.baseUrl}/api/mcp`, {
+    method: 'POST',
+    token,
+    headers: { Accept: 'application/json, text/event-stream' },
+    body: {
+      jsonrpc: '2.0',
+      id: 1,
+      method: 'tools/call',
+      params: { name: 'stop_robot', arguments: { sessionId } },
+    },
+  })
+const stopRobotOverMcp = (robot: string) => (token: string) =>
+  ask(`${world.baseUrl}/api/mcp`, {
+    method: 'POST',
+    token,
+    headers: { Accept: 'application/json, text/event-stream' },
+    body: {
+      jsonrpc: '2.0',
+      id: 1,
+      method: 'tools/call',
+      params: { name: 'stop_robot', arguments: { robot } },
+    },
+  })
+
+/** How often each status is answered to so many requests. */
+async function answers(
+  count: number,
+  request: () => ReturnType<typeof ask>,
+): Promise<Record<number, number>> {
+  const found: Record<number, number> = {}
+  for (let n = 0; n < count; n++) {
+    const { status } = await request()
+    found[status] = (found[status] ?? 0) + 1
+  }
+  return found
+}
+
+describe.each([
+  ['REST', stopOverRest],
+  ['MCP', stopOverMcp],
+])('emergency stops over %s', (way, stop) => {
+  test('by the operator, the owner and an admin are never too many', async () => {
+    const { id, client, operator } = await openSessionFixture(world)
+    for (const user of [operator, client, await world.admin()]) {
+      expect(await answers(PER_MINUTE + 5, () => stop(id)(user.token))).toEqual({ 200: PER_MINUTE + 5 })
+    }
+  })
+
+  test('by callers without a part in the session are limited, whatever id they name', async () => {
+    const { id } = await openSessionFixture(world)
+    const newUser = async () => (await world.operator()).token
+    for (const sessionId of [id, randomUUID(), 'none']) {
+      const token = await newUser()
+      const found = await answers(PER_MINUTE + 5, () => stop(sessionId)(token))
+      expect(found[429], JSON.stringify(found)).toBe(5)
+    }
+    const unrelatedUser = await openSessionFixture(world)
+    await answers(PER_MINUTE + 5, () => stop(id)(unrelatedUser.operator.token))
+    expect(
+      (await stop(unrelatedUser.id)(unrelatedUser.operator.token)).status,
+      `their own, over ${way}`,
+    ).toBe(200)
+  })
+})
+
+describe('emergency stops over MCP that name the robot', () => {
+  test('by a participant are never too many; those of others are limited', async () => {
+    const { robot, client } = await openSessionFixture(world)
+    expect(await answers(PER_MINUTE + 5, () => stopRobotOverMcp(robot.id)(client.token))).toEqual({
+      200: PER_MINUTE + 5,
+    })
+    const { token } = await world.operator()
+    const found = await answers(PER_MINUTE + 5, () => stopRobotOverMcp(robot.id)(token))
+    expect(found[429], JSON.stringify(found)).toBe(5)
+  })
+})
+
+describe('emergency stops over the hub', () => {
+  async function flood(user: TestUser, sessionId: string) {
+    const hub = await user.hub()
+    const stops = Array.from({ length: FLOOD }, () =>
+      hub.send('session:action', { session_id: sessionId, action: 'emergency_stop' }),
+    )
+    return Object.groupBy(await Promise.all(stops), (answer) => String(answer.status ?? 'ok'))
+  }
+
+  test('by a participant are never too many', async () => {
+    const { id, client } = await openSessionFixture(world)
+    expect(Object.keys(await flood(client, id))).toEqual(['ok'])
+  })
+
+  test('by a caller without a part in the session are limited', async () => {
+    const { id } = await openSessionFixture(world)
+    const found = await flood(await world.operator(), id)
+    expect(Object.keys(found).toSorted()).toEqual(['404', '429'])
+    expect(found['429']?.length).toBeGreaterThan(FLOOD / 4)
+  })
+})

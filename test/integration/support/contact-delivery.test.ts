@@ -1,0 +1,534 @@
+import { randomUUID } from 'node:crypto'
+import { pino } from 'pino'
+import { describe, expect, test, vi } from 'vitest'
+import { retryDelayMs } from '../../../src/core/mail/backoff.ts'
+import { createMailer } from '../../../src/core/mail/mailer.ts'
+import { createContactDelivery } from '../../../src/modules/support/contact-delivery.ts'
+import { createContactQueue } from '../../../src/modules/support/contact-queue.ts'
+import { createTestDatabase } from '../../support/database/database.ts'
+import { type MailServer, startMailServer } from '../../support/network/smtp.ts'
+import { createTcpProxy } from '../../support/network/tcp-proxy.ts'
+import { query } from '../../support/processes/processes.ts'
+import { createWorld, type World, type WorldOptions } from '../../support/world/world.ts'
+
+const MINUTE_MS = 60_000
+const HOUR_MS = 60 * MINUTE_MS
+/** Time for a busy machine; none of the promises is about it. */
+const BUSY_MS = 10_000
+
+const input = {
+  name: 'Ada',
+  email: 'ada@example.com',
+  category: 'Other' as const,
+  subject: 'Hello',
+  message: 'Is anybody there?',
+}
+
+/** A platform with a mail server, and a clock that can be moved on. */
+async function createFixture(options: WorldOptions = {}) {
+  const mail = await startMailServer()
+  let aheadMs = 0
+  const now = () => new Date(Date.now() + aheadMs)
+  const world = await createWorld({ ...options, env: { ...mail.env, ...options.env }, now })
+  const admin = await world.admin()
+  return {
+    mail,
+    world,
+    now,
+    later: (ms: number) => {
+      aheadMs += ms
+    },
+    send: (subject = input.subject) => contact(world, subject),
+    message: async (id: string) => {
+      const list = (await admin.get('/api/admin/contact-messages')).body.contact_messages
+      return list.find((item: { id: string }) => item.id === id)
+    },
+    /** One run of the worker, over when this settles. */
+    run: () => world.platform.contactDelivery!.runDue(),
+    async [Symbol.asyncDispose]() {
+      mail.release()
+      await mail.stop() // ends what still hangs
+      await world[Symbol.asyncDispose]()
+    },
+  }
+}
+
+async function contact(world: World, subject: string) {
+  const startedAt = performance.now()
+  const response = await fetch(`${world.baseUrl}/api/contact`, {
+    method: 'POST',
+    headers: { 'Content-Type': 'application/json' },
+    body: JSON.stringify({ ...input, subject }),
+  })
+  const body = (await response.json()) as { id: string; stored: boolean; delivered: boolean }
+  return { status: response.status, body, ms: performance.now() - startedAt }
+}
+
+const arrives = (mail: MailServer, ...ids: string[]) =>
+  vi.waitFor(() => expect(idsOf(mail.taken)).toEqual(ids.toSorted()), { timeout: BUSY_MS, interval: 20 })
+const idsOf = (mails: readonly { messageId: string }[]) =>
+  mails.map((item) => /^<contact-(.+)@wheelhouse\.test>$/.exec(item.messageId)?.[1]).toSorted()
+const stored = { status: 201, body: { success: true, stored: true, delivered: false } }
+
+describe.concurrent('POST /api/contact while mail is unavailable: stored, not delivered, not lost', () => {
+  test('the server is down: delivered exactly once when it is back', async () => {
+    await using fixture = await createFixture()
+    const { mail, send, message, later, run } = fixture
+    await mail.stop()
+    const reply = await send()
+    expect(reply).toMatchObject(stored)
+    await vi.waitFor(
+      async () =>
+        expect(await message(reply.body.id)).toMatchObject({
+          delivered: false,
+          attempts: 1,
+          last_error: expect.stringContaining('ECONNREFUSED'),
+        }),
+      BUSY_MS,
+    )
+    const { created_at, next_attempt_at } = await message(reply.body.id)
+    const waitMs = Date.parse(next_attempt_at) - Date.parse(created_at)
+    expect(waitMs).toBeGreaterThanOrEqual(30_000)
+    expect(waitMs).toBeLessThan(60_000)
+
+    await mail.start()
+    await run() // too early
+    expect(mail.taken).toEqual([])
+    later(MINUTE_MS)
+    await arrives(mail, reply.body.id)
+    await vi.waitFor(
+      async () =>
+        expect(await message(reply.body.id)).toMatchObject({
+          delivered: true,
+          attempts: 2,
+          last_error: null,
+          next_attempt_at: null,
+        }),
+      BUSY_MS,
+    )
+    later(24 * HOUR_MS)
+    await run()
+    await arrives(mail, reply.body.id)
+  })
+
+  test('the server never greets: the visitor waits a few seconds at most', async () => {
+    await using fixture = await createFixture()
+    const { mail, send, message, later, run } = fixture
+    mail.is('never greets')
+    const reply = await send()
+    expect(reply).toMatchObject(stored)
+    expect(reply.ms).toBeLessThan(6_000)
+
+    await mail.stop()
+    mail.is('takes')
+    await vi.waitFor(async () => expect((await message(reply.body.id)).last_error).not.toBeNull(), BUSY_MS)
+    await mail.start()
+    later(MINUTE_MS)
+    await arrives(mail, reply.body.id)
+    await run()
+    await arrives(mail, reply.body.id)
+  })
+
+  test('the server answers after the time limit: that attempt counts, and there is no other', {
+    timeout: 40_000,
+  }, async () => {
+    await using fixture = await createFixture()
+    const { mail, send, message, later, run } = fixture
+    mail.is('waits')
+    const reply = await send()
+    expect(reply).toMatchObject(stored)
+    expect(reply.ms).toBeLessThan(6_000)
+    later(HOUR_MS)
+    await run()
+    expect(mail.seen).toHaveLength(1)
+
+    mail.release()
+    await arrives(mail, reply.body.id)
+    await vi.waitFor(
+      async () => expect(await message(reply.body.id)).toMatchObject({ delivered: true, attempts: 1 }),
+      BUSY_MS,
+    )
+    later(HOUR_MS)
+    await run()
+    expect(mail.seen).toHaveLength(1)
+  })
+
+  test.each([
+    ['recipient', 451],
+    ['message', 452],
+    ['recipient', 421],
+  ] as const)('the server defers the %s with %i: tried again soon', async (refuses, code) => {
+    await using fixture = await createFixture()
+    const { mail, send, message, later } = fixture
+    mail.is({ refuses, code })
+    const reply = await send()
+    expect(reply).toMatchObject(stored)
+    const waiting = await message(reply.body.id)
+    expect(waiting).toMatchObject({ attempts: 1, last_error: expect.stringContaining(String(code)) })
+    mail.is('takes')
+    later(MINUTE_MS)
+    await arrives(mail, reply.body.id)
+  })
+
+  test.each([
+    ['recipient', 550],
+    ['message', 554],
+  ] as const)(
+    'the server refuses the %s with %i: an admin sees why, tried again hourly',
+    async (refuses, code) => {
+      await using fixture = await createFixture()
+      const { mail, send, message, later, run } = fixture
+      mail.is({ refuses, code })
+      const reply = await send()
+      expect(reply).toMatchObject(stored)
+      expect(await message(reply.body.id)).toMatchObject({
+        delivered: false,
+        attempts: 1,
+        last_error: expect.stringContaining(String(code)),
+      })
+      later(59 * MINUTE_MS)
+      await run()
+      expect(await message(reply.body.id)).toMatchObject({ attempts: 1 })
+      later(MINUTE_MS)
+      await vi.waitFor(async () => expect((await message(reply.body.id)).attempts).toBe(2), BUSY_MS)
+      mail.is('takes')
+      later(HOUR_MS)
+      await arrives(mail, reply.body.id)
+    },
+  )
+
+  test('the server dies in the middle of a message: nothing arrived, it is sent again', async () => {
+    await using fixture = await createFixture()
+    const { mail, send, message, later } = fixture
+    mail.is('dies within')
+    const reply = await send()
+    expect(reply).toMatchObject(stored)
+    mail.is('takes')
+    later(MINUTE_MS)
+    await arrives(mail, reply.body.id)
+    expect((await message(reply.body.id)).attempts).toBe(2)
+  })
+
+  test('the server dies after the message without a word: sent again as the same message, and said so', async () => {
+    await using fixture = await createFixture()
+    const { mail, send, message, later } = fixture
+    mail.is('dies after')
+    const reply = await send()
+    expect(reply).toMatchObject(stored)
+    expect((await message(reply.body.id)).last_error).toContain('may have arrived')
+    mail.is('takes')
+    later(MINUTE_MS)
+    await arrives(mail, reply.body.id)
+    const [first, second, ...more] = mail.seen
+    expect(more).toEqual([])
+    expect(second?.messageId).toBe(first?.messageId)
+    expect(second?.body).toBe(first?.body)
+  })
+
+  test('a message that cannot be delivered holds up no other', async () => {
+    await using fixture = await createFixture()
+    const { mail, send, later, message } = fixture
+    mail.is({ refuses: 'message', code: 554 })
+    const stuck = (await send()).body.id
+    mail.is('takes')
+    const next = await send()
+    expect(next.body.delivered).toBe(true)
+    mail.is({ refuses: 'message', code: 451 })
+    const deferred = (await send()).body.id
+    mail.is('takes')
+    later(MINUTE_MS)
+    await arrives(mail, next.body.id, deferred)
+    expect(await message(stuck)).toMatchObject({ delivered: false, attempts: 1 })
+  })
+
+  test('the database is away: 503, nothing stored, nothing sent', async () => {
+    const database = await createTestDatabase()
+    const proxy = await createTcpProxy(database.url)
+    try {
+      await using fixture = await createFixture({ env: { DATABASE_URL: proxy.url } })
+      const { mail, send, world } = fixture
+      proxy.cut()
+      const reply = await send()
+      expect(reply).toMatchObject({ status: 503, body: { error: expect.any(String) } })
+      proxy.restore()
+      expect(mail.connections()).toBe(0)
+      expect(await query(database.url, 'select id from contact_messages')).toEqual([])
+      await vi.waitFor(async () => expect((await send()).body.delivered).toBe(true), BUSY_MS)
+      world.errors.length = 0 // the 503 was logged, as it should be
+    } finally {
+      await proxy[Symbol.asyncDispose]()
+      await database.drop()
+    }
+  })
+
+  test('the database goes away after the server’s 250: the delivery is recorded when it is back', async () => {
+    const database = await createTestDatabase()
+    const proxy = await createTcpProxy(database.url)
+    try {
+      await using fixture = await createFixture({ env: { DATABASE_URL: proxy.url } })
+      const { mail, send, later, run, world } = fixture
+      mail.is('waits')
+      const sending = send()
+      await vi.waitFor(() => expect(mail.held()).toBe(1), BUSY_MS)
+      proxy.cut()
+      mail.release()
+      expect(await sending).toMatchObject({ status: 201, body: { stored: true, delivered: true } })
+      // Its claim ends while the database is away, and its time comes.
+      await query(database.url, `update contact_messages set claimed_until = now() + interval '100 ms'`)
+      later(HOUR_MS)
+      proxy.restore()
+      const state = () =>
+        query(database.url, 'select delivered_at is not null as delivered from contact_messages')
+      await vi.waitFor(async () => expect(await state()).toEqual([{ delivered: true }]), BUSY_MS)
+      later(HOUR_MS)
+      await run()
+      expect(mail.seen).toHaveLength(1)
+      world.errors.length = 0 // whatever found the database away
+    } finally {
+      await proxy[Symbol.asyncDispose]()
+      await database.drop()
+    }
+  })
+})
+
+describe.concurrent('many at once', () => {
+  test('fifty visitors: each message is delivered once', { timeout: 40_000 }, async () => {
+    await using fixture = await createFixture()
+    const replies = await Promise.all(Array.from({ length: 50 }, (_, n) => fixture.send(`n${n}`)))
+    expect(replies.map((reply) => reply.status)).toEqual(Array(50).fill(201))
+    const ids = replies.map((reply) => reply.body.id)
+    expect(new Set(ids).size).toBe(50)
+    await arrives(fixture.mail, ...ids)
+    // What an answer said had been delivered was delivered when it said so; the rest followed.
+    for (const { body } of replies) {
+      await vi.waitFor(
+        async () => expect(await fixture.message(body.id)).toMatchObject({ delivered: true }),
+        BUSY_MS,
+      )
+    }
+    expect(fixture.mail.seen).toHaveLength(50)
+    expect(replies.some((reply) => reply.body.delivered)).toBe(true)
+  })
+
+  test('fifty visitors while the server hangs: all are answered in time, none is lost or sent twice', {
+    timeout: 60_000,
+  }, async () => {
+    await using fixture = await createFixture()
+    const { mail, send, later } = fixture
+    mail.is('waits')
+    const replies = await Promise.all(Array.from({ length: 50 }, (_, n) => send(`n${n}`)))
+    for (const reply of replies) {
+      expect(reply).toMatchObject(stored)
+      expect(reply.ms).toBeLessThan(10_000)
+    }
+    mail.is('takes')
+    mail.release()
+    later(HOUR_MS)
+    await vi.waitFor(() => expect(mail.taken).toHaveLength(50), 30_000)
+    expect(new Set(idsOf(mail.seen)).size).toBe(50)
+    expect(mail.seen).toHaveLength(50)
+  })
+
+  test('two workers and the process that took the messages in: each message is sent once', {
+    timeout: 60_000,
+  }, async () => {
+    await using fixture = await createFixture({ bus: 'redis' })
+    const { mail, world, later, send, run } = fixture
+    const others = await Promise.all([world.addNode('worker', mail.env), world.addNode('worker', mail.env)])
+    await mail.stop()
+    const ids: string[] = []
+    for (let n = 0; n < 30; n++) ids.push((await send(`n${n}`)).body.id)
+    await vi.waitFor(async () => expect(await claims(world)).toBe(0), BUSY_MS)
+    await mail.start()
+    later(HOUR_MS)
+    await Promise.all([run(), ...others.map((node) => node.platform.contactDelivery!.runDue())])
+    await arrives(mail, ...ids)
+    expect(mail.seen).toHaveLength(30)
+  })
+})
+
+const claims = async (world: World) => {
+  const rows = await world.platform.db
+    .selectFrom('contact_messages')
+    .select('id')
+    .where('claim', 'is not', null)
+    .execute()
+  return rows.length
+}
+
+describe.concurrent('processes come and go', () => {
+  test('without a mail server messages wait; a process that has one delivers them', async () => {
+    await using mail = await startMailServer()
+    await using world = await createWorld({ bus: 'redis' })
+    const [first, second] = [await contact(world, 'one'), await contact(world, 'two')]
+    for (const reply of [first, second]) expect(reply).toMatchObject(stored)
+    expect(world.platform.contactDelivery).toBeUndefined()
+
+    await world.addNode('worker', mail.env)
+    await arrives(mail, first.body.id, second.body.id)
+    // What is stored without a mail server is delivered by whoever has one.
+    const third = await contact(world, 'three')
+    expect(third).toMatchObject(stored)
+    await arrives(mail, first.body.id, second.body.id, third.body.id)
+    expect(mail.seen).toHaveLength(3)
+  })
+
+  test('a worker that ends between attempts leaves them to the next', async () => {
+    await using fixture = await createFixture({ bus: 'redis', env: { SMTP_URL: '' } })
+    const { mail, world, later } = fixture
+    await mail.stop()
+    const reply = await contact(world, 'x')
+    const worker = await world.addNode('worker', mail.env)
+    await vi.waitFor(async () => expect((await fixture.message(reply.body.id)).attempts).toBe(1), BUSY_MS)
+    await worker.stop()
+    await mail.start()
+    later(MINUTE_MS)
+    expect(mail.taken).toEqual([])
+    await world.addNode('worker', mail.env)
+    await arrives(mail, reply.body.id)
+  })
+
+  test('a process that ends while it waits for the server’s answer takes the answer with it', async () => {
+    await using fixture = await createFixture({ bus: 'redis', env: { SMTP_URL: '' } })
+    const { mail, world } = fixture
+    mail.is('waits')
+    const reply = await contact(world, 'x')
+    const worker = await world.addNode('worker', mail.env)
+    await vi.waitFor(() => expect(mail.held()).toBe(1), BUSY_MS)
+    const stopped = worker.stop()
+    mail.release()
+    await stopped
+    expect(await fixture.message(reply.body.id)).toMatchObject({ delivered: true, attempts: 1 })
+    expect(mail.seen).toHaveLength(1)
+  })
+
+  test('a process that ends while the server has not even greeted gives the message back at once', async () => {
+    await using fixture = await createFixture({ bus: 'redis', env: { SMTP_URL: '' } })
+    const { mail, world } = fixture
+    mail.is('never greets')
+    const reply = await contact(world, 'x')
+    const worker = await world.addNode('worker', mail.env)
+    await vi.waitFor(() => expect(mail.connections()).toBe(1), BUSY_MS)
+    const startedAt = performance.now()
+    await worker.stop()
+    expect(performance.now() - startedAt).toBeLessThan(8_000)
+    expect(await claims(world)).toBe(0)
+    mail.is('takes')
+    await world.addNode('worker', mail.env)
+    await arrives(mail, reply.body.id)
+  })
+
+  test('a process that was killed while sending: another takes over once its claim has ended', async () => {
+    await using fixture = await createFixture()
+    const { mail, world, now, later, run } = fixture
+    const id = randomUUID()
+    const row = { ...input, id, attempts: 1, next_attempt_at: now(), claim: randomUUID() }
+    await world.platform.db
+      .insertInto('contact_messages')
+      .values({ ...row, claimed_until: new Date(Date.now() + HOUR_MS) })
+      .execute()
+    await run()
+    expect(mail.connections()).toBe(0)
+
+    await world.platform.db
+      .updateTable('contact_messages')
+      .set({ claimed_until: new Date(Date.now() - 1) })
+      .where('id', '=', id)
+      .execute()
+    await run()
+    expect(mail.connections()).toBe(0) // its holder may be alive after all, and about to report
+    expect(await fixture.message(id)).toMatchObject({ last_error: expect.stringContaining('not known') })
+    later(11_000)
+    await arrives(mail, id)
+  })
+
+  test('a claim lasts as long as its holder lives, however slow the server', async () => {
+    await using fixture = await createFixture({ env: { SMTP_URL: '' } })
+    const { mail, world, now, later } = fixture
+    const { db, transact } = world.platform
+    const deliveries = Array.from({ length: 2 }, () =>
+      createContactDelivery({
+        contactQueue: createContactQueue({ db, transact, now, leaseMs: 400 }),
+        mailer: createMailer({ url: mail.url, from: { name: '', address: 'hub@wheelhouse.test' } }),
+        contactTo: 'support@wheelhouse.test',
+        now,
+        log: pino({ level: 'silent' }),
+      }),
+    )
+    const { id } = (await contact(world, 'x')).body
+    mail.is('waits')
+    const first = deliveries[0]!.runDue()
+    await vi.waitFor(() => expect(mail.held()).toBe(1), BUSY_MS)
+    const heldSince = performance.now()
+    while (performance.now() - heldSince < 1_500) {
+      later(MINUTE_MS) // so that a claim that had ended would be taken over at once
+      await deliveries[1]!.runDue()
+    }
+    expect(mail.seen).toHaveLength(1)
+    mail.release()
+    await first
+    expect(await fixture.message(id)).toMatchObject({ delivered: true, attempts: 1 })
+    await Promise.all(deliveries.map((item) => item.close()))
+  })
+})
+
+describe.concurrent('the mailer', () => {
+  const mailOf = (n: number) => ({
+    to: 'support@wheelhouse.test',
+    subject: 'x',
+    text: 'x',
+    messageId: `<${n}@wheelhouse.test>`,
+  })
+  const from = { name: '', address: 'hub@wheelhouse.test' }
+
+  test('gives up a server that does not greet or answer within its limits', async () => {
+    await using mail = await startMailServer()
+    const send = (n: number, limits: { connectMs: number; answerMs: number }) =>
+      createMailer({ url: mail.url, from, limits: { handOverMs: 20_000, stopMs: 100, ...limits } }).send(
+        mailOf(n),
+      )
+    mail.is('never greets')
+    await expect(send(1, { connectMs: 300, answerMs: 20_000 })).rejects.toMatchObject({
+      kind: 'away',
+      handedOver: false,
+    })
+    mail.is('waits')
+    await expect(send(2, { connectMs: 20_000, answerMs: 900 })).rejects.toMatchObject({
+      kind: 'away',
+      handedOver: true,
+    })
+  })
+
+  test('tells a refusal from a delay and from silence', async () => {
+    await using mail = await startMailServer()
+    const mailer = createMailer({ url: mail.url, from })
+    mail.is({ refuses: 'message', code: 554 })
+    await expect(mailer.send(mailOf(1))).rejects.toMatchObject({ kind: 'refused', handedOver: false })
+    mail.is({ refuses: 'recipient', code: 450 })
+    await expect(mailer.send(mailOf(2))).rejects.toMatchObject({ kind: 'deferred', handedOver: false })
+    mail.is('dies within')
+    await expect(mailer.send(mailOf(3))).rejects.toMatchObject({ kind: 'away' })
+    await mail.stop()
+    await expect(mailer.send(mailOf(4))).rejects.toMatchObject({ kind: 'away', handedOver: false })
+  })
+
+  test('never shows the password of the mail server', async () => {
+    await using mail = await startMailServer()
+    await mail.stop()
+    const url = mail.url.replace('smtp://', 'smtp://user:hunter2@')
+    const error = await createMailer({ url, from })
+      .send(mailOf(1))
+      .catch((cause: Error) => cause)
+    expect(String(error)).not.toContain('hunter2')
+  })
+})
+
+test('delays grow from half a minute to an hour, never shorter, never longer', () => {
+  const delays = Array.from({ length: 60 }, (_, n) => retryDelayMs(n + 1, 'away', () => 0))
+  expect(delays.slice(0, 9)).toEqual([30, 60, 120, 240, 480, 960, 1_920, 3_600, 3_600].map((s) => s * 1_000))
+  expect(delays.at(-1)).toBe(HOUR_MS)
+  expect(retryDelayMs(1, 'deferred', () => 0.999)).toBeLessThanOrEqual(37_500)
+  expect(retryDelayMs(1, 'deferred', () => 0.999)).toBeGreaterThan(37_000)
+  expect(retryDelayMs(40, 'away', () => 0.999)).toBe(HOUR_MS)
+  expect(retryDelayMs(1, 'refused', () => 0)).toBe(HOUR_MS)
+})

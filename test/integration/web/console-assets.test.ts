@@ -1,0 +1,75 @@
+import { once } from 'node:events'
+import { readdirSync } from 'node:fs'
+import { mkdtemp, rm } from 'node:fs/promises'
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import Koa from 'koa'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { consolePage } from '../../../src/web/site/console-page.ts'
+import { ensureConsole } from '../../support/browser/console.ts'
+import { createWorld, type World } from '../../support/world/world.ts'
+
+const built = fileURLToPath(new URL('../../../packages/console/dist/assets', import.meta.url))
+let world: World
+
+beforeAll(async () => {
+  world = await createWorld()
+  await ensureConsole()
+}, 120_000)
+afterAll(async () => await world?.[Symbol.asyncDispose]())
+
+const ask = (path: string, headers: Record<string, string> = {}) => fetch(world.baseUrl + path, { headers })
+
+test.each(['/dashboard', '/dashboard/', '/dashboard/settings', '/dashboard/robots/anything'])(
+  '%s is the page, which nobody keeps',
+  async (path) => {
+    const answer = await ask(path)
+    expect(answer.status).toBe(200)
+    expect(answer.headers.get('Cache-Control')).toBe('no-store')
+    expect(await answer.text()).toContain('<div id="root">')
+  },
+)
+
+test('an asset is kept for good, and comes as small as the browser can read', async () => {
+  const name = readdirSync(built).find((file) => /^index-.*\.js$/.test(file))
+  const sizes = []
+  const texts = new Set<string>()
+  for (const encoding of ['br', 'gzip', 'identity']) {
+    const answer = await ask(`/dashboard/assets/${name}`, { 'Accept-Encoding': encoding })
+    expect(answer.headers.get('Cache-Control')).toBe('public, max-age=31536000, immutable')
+    expect(answer.headers.get('Content-Encoding') ?? 'identity').toBe(encoding)
+    expect(answer.headers.get('Vary')).toContain('Accept-Encoding')
+    expect(answer.headers.get('Content-Type')).toMatch(/^text\/javascript/)
+    sizes.push(Number(answer.headers.get('Content-Length')))
+    texts.add(await answer.text())
+  }
+  expect(texts.size).toBe(1)
+  expect(sizes).toEqual(sizes.toSorted((a, b) => a - b))
+})
+
+test('an asset of another build, and anything beside the assets, is not found', async () => {
+  for (const name of ['index-00000000.js', '..%2fstamp', '%2e%2e/stamp', '.hidden', '']) {
+    const answer = await ask(`/dashboard/assets/${name}`)
+    const text = await answer.text()
+    // A path that climbs is another path by the time it is sent, and then the page.
+    expect(text.includes('<div id="root">') || answer.status === 404, `${name}: ${text}`).toBe(true)
+  }
+  expect((await ask('/dashboard/assets/index-00000000.js')).status).toBe(404)
+})
+
+test('without a build the page says how to make one', async () => {
+  const empty = await mkdtemp(join(tmpdir(), 'wheelhouse-console-'))
+  const server = createServer(new Koa().use(consolePage(empty)).callback()).listen(0, '127.0.0.1')
+  try {
+    await once(server, 'listening')
+    const answer = await fetch(`http://127.0.0.1:${(server.address() as AddressInfo).port}/dashboard`)
+    expect(answer.status).toBe(503)
+    expect(await answer.text()).toContain('npm run build:console')
+  } finally {
+    server.close()
+    await rm(empty, { recursive: true })
+  }
+})

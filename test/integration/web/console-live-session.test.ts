@@ -1,0 +1,75 @@
+import { HubClient } from '@wheelhouse/sdk'
+import { afterAll, beforeAll, expect, test, vi } from 'vitest'
+import { createSessionRooms } from '../../../packages/console/src/live/session-rooms.ts'
+import { createWorld, type World } from '../../support/world/world.ts'
+
+let world: World
+beforeAll(async () => {
+  world = await createWorld()
+})
+afterAll(async () => await world?.[Symbol.asyncDispose]())
+
+/** An active session, and what the console of its operator would know through a hub client of its own. */
+async function fixture() {
+  const [owner, operator, admin] = [await world.client(), await world.operator(), await world.admin()]
+  const { id } = (await operator.post('/api/operator/certifications', { robot_type: 'testbot' })).body
+  await admin.post(`/api/admin/certifications/${id}/approve`)
+  const robot = await world.robot(owner)
+  ;(await world.connect(robot)).beat()
+  const started = await operator.post('/api/sessions', { robotId: robot.id })
+  expect(started.status, JSON.stringify(started.body)).toBe(201)
+  const hub = new HubClient({ url: world.baseUrl, token: operator.token })
+  const invalidateQueries = vi.fn(async () => undefined)
+  const rooms = createSessionRooms(hub, { invalidateQueries })
+  return { owner, operator, sessionId: started.body.sessionId as string, hub, rooms, invalidateQueries }
+}
+
+test('a session in the console: its log in order, chat until the log has it, acts, how it stands', async () => {
+  const { owner, sessionId, hub, rooms, invalidateQueries } = await fixture()
+  try {
+    const room = rooms.enter(sessionId)
+    room.send('Written before there was a connection')
+    expect(room.state.get().outgoing).toMatchObject([{ phase: 'sending' }])
+    await hub.connect()
+    await vi.waitFor(() => {
+      expect(room.state.get()).toMatchObject({ caughtUp: true, outgoing: [], session: { status: 'ACTIVE' } })
+      expect(room.state.get().events.map(({ type }) => type)).toEqual(['session.started', 'chat.message'])
+    }, 10_000)
+
+    invalidateQueries.mockClear()
+    expect((await owner.patch(`/api/sessions/${sessionId}`, { action: 'pause' })).status).toBe(200)
+    await vi.waitFor(() => expect(room.state.get().session?.status).toBe('PAUSED'), 10_000)
+    expect(invalidateQueries).toHaveBeenCalledWith({ queryKey: ['sessions'] })
+    expect((await room.performAction('resume')).status).toBe('ACTIVE')
+    await vi.waitFor(
+      () => expect(room.state.get().events.map(({ seq }) => seq)).toEqual([1, 2, 3, 4]),
+      10_000,
+    )
+
+    room.send(' ')
+    await vi.waitFor(() => expect(room.state.get().outgoing).toMatchObject([{ phase: 'failed' }]), 10_000)
+    room.discard(room.state.get().outgoing[0]?.clientMessageId ?? '')
+    expect(room.state.get().outgoing).toEqual([])
+  } finally {
+    hub.close()
+  }
+})
+
+test('a session that two parts of the page look at is watched once, until both have left', async () => {
+  const { owner, sessionId, hub, rooms } = await fixture()
+  try {
+    await hub.connect()
+    const room = rooms.enter(sessionId)
+    expect(rooms.enter(sessionId)).toBe(room)
+    rooms.leave(sessionId)
+    await vi.waitFor(() => expect(room.state.get().caughtUp).toBe(true), 10_000)
+    await owner.post(`/api/sessions/${sessionId}/messages`, { body: 'Still there?' })
+    await vi.waitFor(() => expect(room.state.get().events).toHaveLength(2), 10_000)
+    rooms.leave(sessionId)
+    const again = rooms.enter(sessionId)
+    expect(again).not.toBe(room)
+    await vi.waitFor(() => expect(again.state.get().events).toHaveLength(2), 10_000)
+  } finally {
+    hub.close()
+  }
+})

@@ -1,0 +1,274 @@
+import { request as httpRequest } from 'node:http'
+import { gzipSync } from 'node:zlib'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { connectMcp } from '../../support/mcp/mcp-client.ts'
+import { ask } from '../../support/network/http-request.ts'
+import { openSessionFixture } from '../../support/world/session-fixtures.ts'
+import type { TestUser } from '../../support/world/test-user.ts'
+import { createWorld, type World } from '../../support/world/world.ts'
+
+const PAGE = 'https://console.example.com'
+
+let world: World
+let operator: TestUser
+let url: string
+beforeAll(async () => {
+  world = await createWorld({ env: { CORS_ORIGINS: PAGE } })
+  operator = await world.operator()
+  url = `${world.baseUrl}/api/mcp`
+})
+afterAll(() => world[Symbol.asyncDispose]())
+
+const accept = { Accept: 'application/json, text/event-stream' }
+const ping = { jsonrpc: '2.0', id: 7, method: 'ping' }
+const post = (body: unknown, headers: Record<string, string> = {}, token = operator.token) =>
+  ask(url, { method: 'POST', token, body, headers: { ...accept, ...headers } })
+/** The one message of an answer that came as a stream of events. */
+const messageOf = (text: unknown) => JSON.parse(/^data: (.*)$/m.exec(String(text))?.[1] ?? '')
+
+describe('credentials', () => {
+  const metadata = () => `${world.baseUrl}/.well-known/oauth-protected-resource/api/mcp`
+
+  test('without one, the answer says where to get one', async () => {
+    const reply = await ask(url, { method: 'POST', body: ping, headers: accept })
+    expect([reply.status, reply.body]).toEqual([401, { error: 'Send an Authorization: Bearer header' }])
+    expect(reply.headers.get('WWW-Authenticate')).toBe(`Bearer resource_metadata="${metadata()}"`)
+  })
+
+  test.each(['svc_live_nobody', 'no.jwt.atall'])('with a bad one (%s) it says so', async (token) => {
+    const reply = await post(ping, {}, token)
+    expect(reply.status).toBe(401)
+    expect(reply.headers.get('WWW-Authenticate')).toBe(
+      `Bearer error="invalid_token", resource_metadata="${metadata()}"`,
+    )
+  })
+
+  test('the cookie of the console is none', async () => {
+    const headers = { ...accept, Cookie: `__session=${operator.token}`, Origin: world.baseUrl }
+    expect((await ask(`${world.baseUrl}/api/auth/profile`, { headers })).status).toBe(200)
+    expect((await ask(url, { method: 'POST', body: ping, headers })).status).toBe(401)
+  })
+
+  test('a revoked API key is worth nothing from then on', async () => {
+    const { id, key } = await operator.key()
+    await using mcp = await connectMcp(world.baseUrl, key)
+    expect((await mcp.use('get_profile')).body).toMatchObject({ id: operator.id })
+    await operator.delete(`/api/auth/api-keys/${id}`)
+    await expect(mcp.use('get_profile')).rejects.toThrow('The API key has been revoked')
+  })
+
+  test('of other methods are asked as well, and the method then refused', async () => {
+    for (const method of ['GET', 'DELETE', 'PUT']) {
+      expect((await ask(url, { method })).status).toBe(401)
+      const reply = await ask(url, { method, token: operator.token, headers: accept })
+      expect([reply.status, reply.body]).toEqual([405, { error: `${method} is not allowed here. Use POST.` }])
+      expect(reply.headers.get('Allow')).toBe('POST')
+    }
+  })
+
+  test('come from where the metadata says', async () => {
+    const issuer = `${world.baseUrl}/idp`
+    const read = (path: string) => ask(`${world.baseUrl}/.well-known/oauth-protected-resource${path}`)
+    const [forMcp, forRest] = [await read('/api/mcp'), await read('')]
+    expect(forMcp.body).toMatchObject({
+      resource: url,
+      authorization_servers: [issuer],
+      bearer_methods_supported: ['header'],
+      scopes_supported: ['openid', 'email', 'profile'],
+    })
+    expect(forRest.body).toMatchObject({ resource: world.baseUrl, authorization_servers: [issuer] })
+    expect(forMcp.headers.get('Access-Control-Allow-Origin')).toBe('*')
+    const server = await ask(`${issuer}/.well-known/openid-configuration`)
+    expect(server.body).toMatchObject({ issuer })
+    expect((await read('/api/other')).status).toBe(404)
+    const posted = await ask(metadata(), { method: 'POST' })
+    expect([posted.status, posted.headers.get('Allow')]).toEqual([405, 'GET, HEAD'])
+  })
+})
+
+describe('requests of other sites', () => {
+  test('by their Origin are refused, whatever the credential', async () => {
+    for (const origin of ['https://evil.example', 'null', `${world.baseUrl}.evil.example`]) {
+      const reply = await post(ping, { Origin: origin })
+      expect([reply.status, reply.body]).toEqual([
+        403,
+        { error: 'Requests from this Origin are not allowed. An administrator can allow it.' },
+      ])
+    }
+    for (const origin of [world.baseUrl, PAGE])
+      expect((await post(ping, { Origin: origin })).status).toBe(200)
+    const preflight = await ask(url, {
+      method: 'OPTIONS',
+      headers: {
+        Origin: PAGE,
+        'Access-Control-Request-Method': 'POST',
+        'Access-Control-Request-Headers': 'authorization,content-type,mcp-protocol-version',
+      },
+    })
+    expect(preflight.headers.get('Access-Control-Allow-Headers')).toMatch(/mcp-protocol-version/i)
+  })
+
+  test('by a name that was pointed here are refused', async () => {
+    const { port } = new URL(url)
+    expect(await statusWithHost(`evil.example:${port}`)).toBe(403)
+    expect(await statusWithHost(`localhost.evil.example:${port}`)).toBe(403)
+    for (const host of [`localhost:${port}`, `127.0.0.1:${port}`, '[::1]']) {
+      expect(await statusWithHost(host), host).toBe(200)
+    }
+  })
+
+  /** fetch sets the Host header itself. */
+  const statusWithHost = (host: string) =>
+    new Promise<number | undefined>((resolve, reject) => {
+      const headers = { Host: host, Authorization: `Bearer ${operator.token}`, ...accept }
+      const request = httpRequest(url, {
+        method: 'POST',
+        headers: { ...headers, 'Content-Type': 'application/json' },
+      })
+      request.on('error', reject).on('response', (response) => {
+        response.resume().on('end', () => resolve(response.statusCode))
+      })
+      request.end(JSON.stringify(ping))
+    })
+})
+
+describe('bodies', () => {
+  test('that are no JSON are a parse error', async () => {
+    for (const body of ['{"jsonrpc"', 'true', '"text"', '\0']) {
+      const reply = await post(body)
+      expect([reply.status, reply.body.error?.code, reply.body.id], body).toEqual([400, -32_700, null])
+    }
+  })
+
+  test('that are JSON but no message are refused as JSON-RPC', async () => {
+    const bodies = [
+      '',
+      {},
+      { jsonrpc: '2.0' },
+      { jsonrpc: '1.0', id: 1, method: 'ping' },
+      { ...ping, id: {} },
+      { ...ping, method: 7 },
+      { ...ping, params: 'x' },
+    ]
+    for (const body of bodies) {
+      const reply = await post(body)
+      expect(reply.status, JSON.stringify(body)).toBe(400)
+      expect(reply.body).toMatchObject({ jsonrpc: '2.0', error: { code: expect.any(Number) } })
+    }
+    expect((await post([ping, ping])).body).toMatchObject({ error: { message: 'Batches are not supported' } })
+  })
+
+  test('in another form or of too great a size are refused as HTTP', async () => {
+    const text = await post('x', { 'Content-Type': 'text/plain' })
+    expect([text.status, text.body]).toEqual([415, { error: 'Content-Type must be application/json' }])
+    const large = await post({ ...ping, params: { filler: 'x'.repeat(300_000) } })
+    expect([large.status, large.body]).toEqual([413, { error: 'The request body is too large. Send less.' }])
+    const bomb = await fetch(url, {
+      method: 'POST',
+      headers: {
+        Authorization: `Bearer ${operator.token}`,
+        'Content-Type': 'application/json',
+        'Content-Encoding': 'gzip',
+        ...accept,
+      },
+      body: gzipSync(JSON.stringify({ ...ping, params: { filler: 'x'.repeat(5_000_000) } })),
+    })
+    expect(bomb.status).toBe(413)
+    expect((await post(ping, { Accept: 'text/html' })).status).toBe(406)
+  })
+
+  test('that want no answer get none', async () => {
+    const reply = await post({ jsonrpc: '2.0', method: 'notifications/initialized' })
+    expect([reply.status, reply.body, reply.headers.get('Content-Type')]).toEqual([202, '', null])
+  })
+
+  test('that ask for what there is not get an error of the protocol', async () => {
+    const call = async (method: string, params: object) =>
+      messageOf((await post({ jsonrpc: '2.0', id: 1, method, params })).body)
+    expect(await call('tools/fly', {})).toMatchObject({ error: { code: -32_601 } })
+    expect(await call('tools/call', { name: 'fly' })).toMatchObject({ error: { code: -32_602 } })
+    expect(await call('tools/call', { name: '__proto__' })).toMatchObject({ error: { code: -32_602 } })
+    expect(await call('resources/subscribe', { uri: 'wheelhouse://sessions' })).toMatchObject({
+      error: { code: -32_601 },
+    })
+    const listen = await post({ jsonrpc: '2.0', id: 1, method: 'subscriptions/listen', params: {} })
+    expect(listen.body).toMatchObject({ id: 1, error: { code: -32_601 } })
+  })
+
+  test('are answered with nothing that a cache may keep', async () => {
+    const params = { name: 'get_platform_statistics', arguments: {} } // over REST it may be kept
+    const reply = await post({ jsonrpc: '2.0', id: 1, method: 'tools/call', params })
+    expect(messageOf(reply.body)).toMatchObject({
+      result: { structuredContent: { operators: expect.any(Number) } },
+    })
+    expect(reply.headers.get('Cache-Control')).toBe('no-store')
+  })
+})
+
+describe('what is done once', () => {
+  test('is not done again with the same key, at the same time or later, over MCP or REST', async () => {
+    const { robot, operator: driver, performAction, client } = await openSessionFixture(world)
+    await performAction(client, 'end')
+    await using mcp = await connectMcp(world.baseUrl, driver.token)
+    const given = { robotId: robot.id, idempotencyKey: 'one start' }
+    const replies = await Promise.all(Array.from({ length: 8 }, () => mcp.use('start_session', given)))
+    const started = replies.filter(({ status }) => status === 200)
+    const ids = new Set(started.map(({ body }) => body.sessionId))
+    expect(ids.size).toBe(1)
+    expect(started.filter(({ replayed }) => !replayed)).toHaveLength(1)
+    expect(replies.filter(({ status }) => status !== 200 && status !== 409)).toEqual([])
+    expect(await mcp.use('start_session', given)).toMatchObject({
+      status: 200,
+      replayed: true,
+      body: { sessionId: [...ids][0] },
+    })
+    const rest = await ask(`${world.baseUrl}/api/sessions`, {
+      method: 'POST',
+      token: driver.token,
+      body: { robotId: robot.id },
+      headers: { 'Idempotency-Key': 'one start' },
+    })
+    expect(rest.body).toMatchObject({ sessionId: [...ids][0] })
+    const other = await mcp.use('start_session', { ...given, robotId: crypto.randomUUID() })
+    expect([other.status, other.text]).toEqual([
+      422,
+      'This Idempotency-Key was used for another request. Send a new one.',
+    ])
+    const { sessions } = (await mcp.use('list_sessions', { status: 'ACTIVE' })).body
+    expect(sessions).toHaveLength(1)
+  })
+
+  test('without a key the platform itself allows one session only', async () => {
+    const { robot, operator: driver, performAction, client } = await openSessionFixture(world)
+    await performAction(client, 'end')
+    await using mcp = await connectMcp(world.baseUrl, driver.token)
+    const use = () => mcp.use('start_session', { robotId: robot.id })
+    const replies = await Promise.all([use(), use(), use()])
+    expect(replies.map(({ status }) => status).sort()).toEqual([200, 409, 409])
+  })
+})
+
+test('a robot is registered without its token being shown', async () => {
+  const owner = await world.client()
+  await using mcp = await connectMcp(world.baseUrl, owner.token)
+  const given = { name: 'Arm', robot_type: 'testbot', hardware_id: 'quiet', idempotencyKey: 'k' }
+  for (const replayed of [false, true]) {
+    const reply = await mcp.use('register_robot', given)
+    expect(reply).toMatchObject({ status: 200, replayed, body: { name: 'Arm', status: 'OFFLINE' } })
+    expect(reply.text).not.toMatch(/token/)
+  }
+})
+
+test('a stop is taken from each side, latches, and is not lifted here', async () => {
+  const { client, operator: driver, id } = await openSessionFixture(world)
+  await using owner = await connectMcp(world.baseUrl, client.token)
+  const stopped = await owner.use('stop_robot', { sessionId: id, reason: 'a cat' })
+  expect(stopped.body).toMatchObject({
+    status: 'PAUSED',
+    control: { stop: { reason: 'a cat', by: client.id } },
+  })
+  await using mcp = await connectMcp(world.baseUrl, driver.token)
+  const names = await mcp.toolNames()
+  expect(names.filter((name) => /resume|clear/.test(name))).toEqual([])
+  expect((await mcp.use('list_session_events', { sessionId: id })).text).toContain('a cat')
+})

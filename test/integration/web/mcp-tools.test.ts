@@ -1,0 +1,152 @@
+import { readFileSync } from 'node:fs'
+import type { Tool } from '@modelcontextprotocol/client'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { tools } from '../../../src/web/mcp/tools/index.ts'
+import { connectMcp, type ProtocolVersion } from '../../support/mcp/mcp-client.ts'
+import type { TestUser } from '../../support/world/test-user.ts'
+import { createWorld, type World } from '../../support/world/world.ts'
+
+let world: World
+
+/** An operator is certified for a type of robot. */
+async function certify(operator: TestUser, robot_type: string) {
+  const request = await operator.post('/api/operator/certifications', { robot_type })
+  const reply = await (await world.admin()).post(`/api/admin/certifications/${request.body.id}/approve`)
+  expect(reply.status, JSON.stringify(reply.body)).toBe(200)
+}
+
+beforeAll(async () => {
+  world = await createWorld()
+})
+afterAll(() => world[Symbol.asyncDispose]())
+
+describe.each<ProtocolVersion>(['2025', '2026'])('a client of %s', (protocolVersion) => {
+  test.each(['session token', 'API key'])(
+    'lists, starts, watches and ends a session with a %s',
+    async (kind) => {
+      const [owner, operator] = [await world.client(), await world.operator()]
+      const robot = await world.robot(owner)
+      await certify(operator, 'testbot')
+      const link = (await world.connect(robot)).beat()
+      const credential = kind === 'API key' ? (await operator.key()).key : operator.token
+      await using mcp = await connectMcp(world.baseUrl, credential, protocolVersion)
+
+      expect(mcp.client.getServerVersion()).toMatchObject({ name: 'wheelhouse', version: expect.any(String) })
+      expect(await mcp.toolNames()).toContain('start_session')
+      const listed = await mcp.use('list_available_robots', { limit: 50 })
+      expect(listed.body.robots.map(({ id }: { id: string }) => id)).toContain(robot.id)
+
+      const started = await mcp.use('start_session', { robotId: robot.id })
+      expect(started.body).toEqual({ sessionId: expect.any(String), status: 'ACTIVE' })
+      const { sessionId } = started.body
+      expect((await mcp.use('list_sessions', { status: 'ACTIVE' })).body.sessions).toMatchObject([
+        { id: sessionId, robot_id: robot.id },
+      ])
+
+      const before = (await mcp.use('list_session_events', { sessionId })).body.events
+      await owner.post(`/api/sessions/${sessionId}/messages`, { body: 'Mind the vase' })
+      const after = (await mcp.use('list_session_events', { sessionId, after: before.at(-1).seq })).body
+        .events
+      expect(after).toMatchObject([{ type: 'chat.message' }])
+      expect((await mcp.use('list_messages', { sessionId })).body.messages).toMatchObject([
+        { body: 'Mind the vase' },
+      ])
+
+      expect((await mcp.use('end_session', { sessionId, reason: 'done' })).body).toMatchObject({
+        id: sessionId,
+        status: 'COMPLETED',
+      })
+      expect((await operator.get(`/api/sessions/${sessionId}`)).body.status).toBe('COMPLETED')
+      link.close()
+    },
+  )
+})
+
+describe('the list of tools', () => {
+  test('is in docs/mcp.md as it is', async () => {
+    const rows = (await listed()).map(({ tool, who }) => {
+      // The defaults of the protocol: a tool that says nothing changes things and takes them away.
+      const { readOnlyHint = false, destructiveHint = true } = tool.annotations ?? {}
+      const effect = readOnlyHint ? 'reads' : destructiveHint ? '**takes away**' : 'does'
+      return `| \`${tool.name}\` | ${tool.title} | ${who} | ${effect} |`
+    })
+    const table = ['| Tool | | Who | |', '|---|---|---|---|', ...rows].join('\n')
+    expect(readFileSync(new URL('../../../docs/mcp.md', import.meta.url), 'utf8')).toContain(`\n${table}\n\n`)
+  })
+
+  test('is made for models: described, small, without references or ids to be taken for real', async () => {
+    for (const { tool } of await listed()) {
+      expect(tool.description, tool.name).toMatch(/^[A-Z].{15,}\.$/s)
+      const { inputSchema, outputSchema } = tool
+      expect([inputSchema.type, outputSchema?.type]).toEqual(['object', 'object'])
+      expect(Object.keys(outputSchema?.properties ?? outputSchema ?? {}).length, tool.name).toBeGreaterThan(0)
+      const text = JSON.stringify(tool)
+      expect(text).not.toContain('$ref')
+      expect(text).not.toMatch(/[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}/)
+      expect(JSON.stringify(inputSchema).length, tool.name).toBeLessThan(2_000)
+    }
+  })
+
+  test('has at most 30 kB for a caller with every role', async () => {
+    const all = (await listed()).map(({ tool }) => tool)
+    expect(all).toHaveLength(tools.length)
+    expect(Buffer.byteLength(JSON.stringify({ tools: all }))).toBeLessThanOrEqual(30_720)
+  })
+
+  test('names the fields of every answer', async () => {
+    const fieldsOf = async (name: string) => {
+      const { outputSchema } = (await listed()).find(({ tool }) => tool.name === name)?.tool ?? {}
+      return outputSchema?.properties as Record<string, { items?: { properties: object } }>
+    }
+    expect(await fieldsOf('get_session')).toMatchObject({ id: {}, control: {}, billable_seconds: {} })
+    // As its operator sees it and as its client does.
+    expect((await fieldsOf('list_sessions')).sessions?.items?.properties).toMatchObject({
+      id: {},
+      operator_earnings_cents: {},
+      episodes_collected: {},
+    })
+    expect((await fieldsOf('list_robots')).robots?.items?.properties).not.toHaveProperty('control_url')
+  })
+
+  test('says what is needed, what is usual and what is possible', async () => {
+    const schemaOf = async (name: string) =>
+      (await listed()).find(({ tool }) => tool.name === name)?.tool.inputSchema
+    expect(await schemaOf('schedule_session')).toMatchObject({
+      properties: { robotId: { format: 'uuid' }, scheduledFor: { format: 'date-time' } },
+      required: ['robotId', 'scheduledFor'],
+      additionalProperties: false,
+    })
+    expect((await schemaOf('start_session'))?.properties).not.toHaveProperty('scheduledFor')
+    expect(await schemaOf('list_sessions')).toMatchObject({
+      properties: { limit: { type: 'integer', minimum: 1, maximum: 100, default: 10 } },
+    })
+    expect(await schemaOf('end_session')).toMatchObject({
+      properties: { sessionId: {}, reason: {} },
+      required: ['sessionId'],
+    })
+    expect((await schemaOf('end_session'))?.properties).not.toHaveProperty('action')
+  })
+
+  /** Every tool, with whose roles are shown it. */
+  async function listed() {
+    const users = {
+      client: await world.client(),
+      operator: await world.operator(),
+      admin: await world.admin(),
+      everybody: await world.newUser(),
+    }
+    const seen = new Map<string, { tool: Tool; by: string[] }>()
+    for (const [role, { token }] of Object.entries(users)) {
+      await using mcp = await connectMcp(world.baseUrl, token)
+      for (const tool of (await mcp.client.listTools()).tools) {
+        const { by } = seen.get(tool.name) ?? { by: [] }
+        seen.set(tool.name, { tool, by: [...by, role] })
+      }
+    }
+    return tools.map(({ name }) => {
+      const { tool, by } = seen.get(name) ?? {}
+      if (!tool || !by) throw new Error(`Nobody is shown ${name}`)
+      return { tool, who: by.includes('everybody') ? 'everybody' : by.join(', ') }
+    })
+  }
+})

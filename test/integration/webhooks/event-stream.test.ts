@@ -1,0 +1,317 @@
+import { setTimeout as delay } from 'node:timers/promises'
+import fc from 'fast-check'
+import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
+import { createOutboundRetention } from '../../../src/modules/webhooks/retention.ts'
+import { openSessionFixture, performAction, start } from '../../support/world/session-fixtures.ts'
+import type { TestUser } from '../../support/world/test-user.ts'
+import { createWorld, type World } from '../../support/world/world.ts'
+
+interface Event {
+  readonly id: string
+  readonly seq: number
+  readonly type: string
+  readonly created_at: string
+  // biome-ignore lint/suspicious/noExplicitAny: a test reads whatever came over the wire and asserts on it
+  readonly data: any
+}
+
+let world: World
+beforeAll(async () => {
+  world = await createWorld()
+})
+afterAll(() => world[Symbol.asyncDispose]())
+
+const read = async (user: TestUser, query = '') => {
+  const reply = await user.get(`/api/events${query}`)
+  expect(reply.status, JSON.stringify(reply.body)).toBe(200)
+  return reply.body as { events: Event[]; next: string; more: boolean }
+}
+/** Settles when nothing is on its way to the streams any more. */
+const fannedOut = async () => {
+  await world.drained()
+  await vi.waitFor(async () => {
+    const left = await world.platform.db.selectFrom('outbound_facts').select('name').execute()
+    expect(left).toEqual([])
+  }, 10_000)
+}
+const typesOf = async (user: TestUser) => (await read(user, '?limit=500')).events.map(({ type }) => type)
+
+describe('a stream', () => {
+  test('holds what happened to both sides of a session as the hub tells it, and nobody else’s', async () => {
+    const fixture = await openSessionFixture(world)
+    const [unrelatedUser, admin] = [await world.client(), await world.admin()]
+    const hub = await fixture.owner.hub()
+    await hub.send('session:watch', { session_id: fixture.id })
+    await fixture.operator.post(`${fixture.path}/messages`, { body: 'Careful' })
+    await performAction(fixture.operator, fixture.id, 'pause', 'Lunch')
+    await performAction(fixture.operator, fixture.id, 'end')
+    await fixture.owner.post(`${fixture.path}/rate`, { rating: 5, comment: 'Thank you' })
+    await fannedOut()
+
+    const { events, next, more } = await read(fixture.owner)
+    expect(events.map(({ seq }) => seq)).toEqual(events.map((_, index) => index + 1))
+    expect([next, more]).toEqual([String(events.length), false])
+    expect(new Set(events.map(({ id }) => id)).size).toBe(events.length)
+    const log = events.filter(({ data }) => data.session_id === fixture.id)
+    expect(log.map(({ data }) => data)).toEqual(
+      (await fixture.log()).map((entry) => expect.objectContaining(entry)),
+    )
+    expect(hub.of('session:event')).toEqual(log.slice(1).map(({ data }) => data))
+    const received = (await fixture.owner.get('/api/notifications?limit=100')).body.notifications.reverse()
+    const notified = events.filter(({ type }) => type.startsWith('notification.'))
+    expect(notified.map(({ type, data }) => [type, { ...data, read_at: null }])).toEqual(
+      received.map((item: { type: string }) => [`notification.${item.type}`, item]),
+    )
+    const ofRobot = events.filter(({ type }) => type === 'robot.status').map(({ data }) => data.status)
+    expect(ofRobot).toEqual(['AVAILABLE', 'IN_SESSION', 'AVAILABLE'])
+
+    const others = await read(fixture.operator)
+    expect(
+      others.events.filter(({ data }) => data.session_id === fixture.id).map(({ data }) => data),
+    ).toEqual(log.map(({ data }) => data))
+    expect(others.events.some(({ type }) => type === 'robot.status')).toBe(false)
+    expect(others.events.at(-1)?.type).toBe('notification.session.rated')
+    for (const nobody of [unrelatedUser, admin]) expect((await read(nobody)).events).toEqual([])
+  })
+
+  test('goes on after a cursor, page by page, with a filter too', async () => {
+    const fixture = await openSessionFixture(world)
+    for (const body of ['1', '2', '3', '4', '5'])
+      await fixture.operator.post(`${fixture.path}/messages`, { body })
+    await fannedOut()
+    const all = (await read(fixture.owner)).events
+    const paged: Event[] = []
+    for (let after = 'oldest', more = true; more; ) {
+      const page = await read(fixture.owner, `?after=${after}&limit=2`)
+      paged.push(...page.events)
+      ;({ next: after, more } = page)
+    }
+    expect(paged).toEqual(all)
+    const chat = await read(fixture.owner, '?types=chat.*&limit=2')
+    expect(chat.events.map(({ data }) => data.data.body)).toEqual(['1', '2'])
+    expect(chat.more).toBe(true)
+    const rest = await read(fixture.owner, `?types=chat.*&after=${chat.next}`)
+    expect(rest.events.map(({ data }) => data.data.body)).toEqual(['3', '4', '5'])
+    expect(rest.next, 'beyond what the filter left out').toBe(String(all.length))
+    const two = await read(fixture.owner, '?types=robot.status,session.started')
+    expect(new Set(two.events.map(({ type }) => type))).toEqual(new Set(['robot.status', 'session.started']))
+    expect(await read(fixture.owner, '?after=latest')).toEqual({
+      events: [],
+      next: String(all.length),
+      more: false,
+    })
+    for (const bad of [
+      'after=-1',
+      'after=x',
+      'after=01',
+      'types=',
+      'types=nothing',
+      'limit=501',
+      'wait=31',
+    ]) {
+      expect((await fixture.owner.get(`/api/events?${bad}`)).status, bad).toBe(400)
+    }
+    await performAction(fixture.operator, fixture.id, 'end')
+  })
+
+  test('tells notifications also to who does not want to be disturbed', async () => {
+    const [owner, operator] = [await world.client(), await world.operator()]
+    await owner.post('/api/auth/profile', { notification_preferences: { push: false } })
+    const robot = await world.robot(owner)
+    ;(await world.connect(robot)).beat()
+    const hub = await owner.hub()
+    const id = await start(operator, robot.id)
+    await fannedOut()
+    expect(await typesOf(owner)).toContain('notification.session.started')
+    expect(hub.of('notification')).toEqual([])
+    await performAction(operator, id, 'end')
+  })
+
+  test('ends in 410 where events are no longer kept, and where there are none yet', async () => {
+    const fixture = await openSessionFixture(world)
+    for (const body of ['1', '2', '3']) await fixture.operator.post(`${fixture.path}/messages`, { body })
+    await fannedOut()
+    const { events, next } = await read(fixture.owner)
+    const head = Number(next)
+    const { db } = world.platform
+    const kept = createOutboundRetention({ db, now: () => new Date(), limits: { eventsPerUser: 3 } })
+    await kept.removeOld()
+    const missing = await fixture.owner.get('/api/events?after=1')
+    expect(missing.status).toBe(410)
+    expect(missing.body.error).toContain(`up to ${head - 3}`)
+    expect((await read(fixture.owner, `?after=${head - 3}`)).events).toEqual(events.slice(-3))
+    expect((await read(fixture.owner)).events, 'the oldest that are kept').toEqual(events.slice(-3))
+    expect((await fixture.owner.get(`/api/events?after=${head + 1}&wait=5`)).status).toBe(410)
+
+    const inTwoWeeks = () => new Date(Date.now() + 15 * 24 * 3_600_000)
+    await createOutboundRetention({ db, now: inTwoWeeks }).removeOld()
+    expect(await read(fixture.owner)).toEqual({ events: [], next, more: false })
+    expect((await fixture.owner.get(`/api/events?after=${head - 1}`)).status).toBe(410)
+    await fixture.operator.post(`${fixture.path}/messages`, { body: '4' })
+    await vi.waitFor(
+      async () => expect((await read(fixture.owner, `?after=${next}`)).events).toHaveLength(1),
+      5_000,
+    )
+    await performAction(fixture.operator, fixture.id, 'end')
+  })
+
+  test('takes ten thousand robots of one fact, and leaves out people who are none', async () => {
+    const owners = [await world.client(), await world.client()] as const
+    const robots = Array.from({ length: 10_000 }, (_, index) => ({
+      robot_id: crypto.randomUUID(),
+      status: 'OFFLINE',
+      last_heartbeat: null,
+      robot_type: 'many',
+      owner_id: index % 10 === 0 ? crypto.randomUUID() : owners[index % 2]?.id,
+    }))
+    const payload = JSON.stringify({ robots })
+    await world.platform.db.insertInto('outbox').values({ name: 'robots.status', payload }).execute()
+    await vi.waitFor(async () => expect((await read(owners[1], '?limit=1')).more).toBe(true), 10_000)
+    const seen: string[] = []
+    for (let after = '0', more = true; more; ) {
+      const page = await read(owners[1], `?after=${after}&limit=500`)
+      seen.push(...page.events.map(({ data }) => data.robot_id))
+      ;({ next: after, more } = page)
+    }
+    expect(seen).toEqual(
+      robots.filter(({ owner_id }) => owner_id === owners[1].id).map(({ robot_id }) => robot_id),
+    )
+  })
+
+  test('is read with an API key, and not with a revoked one', async () => {
+    const owner = await world.client()
+    const { id, key } = await owner.key()
+    const waiting = owner.request('GET', '/api/events?wait=30', undefined, key)
+    await vi.waitFor(() => expect(world.platform.longPolling.waitingRequests).toBe(1), 10_000)
+    await owner.delete(`/api/auth/api-keys/${id}`)
+    expect((await waiting).status).toBe(401)
+  })
+})
+
+describe('whoever waits', () => {
+  test('is answered when something happens that they ask for, and with nothing when nothing does', async () => {
+    const fixture = await openSessionFixture(world)
+    await fannedOut()
+    const { next } = await read(fixture.owner)
+    const waiting = read(fixture.owner, `?after=${next}&wait=30&types=chat.*`)
+    await performAction(fixture.operator, fixture.id, 'pause')
+    await performAction(fixture.operator, fixture.id, 'resume')
+    await fixture.operator.post(`${fixture.path}/messages`, { body: 'now' })
+    expect((await waiting).events).toMatchObject([{ type: 'chat.message', data: { data: { body: 'now' } } }])
+    await performAction(fixture.operator, fixture.id, 'end')
+    await fannedOut()
+    const idle = await read(fixture.owner, '?after=latest&wait=1')
+    expect(idle.events).toEqual([])
+  })
+
+  test('is one of a bounded number, and frees the place by leaving', async () => {
+    const user = await world.client()
+    const leaving = new AbortController()
+    const ask = () =>
+      fetch(`${world.baseUrl}/api/events?wait=30`, {
+        headers: { Authorization: `Bearer ${user.token}` },
+        signal: leaving.signal,
+      }).catch(() => undefined)
+    const waiting = Array.from({ length: 5 }, ask)
+    await vi.waitFor(() => expect(world.platform.longPolling.waitingRequests).toBe(5), 10_000)
+    const refused = await user.get('/api/events?wait=30')
+    expect([refused.status, refused.headers.get('Retry-After')]).toEqual([429, '5'])
+    expect((await user.get('/api/events')).status, 'without waiting').toBe(200)
+    leaving.abort()
+    await Promise.all(waiting)
+    await vi.waitFor(() => expect(world.platform.longPolling.waitingRequests).toBe(0), 10_000)
+  })
+
+  test('is answered when the process ends', async () => {
+    const other = await createWorld()
+    const user = await other.client()
+    const waiting = user.get('/api/events?wait=30')
+    await vi.waitFor(() => expect(other.platform.longPolling.waitingRequests).toBe(1), 10_000)
+    await other[Symbol.asyncDispose]()
+    expect((await waiting).body).toEqual({ events: [], next: '0', more: false })
+  })
+})
+
+/** Somebody who follows with the cursor of the last answer, and writes down what they see. */
+async function follow(user: TestUser, query: string, until: () => boolean): Promise<Event[]> {
+  const seen: Event[] = []
+  let after = '0'
+  for (let last = false; !last; ) {
+    last = until() // one more look after the end
+    for (let more = true; more; ) {
+      const page = await read(user, `?after=${after}${query}`)
+      seen.push(...page.events)
+      ;({ next: after, more } = page)
+    }
+  }
+  return seen
+}
+
+test('whatever is committed at once, in whatever order: who follows the cursor misses nothing and sees nothing twice', {
+  timeout: 60_000,
+}, async () => {
+  const { transact, db } = world.platform
+  await fc.assert(
+    fc.asyncProperty(
+      fc.array(
+        fc.record({
+          pauseMs: fc.nat(12),
+          eventCount: fc.integer({ min: 1, max: 4 }),
+          fails: fc.boolean(),
+          who: fc.nat(1),
+        }),
+        { minLength: 20, maxLength: 40 },
+      ),
+      async (transactions) => {
+        const users = [await world.client(), await world.client()] as const
+        const committed: [string[], string[]] = [[], []]
+        let done = false
+        const following = users.flatMap((user) => [
+          follow(user, '&limit=3', () => done),
+          follow(user, '&wait=1', () => done),
+        ])
+        let next = 0
+        const writer = async () => {
+          for (let item = transactions[next++]; item; item = transactions[next++]) {
+            const { pauseMs, eventCount, fails, who } = item
+            const names = Array.from({ length: eventCount }, (_, n) => `${next}-${n}`)
+            await transact(async (tx) => {
+              // Takes its numbers in the outbox early and commits late, so that others overtake it.
+              for (const name of names) {
+                const payload = {
+                  user_id: users[who as 0 | 1].id,
+                  notification: {
+                    id: '1',
+                    type: 'test',
+                    data: { name },
+                    created_at: new Date().toISOString(),
+                  },
+                }
+                await tx.db
+                  .insertInto('outbox')
+                  .values({ name: 'notification', payload: JSON.stringify(payload) })
+                  .execute()
+              }
+              await delay(pauseMs)
+              if (fails) throw new Error('rolled back')
+            }).then(
+              () => committed[who as 0 | 1].push(...names),
+              () => {},
+            )
+          }
+        }
+        await Promise.all(Array.from({ length: 6 }, writer))
+        await fannedOut()
+        done = true
+        const seen = await Promise.all(following)
+        for (const [index, events] of seen.entries()) {
+          const names = events.map(({ data }) => data.data.name)
+          expect([...names].sort()).toEqual([...(committed[index < 2 ? 0 : 1] as string[])].sort())
+          expect(events.map(({ seq }) => seq)).toEqual(events.map((_, location) => location + 1))
+        }
+        expect(await db.selectFrom('outbound_facts').select('id').execute()).toEqual([])
+      },
+    ),
+    { numRuns: 4 },
+  )
+})

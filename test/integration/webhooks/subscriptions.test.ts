@@ -1,0 +1,307 @@
+import { randomUUID } from 'node:crypto'
+import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
+import { type Receiver, startReceiver, status, verify } from '../../support/network/webhook-receiver.ts'
+import { performAction, start } from '../../support/world/session-fixtures.ts'
+import type { TestUser } from '../../support/world/test-user.ts'
+import { createWorld, type World } from '../../support/world/world.ts'
+
+const HOOKS = '/api/webhooks'
+
+let world: World
+beforeAll(async () => {
+  world = await createWorld({ env: { WEBHOOK_ALLOW_LOOPBACK: 'true' } })
+})
+afterAll(() => world[Symbol.asyncDispose]())
+
+test('attempts are counted, and what waits is measured', async () => {
+  await using receiver = await startReceiver()
+  const owner = await world.client()
+  await tested(owner, (await hook(owner, receiver)).path)
+  const metrics = await (await fetch(`${world.baseUrl}/metrics`)).text()
+  expect(metrics).toMatch(/^wheelhouse_webhook_attempts_total\{outcome="delivered"\} [1-9]/m)
+  for (const name of [
+    'outbound_facts',
+    'outbound_lag_seconds',
+    'webhooks_due',
+    'webhook_lag_seconds',
+    'event_waits',
+  ]) {
+    expect(metrics).toMatch(new RegExp(`^wheelhouse_${name} \\d`, 'm'))
+  }
+})
+
+async function hook(user: TestUser, receiver: Receiver, input: Record<string, unknown> = {}) {
+  const reply = await user.post(HOOKS, { url: receiver.url, ...input })
+  expect(reply.status, JSON.stringify(reply.body)).toBe(201)
+  const path = `${HOOKS}/${reply.body.id}`
+  return {
+    id: reply.body.id as string,
+    secret: reply.body.secret as string,
+    path,
+    read: async () => (await user.get(path)).body,
+    log: async (query = '') => (await user.get(`${path}/deliveries${query}`)).body.deliveries,
+  }
+}
+
+/** A test that has come to an end; the newest entry of the log. */
+async function tested(user: TestUser, path: string) {
+  const { status, body } = await user.post(`${path}/test`)
+  expect(status, JSON.stringify(body)).toBe(202)
+  return await vi.waitFor(async () => {
+    const reply = await user.get(`${path}/deliveries/${body.id}`)
+    expect(reply.body.status).not.toBe('PENDING')
+    return reply.body
+  }, 5_000)
+}
+
+async function scenario() {
+  const [owner, operator] = [await world.client(), await world.operator()]
+  const robot = await world.robot(owner)
+  return { owner, operator, robot }
+}
+
+describe.concurrent('a webhook', () => {
+  test('is told what the stream tells, signed, in order, under the same ids', async () => {
+    await using receiver = await startReceiver()
+    const { owner, operator, robot } = await scenario()
+    const { secret, path } = await hook(owner, receiver)
+    ;(await world.connect(robot)).beat()
+    const sessionId = await start(operator, robot.id)
+    await operator.post(`/api/sessions/${sessionId}/messages`, { body: 'Grüße 🤖' })
+    await performAction(operator, sessionId, 'end')
+    await vi.waitFor(() => expect(receiver.types()).toContain('notification.session.ended'), 5_000)
+    const stream = (await owner.get('/api/events')).body.events
+    await vi.waitFor(() => expect(receiver.received).toHaveLength(stream.length), 5_000)
+
+    expect(receiver.received.map((latest) => verify(secret, latest))).toEqual(stream)
+    expect(receiver.ids()).toEqual(stream.map(({ id }: { id: string }) => id))
+    expect(new Set(receiver.types())).toEqual(
+      new Set([
+        'robot.status',
+        'session.started',
+        'notification.session.started',
+        'chat.message',
+        'session.ended',
+        'notification.session.ended',
+      ]),
+    )
+    const [first] = receiver.received
+    expect(first?.headers['content-type']).toBe('application/json')
+    expect(() => verify('whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw', first as never)).toThrow()
+
+    const deliveries = (await owner.get(`${path}/deliveries?limit=100&status=DELIVERED`)).body.deliveries
+    expect(deliveries).toHaveLength(stream.length)
+    expect(deliveries[0]).toMatchObject({
+      status: 'DELIVERED',
+      attempts: 1,
+      response_status: 200,
+      response_excerpt: 'thanks',
+      error: null,
+      next_attempt_at: null,
+      event_id: stream.at(-1).id,
+      seq: stream.length,
+    })
+    const older = await owner.get(`${path}/deliveries?limit=2&before=${deliveries[0].id}`)
+    expect(older.body.deliveries).toEqual(deliveries.slice(1, 3))
+  })
+
+  test('gets only what it asks for, and what its owner may see', async () => {
+    await using wide = await startReceiver()
+    await using narrow = await startReceiver()
+    await using others = await startReceiver()
+    const { owner, operator, robot } = await scenario()
+    const unrelatedUser = await world.client()
+    await hook(owner, wide, { types: ['robot.*', 'notification.session.*'] })
+    await hook(operator, narrow, { types: ['chat.message'] })
+    await hook(unrelatedUser, others)
+    ;(await world.connect(robot)).beat()
+    const sessionId = await start(operator, robot.id)
+    await operator.post(`/api/sessions/${sessionId}/messages`, { body: 'hello' })
+    await vi.waitFor(() => expect(narrow.types()).toEqual(['chat.message']), 5_000)
+    await vi.waitFor(
+      () => expect(new Set(wide.types())).toEqual(new Set(['robot.status', 'notification.session.started'])),
+      5_000,
+    )
+    expect(others.received).toEqual([])
+    await performAction(operator, sessionId, 'end')
+  })
+
+  test('is listed, changed and removed by its owner; the secret is shown once', async () => {
+    await using receiver = await startReceiver()
+    const owner = await world.client()
+    const { id, path, secret, read } = await hook(owner, receiver, { description: 'Dashboard' })
+    expect(secret).toMatch(/^whsec_[A-Za-z0-9+/]{43}=$/)
+    const listed = (await owner.get(HOOKS)).body.webhooks
+    expect(listed).toEqual([await read()])
+    expect(listed[0]).toMatchObject({
+      id,
+      url: receiver.url,
+      description: 'Dashboard',
+      types: ['*'],
+      enabled: true,
+      disabled_reason: null,
+      failing_since: null,
+      old_secret_until: null,
+    })
+    expect(JSON.stringify(listed)).not.toContain(secret.slice(6))
+    const changed = await owner.patch(path, { types: ['session.*'], description: null })
+    expect(changed.body).toMatchObject({ types: ['session.*'], description: null })
+    const rows = await world.platform.db.selectFrom('webhooks').selectAll().where('id', '=', id).execute()
+    expect(JSON.stringify(rows), 'sealed').not.toContain(secret.slice(6))
+    const actions = await world.platform.db
+      .selectFrom('audit_log')
+      .select('action')
+      .where('subject_id', '=', id)
+      .execute()
+    expect(actions).toEqual([{ action: 'webhook.created' }])
+    expect((await owner.delete(path)).status).toBe(204)
+    expect((await owner.get(path)).status).toBe(404)
+    expect((await owner.get(`${path}/deliveries`)).status).toBe(404)
+  })
+
+  test('is refused when it is none: other schemes, names and passwords, unknown events, too many', async () => {
+    const owner = await world.client()
+    const refused = async (input: Record<string, unknown>) => {
+      const reply = await owner.post(HOOKS, input)
+      expect(reply.status, JSON.stringify(input)).toBe(400)
+      return reply.body.error as string
+    }
+    const url = 'http://127.0.0.1:9/'
+    for (const bad of [
+      '',
+      'x',
+      'ftp://127.0.0.1/',
+      'http://a:b@127.0.0.1/',
+      'http://127.0.0.1/#x',
+      'file:///etc',
+    ]) {
+      await refused({ url: bad })
+    }
+    for (const internal of ['http://10.0.0.1/', 'https://169.254.169.254/latest', 'https://[fd00::1]/']) {
+      expect(await refused({ url: internal })).toBe(
+        'url: its host must have a name that resolves to public addresses only',
+      )
+    }
+    for (const types of [[], ['nothing.such'], ['session'], ['s*'], ['session.**'], ['Session.*']]) {
+      await refused({ url, types })
+    }
+    await refused({ url, secret: 'mine' })
+    const made = await Promise.all(Array.from({ length: 12 }, () => owner.post(HOOKS, { url })))
+    expect(made.filter((reply) => reply.status === 201)).toHaveLength(10)
+    expect(made.filter((reply) => reply.status === 409)).toHaveLength(2)
+  })
+
+  test('signs with both secrets for a day after a rotation, and with one when the old has leaked', async () => {
+    await using receiver = await startReceiver()
+    const owner = await world.client()
+    const made = await hook(owner, receiver)
+    const rotated = await owner.post(`${made.path}/rotate-secret`)
+    expect(rotated.status).toBe(200)
+    expect(Date.parse(rotated.body.old_secret_until) - Date.now()).toBeGreaterThan(23 * 3_600_000)
+    await tested(owner, made.path)
+    const both = receiver.received.at(-1)!
+    expect(verify(made.secret, both)).toEqual(verify(rotated.body.secret, both))
+    expect((both.headers['webhook-signature'] as string).split(' ')).toHaveLength(2)
+
+    const again = await owner.post(`${made.path}/rotate-secret`, { keep_old: false })
+    expect(again.body.old_secret_until).toBeNull()
+    await tested(owner, made.path)
+    const latest = receiver.received.at(-1)!
+    verify(again.body.secret, latest)
+    expect(() => verify(rotated.body.secret, latest)).toThrow()
+  })
+
+  test('that is tested gets an event of its own kind, once, whatever becomes of it', async () => {
+    await using receiver = await startReceiver(status(500))
+    const owner = await world.client()
+    const { id, path, secret, read } = await hook(owner, receiver, { types: ['chat.message'] })
+    expect(await tested(owner, path)).toMatchObject({
+      status: 'FAILED',
+      type: 'webhook.test',
+      seq: null,
+      attempts: 1,
+      response_status: 500,
+      response_excerpt: 'answered 500',
+      error: 'The receiver answered 500',
+      event: { type: 'webhook.test', data: { webhook_id: id } },
+    })
+    expect(verify(secret, receiver.received[0]!)).toEqual(receiver.received[0]?.event)
+    expect(await read()).toMatchObject({ enabled: true, failing_since: expect.any(String) })
+    expect((await owner.get('/api/events')).body.events).toEqual([])
+  })
+
+  test('that is switched off gets nothing and gives up what waits; switched on, what comes then', async () => {
+    await using receiver = await startReceiver(status(500))
+    const { owner, robot } = await scenario()
+    const { path, log } = await hook(owner, receiver)
+    const link = await world.connect(robot)
+    await vi.waitFor(
+      async () => expect(await log()).toMatchObject([{ status: 'PENDING', attempts: 1 }]),
+      5_000,
+    )
+    const off = await owner.patch(path, { enabled: false })
+    expect(off.body).toMatchObject({
+      enabled: false,
+      disabled_reason: 'user',
+      disabled_at: expect.any(String),
+    })
+    expect(await log()).toMatchObject([{ status: 'FAILED', error: expect.stringContaining('disabled') }])
+    expect((await owner.post(`${path}/test`)).status).toBe(409)
+    await link.close()
+    await vi.waitFor(async () => expect((await owner.get('/api/events')).body.events).toHaveLength(2), 5_000)
+    expect(await log()).toHaveLength(1)
+
+    receiver.answerWith(status(204))
+    expect((await owner.patch(path, { enabled: true })).body).toMatchObject({
+      enabled: true,
+      disabled_at: null,
+    })
+    await world.connect(robot)
+    await vi.waitFor(() => expect(receiver.received.at(-1)?.event.seq).toBe(3), 5_000)
+    expect(receiver.received.map(({ event }) => event.seq)).toEqual([1, 3])
+    // What was missed is sent again when it is asked for: one by one, or all since a moment.
+    const [, failed] = await log()
+    expect((await owner.post(`${path}/deliveries/${failed.id}/replay`)).status).toBe(202)
+    await vi.waitFor(() => expect(receiver.received.at(-1)?.event.seq).toBe(1), 5_000)
+    expect(receiver.ids().at(-1)).toBe(receiver.ids()[0])
+    await vi.waitFor(async () => expect(await log('?status=PENDING')).toEqual([]), 5_000)
+    const replay = await owner.post(`${path}/replay`, { since: '2020-01-01T00:00:00Z' })
+    expect(replay).toMatchObject({ status: 202, body: { replayed: 1, more: false } })
+    await vi.waitFor(
+      () => expect(receiver.received.map(({ event }) => event.seq)).toEqual([1, 3, 1, 2]),
+      5_000,
+    )
+  })
+
+  test('of somebody else is not there, with whatever is asked of it', async () => {
+    await using receiver = await startReceiver()
+    const [owner, unrelatedUser] = [await world.client(), await world.client()]
+    const { path } = await hook(owner, receiver)
+    const delivery = await tested(owner, path)
+    const { key } = await unrelatedUser.key()
+    const asked = [
+      ['GET', path],
+      ['PATCH', path, { enabled: false }],
+      ['DELETE', path],
+      ['POST', `${path}/test`],
+      ['POST', `${path}/rotate-secret`],
+      ['POST', `${path}/replay`, { since: '2020-01-01T00:00:00Z' }],
+      ['GET', `${path}/deliveries`],
+      ['GET', `${path}/deliveries/${delivery.id}`],
+      ['POST', `${path}/deliveries/${delivery.id}/replay`],
+    ] as const
+    for (const [method, where, body] of asked) {
+      for (const credential of [unrelatedUser.token, key]) {
+        expect(
+          (await unrelatedUser.request(method, where, body, credential)).status,
+          `${method} ${where}`,
+        ).toBe(404)
+      }
+    }
+    // Nor is a delivery reached through a webhook of one's own.
+    const own = await hook(unrelatedUser, receiver)
+    expect((await unrelatedUser.get(`${own.path}/deliveries/${delivery.id}`)).status).toBe(404)
+    expect((await unrelatedUser.get(`${own.path}/deliveries?before=${randomUUID()}`)).status).toBe(404)
+    expect((await tested(owner, path)).status).toBe('DELIVERED')
+  })
+})

@@ -1,0 +1,431 @@
+import { execFileSync } from 'node:child_process'
+import { once } from 'node:events'
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
+import { type AddressInfo, createServer, type Socket } from 'node:net'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { describe, expect, test } from 'vitest'
+import { loadConfig } from '../../../src/app/config.ts'
+import { createRequester } from '../../../src/modules/webhooks/delivery-request.ts'
+import { createTargets, type Resolve } from '../../../src/modules/webhooks/target.ts'
+import { createAddressPolicy } from '../../../src/modules/webhooks/target-address.ts'
+import { ok, silence, startReceiver, status } from '../../support/network/webhook-receiver.ts'
+
+const to =
+  (...addresses: string[]): Resolve =>
+  async () =>
+    addresses.map((address) => ({ address, family: address.includes(':') ? 6 : 4 }))
+const targetsOf = (allowed: string[], resolve: Resolve) =>
+  createTargets({ policy: createAddressPolicy(allowed), resolve })
+const never = new AbortController().signal
+const message = { headers: { 'Content-Type': 'application/json' }, body: '{"type":"test"}' }
+const requesterOf = (allowed: string[], resolve: Resolve, more = {}) =>
+  createRequester({ targets: targetsOf(allowed, resolve), now: () => new Date(), limitMs: 700, ...more })
+/** Sends to a real receiver on this machine, whatever the name in the URL. */
+const post = (url: string, resolve: Resolve = to('127.0.0.1'), allowed = ['127.0.0.1/32']) =>
+  requesterOf(allowed, resolve).post(url, message, never)
+
+const publicOnes = [
+  '8.8.8.8',
+  '1.1.1.1',
+  '172.15.255.255',
+  '172.32.0.1',
+  '100.128.0.1',
+  '2606:4700::1111',
+  '::ffff:8.8.8.8',
+]
+const inside = [
+  '127.0.0.1',
+  '127.255.255.254',
+  '0.0.0.0',
+  '0.1.2.3',
+  '10.0.0.1',
+  '172.16.0.1',
+  '172.31.255.255',
+  '192.168.1.1',
+  '169.254.169.254',
+  '169.254.0.1',
+  '100.64.0.1',
+  '100.127.255.255',
+  '100.100.100.200',
+  '192.0.0.192',
+  '192.0.2.1',
+  '198.18.0.1',
+  '198.51.100.1',
+  '203.0.113.1',
+  '192.88.99.1',
+  '224.0.0.1',
+  '239.255.255.255',
+  '240.0.0.1',
+  '255.255.255.255',
+  '168.63.129.16',
+  '::',
+  '::1',
+  'fe80::1',
+  'fe80::1%eth0',
+  'fc00::1',
+  'fd00:ec2::254',
+  'fec0::1',
+  'ff02::1',
+  '::ffff:127.0.0.1',
+  '::ffff:10.0.0.1',
+  '::ffff:169.254.169.254',
+  '::127.0.0.1',
+  '::ffff:0:127.0.0.1',
+  '64:ff9b::7f00:1',
+  '64:ff9b::a9fe:a9fe',
+  '64:ff9b:1::7f00:1',
+  '2002:7f00:1::',
+  '2002:a9fe:a9fe::',
+  '2001:0:7f00:1::',
+  '2001:db8::1',
+  '100::1',
+  '2001:10::1',
+  '3fff::1',
+  '4000::1',
+  'nonsense',
+  '',
+]
+
+describe('an address', () => {
+  const policy = createAddressPolicy([])
+  test.each(publicOnes)('%s is public', (address) => expect(policy.judge(address)).toBe('public'))
+  test.each(inside)('%s is refused', (address) => expect(policy.judge(address)).toBe('refused'))
+  test('of a network that is allowed may be reached, in either way to write it; its neighbours may not', () => {
+    const some = createAddressPolicy(['10.1.0.0/16', 'fd00::/8'])
+    expect(['10.1.2.3', '::ffff:10.1.2.3', 'fd12::1'].map(some.judge)).toEqual(Array(3).fill('allowed'))
+    expect(['10.2.0.1', '127.0.0.1', 'fe80::1', '64:ff9b::a01:203'].map(some.judge)).toEqual(
+      Array(4).fill('refused'),
+    )
+  })
+})
+
+describe('a URL', () => {
+  const hidden = 'its host must have a name that resolves to public addresses only'
+  const check = (url: string, resolve: Resolve, allowed: string[] = []) =>
+    targetsOf(allowed, resolve).check(url)
+
+  test('is refused as soon as one of its addresses is', async () => {
+    await expect(check('https://a.example/', to('8.8.8.8', '10.0.0.1'))).rejects.toThrow(hidden)
+    await expect(check('https://a.example/', to('8.8.8.8', '::1'))).rejects.toThrow(hidden)
+    expect((await check('https://a.example/', to('8.8.8.8', '1.1.1.1'))).addresses).toHaveLength(2)
+  })
+
+  test('tells nothing of a name that is not public: unknown, without an address, or inside', async () => {
+    const unknown: Resolve = async () => {
+      throw Object.assign(new Error('queryA ENOTFOUND db.internal'), { code: 'ENOTFOUND' })
+    }
+    for (const resolve of [unknown, to(), to('10.0.0.7')]) {
+      await expect(check('https://db.internal/', resolve)).rejects.toThrow(new Error(hidden))
+    }
+  })
+
+  test.each([
+    '127.0.0.1',
+    '127.1',
+    '0x7f000001',
+    '2130706433',
+    '017700000001',
+    '[::1]',
+    '[::ffff:7f00:1]',
+    'localhost.',
+  ])('to %s is one to this machine, however it is written', async (host) => {
+    const targets = createTargets({ policy: createAddressPolicy([]) })
+    await expect(targets.check(`https://${host}/`)).rejects.toThrow(hidden)
+  })
+
+  test('is https to public hosts always, and to a port that is theirs to give', async () => {
+    const open = to('8.8.8.8')
+    await expect(check('http://a.example/', open)).rejects.toThrow('must begin with https://')
+    await expect(check('http://a.example/', open, ['127.0.0.0/8'])).rejects.toThrow(
+      'must begin with https://',
+    )
+    await expect(check('https://a.example:22/', open)).rejects.toThrow('port')
+    for (const port of [443, 1024, 8443]) await check(`https://a.example:${port}/`, open)
+    await check('http://10.0.0.1:80/', open, ['10.0.0.0/8'])
+    for (const bad of [
+      'https://u:p@a.example/',
+      'https://u@a.example/',
+      'https://a.example/#x',
+      'javascript:1',
+      'x',
+    ]) {
+      await expect(check(bad, open), bad).rejects.toThrow()
+    }
+  })
+})
+
+describe('the configuration', () => {
+  const networks = (env: Record<string, string>) => loadConfig(env).webhookNetworks
+  const loopback = { WEBHOOK_ALLOW_LOOPBACK: 'true' }
+
+  test('allows no network that is not public, unless it is named', () => {
+    const production = {
+      NODE_ENV: 'production',
+      SECRET_KEY: 'x'.repeat(32),
+      IDP_ISSUER: 'https://id.example',
+      IDP_CLIENT_ID: 'x',
+    }
+    for (const env of [{}, { HOST: '127.0.0.1' }, { HOST: '0.0.0.0' }, production])
+      expect(networks(env)).toEqual([])
+    expect(networks({ ...production, WEBHOOK_ALLOWED_NETWORKS: '10.0.0.0/8, fd00::/8' })).toEqual([
+      '10.0.0.0/8',
+      'fd00::/8',
+    ])
+    expect(networks({ WEBHOOK_ALLOWED_NETWORKS: 'none' })).toEqual([])
+    expect(() => networks({ WEBHOOK_ALLOWED_NETWORKS: '10.0.0.0' })).toThrow('WEBHOOK_ALLOWED_NETWORKS')
+  })
+
+  test('allows this machine by a setting of its own alone', () => {
+    expect(networks(loopback)).toEqual(['127.0.0.0/8', '::1/128'])
+    expect(networks({ ...loopback, WEBHOOK_ALLOWED_NETWORKS: '10.0.0.0/8' })).toEqual([
+      '10.0.0.0/8',
+      '127.0.0.0/8',
+      '::1/128',
+    ])
+    const own = [
+      '127.0.0.0/8',
+      '127.0.0.1/32',
+      '0.0.0.0/0',
+      '0.0.0.0/32',
+      '::1/128',
+      '::/0',
+      '::/128',
+      '10.0.0.0/8,::1/128',
+    ]
+    for (const list of own) {
+      expect(() => networks({ WEBHOOK_ALLOWED_NETWORKS: list }), list).toThrow('use WEBHOOK_ALLOW_LOOPBACK')
+    }
+  })
+
+  test('refuses that setting where other machines reach the platform', () => {
+    const local = [
+      'http://localhost:3000',
+      'http://127.0.0.1:3000',
+      'http://[::1]:3000',
+      'http://hub.localhost',
+    ]
+    for (const url of local) expect(networks({ ...loopback, BASE_URL: url }), url).toHaveLength(2)
+    for (const url of [
+      'https://hub.example.com',
+      'http://192.168.1.5:3000',
+      'https://localhost.example.com',
+    ]) {
+      expect(() => networks({ ...loopback, BASE_URL: url }), url).toThrow('public BASE_URL')
+    }
+    for (const count of ['1', 'true']) {
+      expect(() => networks({ ...loopback, TRUST_PROXY: count })).toThrow(
+        'WEBHOOK_ALLOW_LOOPBACK cannot be on behind',
+      )
+    }
+  })
+})
+
+describe.concurrent('an attempt', () => {
+  test('connects to the address that was checked, with the name in Host', async () => {
+    await using receiver = await startReceiver()
+    const done = await post(`http://hooks.example:${receiver.port}/x?y=1`)
+    expect(done).toMatchObject({ outcome: 'delivered', status: 200, excerpt: 'thanks' })
+    expect(receiver.received).toMatchObject([
+      {
+        path: '/x?y=1',
+        body: message.body,
+        headers: { host: `hooks.example:${receiver.port}`, connection: 'close' },
+      },
+    ])
+  })
+
+  test('resolves anew each time, and never what the name says after the check', async () => {
+    await using receiver = await startReceiver()
+    const answers = [to('127.0.0.1'), to('127.0.0.2'), to('169.254.169.254')]
+    let asked = 0
+    const rebinding: Resolve = (name) => (answers[asked++] as Resolve)(name)
+    const url = `http://rebinding.example:${receiver.port}/`
+    expect(await post(url, rebinding)).toMatchObject({ outcome: 'delivered' })
+    expect(asked, 'once for the check, never for the connection').toBe(1)
+    for (const _ of [2, 3]) {
+      expect(await post(url, rebinding)).toMatchObject({
+        outcome: 'refused',
+        error: expect.stringContaining('public'),
+      })
+    }
+    expect(receiver.connections).toBe(1)
+  })
+
+  test('follows no redirect', async () => {
+    await using inner = await startReceiver()
+    for (const code of [301, 302, 303, 307, 308]) {
+      await using receiver = await startReceiver(status(code, { Location: inner.url }))
+      expect(await post(receiver.url)).toMatchObject({
+        outcome: 'rejected',
+        status: code,
+        error: 'Redirects are not followed',
+      })
+    }
+    expect(inner.connections).toBe(0)
+  })
+
+  test('reads of a huge answer its beginning', async () => {
+    let written = 0
+    await using receiver = await startReceiver((response) => {
+      response.writeHead(200)
+      const more = () => {
+        while (!response.destroyed && response.write('x'.repeat(65_536))) written++
+      }
+      response.on('drain', more)
+      more()
+    })
+    const done = await post(receiver.url)
+    expect(done).toMatchObject({ outcome: 'delivered', status: 200, excerpt: 'x'.repeat(1_024) })
+    expect(written).toBeLessThan(1_000)
+  })
+
+  test('shows of an answer what can be shown', async () => {
+    await using receiver = await startReceiver((response) =>
+      response.writeHead(500).end(Buffer.from([0, 27, 91, 0x68, 0x69, 10, 0xff, 0xd8])),
+    )
+    expect((await post(receiver.url)).excerpt).toBe('[hi\n\ufffd\ufffd')
+  })
+
+  test('gives up on who never answers, and on who begins and does not end', async () => {
+    await using silent = await startReceiver(silence)
+    expect(await post(silent.url)).toMatchObject({ outcome: 'unreachable', error: 'No answer within 1 s' })
+    // Bytes of a header, one after another, for ever.
+    await using loris = await startRaw((socket) => {
+      socket.write('HTTP/1.1 200 OK\r\nX-Slow: ')
+      const timer = setInterval(() => socket.write('x'), 20)
+      socket.once('close', () => clearInterval(timer))
+    })
+    expect(await post(loris.url)).toMatchObject({ outcome: 'unreachable', error: 'No answer within 1 s' })
+    // A body that drips: what counts was said in the first line.
+    await using dripping = await startReceiver((response) => {
+      response.writeHead(200)
+      const timer = setInterval(() => response.write('.'), 20)
+      response.once('close', () => clearInterval(timer))
+    })
+    expect(await post(dripping.url)).toMatchObject({
+      outcome: 'delivered',
+      excerpt: expect.stringMatching(/^\.+$/),
+    })
+  })
+
+  test('survives who hangs up, before an answer or midway, talks nonsense, or wants another protocol', async () => {
+    await using rude = await startRaw((socket) => socket.destroy())
+    expect(await post(rude.url)).toMatchObject({
+      outcome: 'unreachable',
+      error: expect.stringContaining('closed'),
+    })
+    await using midway = await startRaw((socket) => {
+      socket.end('HTTP/1.1 200 OK\r\nContent-Length: 100\r\n\r\nhalf')
+    })
+    expect(await post(midway.url)).toMatchObject({ outcome: 'delivered', excerpt: 'half' })
+    await using nonsense = await startRaw((socket) => socket.end('SSH-2.0-OpenSSH_9.9\r\n'))
+    expect(await post(nonsense.url)).toMatchObject({
+      outcome: 'unreachable',
+      error: expect.stringMatching(/^The request failed/),
+    })
+    await using upgrading = await startRaw((socket) => {
+      socket.write('HTTP/1.1 101 Switching Protocols\r\nConnection: upgrade\r\nUpgrade: x\r\n\r\n')
+    })
+    expect((await post(upgrading.url)).outcome).toBe('unreachable')
+    expect(await post('http://127.0.0.1:9/')).toMatchObject({ error: 'The connection was refused' })
+  })
+
+  test('ends with the process', async () => {
+    await using silent = await startReceiver(silence)
+    const stop = new AbortController()
+    const attempt = requesterOf(['127.0.0.1/32'], to(), { limitMs: 30_000 }).post(
+      silent.url,
+      message,
+      stop.signal,
+    )
+    await expect.poll(() => silent.received.length).toBe(1)
+    stop.abort()
+    expect(await attempt).toMatchObject({ outcome: 'stopped' })
+  })
+
+  test('asks a TLS server for the name in the URL, and believes no other certificate', async () => {
+    const tls = certificateFor('hooks.example')
+    await using receiver = await startReceiver(ok, tls)
+    const over = (ca?: string) =>
+      requesterOf(['127.0.0.1/32'], to('127.0.0.1'), { limitMs: 5_000, ...(ca && { ca }) })
+    const url = (host: string) => `https://${host}:${receiver.port}/`
+    expect(await over(tls.cert).post(url('hooks.example'), message, never)).toMatchObject({
+      outcome: 'delivered',
+    })
+    expect(await over(tls.cert).post(url('other.example'), message, never)).toMatchObject({
+      outcome: 'unreachable',
+      error: 'The request failed (ERR_TLS_CERT_ALTNAME_INVALID)',
+    })
+    expect(await over().post(url('hooks.example'), message, never)).toMatchObject({
+      outcome: 'unreachable',
+      error: expect.stringContaining('SELF_SIGNED'),
+    })
+    expect(receiver.received).toHaveLength(1)
+  })
+
+  test.each([
+    ['120', 120_000],
+    ['Fri, 20 Nov 2026 10:00:30 GMT', 30_000],
+    ['soon', undefined],
+    ['-5', undefined],
+    ['Fri, 20 Nov 2020 10:00:30 GMT', undefined],
+  ])('hears Retry-After: %s', async (text, ms) => {
+    await using receiver = await startReceiver(status(503, { 'Retry-After': text }))
+    const now = () => new Date('2026-11-20T10:00:00Z')
+    const done = await requesterOf(['127.0.0.1/32'], to(), { now }).post(receiver.url, message, never)
+    expect([done.outcome, done.retryAfterMs]).toEqual(['rejected', ms])
+  })
+})
+
+/** A server that says what it likes once it has been spoken to. */
+async function startRaw(sendChat: (socket: Socket) => void) {
+  const sockets = new Set<Socket>()
+  const server = createServer((socket) => {
+    sockets.add(socket)
+    socket.on('error', () => {})
+    socket.once('data', () => sendChat(socket))
+  })
+  server.listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  return {
+    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/`,
+    async [Symbol.asyncDispose]() {
+      for (const socket of sockets) socket.destroy()
+      await new Promise((done) => server.close(done))
+    },
+  }
+}
+
+function certificateFor(name: string): { key: string; cert: string } {
+  const folder = mkdtempSync(join(tmpdir(), 'wheelhouse-tls-'))
+  const [key, cert] = [join(folder, 'key.pem'), join(folder, 'cert.pem')]
+  try {
+    execFileSync(
+      'openssl',
+      [
+        'req',
+        '-x509',
+        '-newkey',
+        'ec',
+        '-pkeyopt',
+        'ec_paramgen_curve:prime256v1',
+        '-nodes',
+        '-days',
+        '2',
+        '-subj',
+        `/CN=${name}`,
+        '-addext',
+        `subjectAltName=DNS:${name}`,
+        '-keyout',
+        key,
+        '-out',
+        cert,
+      ],
+      { stdio: 'ignore' },
+    )
+    return { key: readFileSync(key, 'utf8'), cert: readFileSync(cert, 'utf8') }
+  } finally {
+    rmSync(folder, { recursive: true })
+  }
+}

@@ -1,0 +1,109 @@
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterAll, beforeAll, expect, inject, test, vi } from 'vitest'
+import { ok, silence, startReceiver, verify } from '../../support/network/webhook-receiver.ts'
+import { startWheelhouse } from '../../support/processes/processes.ts'
+import type { TestUser } from '../../support/world/test-user.ts'
+import { createWorld, type World } from '../../support/world/world.ts'
+
+/** Nothing but workers deals events out and delivers; here they are processes of their own. */
+let world: World
+let dataDir: string
+beforeAll(async () => {
+  dataDir = await mkdtemp(join(tmpdir(), 'wheelhouse-test-'))
+  world = await createWorld({
+    bus: 'redis',
+    env: { ROLES: 'api,hub,gateway', WEBHOOK_ALLOW_LOOPBACK: 'true' },
+  })
+})
+afterAll(async () => {
+  await world[Symbol.asyncDispose]()
+  await rm(dataDir, { recursive: true, force: true })
+})
+
+async function startWorker() {
+  const worker = startWheelhouse({
+    ROLES: 'worker',
+    WEBHOOK_ALLOW_LOOPBACK: 'true',
+    DATABASE_URL: world.database.url,
+    REDIS_URL: inject('redisUrl'),
+    DATA_DIR: dataDir,
+    SECRET_KEY: 'a key for tests only, at least 32 characters',
+    HEARTBEAT_TIMEOUT_MS: '5000',
+  })
+  await worker.serving()
+  return worker
+}
+const happen = (owner: TestUser, count: number) =>
+  world.platform.transact(async (tx) => {
+    for (let n = 0; n < count; n++) {
+      const robot = { robot_id: crypto.randomUUID(), status: 'OFFLINE', last_heartbeat: null } as const
+      tx.record('robots.status', { robots: [{ ...robot, owner_id: owner.id, robot_type: 'x' }] })
+    }
+  })
+async function hook(owner: TestUser, url: string) {
+  const { body } = await owner.post('/api/webhooks', { url, types: ['robot.status'] })
+  return { secret: body.secret as string, path: `/api/webhooks/${body.id}` }
+}
+/** What otherwise is waited for: the claims of a worker that died end by themselves. */
+const claimsRunOut = () =>
+  world.platform.db
+    .updateTable('webhooks')
+    .set({ claimed_until: new Date(0) })
+    .where('claim', 'is not', null)
+    .execute()
+
+test('a worker that is killed, before, between and during deliveries, loses none: another sends them, under the same ids', {
+  timeout: 60_000,
+}, async () => {
+  const owner = await world.client()
+  await using receiver = await startReceiver(silence)
+  const { secret, path } = await hook(owner, receiver.url)
+  // Committed and told while there is no worker at all.
+  await happen(owner, 120)
+  await world.drained()
+  expect((await owner.get('/api/events')).body.events).toEqual([])
+
+  await using first = await startWorker()
+  await vi.waitFor(() => expect(receiver.received).toHaveLength(1), 10_000)
+  await first.end('SIGKILL') // in the middle of an attempt
+  receiver.answerWith(ok)
+  await claimsRunOut()
+
+  await using second = await startWorker()
+  await vi.waitFor(() => expect(receiver.received.length).toBeGreaterThan(20), 10_000)
+  await second.end('SIGKILL')
+  await claimsRunOut()
+
+  await using _third = await startWorker()
+  const seen = () => new Set(receiver.ids())
+  await vi.waitFor(() => expect(seen().size).toBe(120), 20_000)
+  const stream = (await owner.get('/api/events?limit=500')).body.events as { id: string }[]
+  expect([...seen()]).toEqual(stream.map(({ id }) => id))
+  expect(receiver.ids()[1], 'what was in hand when the first worker died').toBe(receiver.ids()[0])
+  for (const item of receiver.received) verify(secret, item)
+  await vi.waitFor(async () => {
+    expect((await owner.get(`${path}/deliveries?status=PENDING`)).body.deliveries).toEqual([])
+  }, 5_000)
+  expect(receiver.received.length, 'at most what was in hand twice').toBeLessThanOrEqual(122)
+})
+
+test('two workers share the work: none is sent twice, and each receiver is called once at a time', {
+  timeout: 60_000,
+}, async () => {
+  await using _worker = await startWorker()
+  await using _two = await startWorker()
+  const owner = await world.client()
+  await using slow = await startReceiver((response) => setTimeout(() => response.end(), 3))
+  await using quick = await startReceiver()
+  for (const { url } of [slow, quick]) await hook(owner, url)
+  for (let n = 0; n < 8; n++) await happen(owner, 10)
+  for (const receiver of [slow, quick]) {
+    await vi.waitFor(() => expect(receiver.received.length).toBeGreaterThanOrEqual(80), 20_000)
+    expect(receiver.received.map(({ event }) => event.seq)).toEqual(
+      Array.from({ length: 80 }, (_, n) => n + 1),
+    )
+    expect(receiver.mostUnderWay).toBe(1)
+  }
+})

@@ -1,0 +1,309 @@
+import {
+  BINARY_CONTROL,
+  BINARY_HEADER_BYTES,
+  BINARY_TELEMETRY,
+  decodeBinaryHeader,
+  encodeBinaryFrame,
+} from '@wheelhouse/protocol'
+import fc from 'fast-check'
+import { afterEach, describe, expect, test, vi } from 'vitest'
+import { FrameAge } from '../../packages/sdk/frame-age.ts'
+import { RobotLink, type RobotLinkOptions } from '../../packages/sdk/index.ts'
+import { RobotGateway, sessionId } from '../support/gateway/scripted-gateway.ts'
+
+const session = { session_id: sessionId, status: 'ACTIVE', operator_name: 'Ada' } as const
+const otherSessionId = '8d0f42a7-38a3-4f5b-b1a2-5b1f6a4ce7a1'
+const quick = { baseMs: 2, maxMs: 10 }
+
+const cleanups: (() => Promise<unknown>)[] = []
+afterEach(async () => {
+  for (const cleanup of cleanups.splice(0).reverse()) await cleanup()
+})
+
+/** A connected robot, what it has heard, and its gateway. */
+async function createFixture(options: Partial<RobotLinkOptions> = {}, deadmanMs = 60_000) {
+  const gateway = await new RobotGateway().listen()
+  cleanups.push(() => gateway.close())
+  gateway.welcome = { session, deadman_ms: deadmanMs }
+  const received: unknown[] = []
+  const link: RobotLink = new RobotLink({
+    url: gateway.url,
+    token: 'robot-token',
+    reconnect: quick,
+    watchdogMarginMs: 20,
+    lateAllowanceMs: 100,
+    onControl: ({ seq }) => received.push(seq),
+    onBinaryControl: (payload, { seq }) => received.push([seq, ...payload]),
+    onLateControl: (seq, ageMs) => received.push({ late: seq, byAtLeast100Ms: ageMs >= 100 }),
+    onStop: ({ reason, latched }) => {
+      received.push({ stop: reason, latched })
+      link.stopped(reason)
+    },
+    onConnection: (state) => state === 'offline' && received.push(state),
+    onError: (cause) => received.push(cause),
+    ...options,
+  })
+  cleanups.push(() => link.close())
+  await link.connect()
+  /** Sends a control frame that left its sender `ageMs` ago. */
+  const control = (seq: number, ageMs = 0, session_id: string = sessionId) =>
+    gateway.send({ type: 'control', session_id, seq, t: performance.now() - ageMs, ttl_ms: 250, data: {} })
+  const binary = (seq: number, { t = performance.now(), ttlMs = 250, kind = BINARY_CONTROL } = {}) =>
+    gateway.newest.send(encodeBinaryFrame({ kind, flags: 0, ttlMs, seq, t }, Uint8Array.of(7, 8)))
+  return { gateway, heard: received, link, control, binary }
+}
+
+describe('binary frames', () => {
+  test('of control reach the robot byte for byte, unless a stop is latched', async () => {
+    const { gateway, heard: received, link, binary, control } = await createFixture()
+    binary(1)
+    binary(2, { kind: BINARY_TELEMETRY })
+    binary(3, { kind: 99 })
+    gateway.send({ type: 'stop', reason: 'halt', latched: true })
+    binary(4)
+    gateway.send({ type: 'stop_cleared' })
+    binary(5)
+    gateway.send({ type: 'stop', reason: 'deadman', latched: false })
+    binary(6)
+    control(7)
+    await vi.waitFor(() => expect(received.at(-1)).toBe(7), 10_000)
+    expect(received).toEqual([
+      [1, 7, 8],
+      { stop: 'halt', latched: true },
+      [5, 7, 8],
+      { stop: 'deadman', latched: false },
+      [6, 7, 8],
+      7,
+    ])
+    expect(link.stop).toBeNull()
+  })
+
+  test('that are none are reported', async () => {
+    const { gateway, heard: received, binary } = await createFixture()
+    gateway.newest.send(Buffer.alloc(15, 1))
+    for (const t of [Number.NaN, Number.POSITIVE_INFINITY]) binary(1, { t })
+    binary(2)
+    await vi.waitFor(() => expect(received.at(-1)).toEqual([2, 7, 8]), 10_000)
+    expect(received.slice(0, -1)).toEqual([expect.any(Error), expect.any(Error), expect.any(Error)])
+  })
+
+  test('of telemetry are numbered, timed and as large as a frame may be', async () => {
+    const { gateway, heard: received, link } = await createFixture()
+    expect(link.telemetryBinary(Uint8Array.of(1, 2, 3))).toBe(true)
+    expect(link.telemetryBinary(new Uint8Array(65_536 - BINARY_HEADER_BYTES))).toBe(true)
+    expect(link.telemetryBinary(new Uint8Array(65_536))).toBe(false)
+    expect(received).toEqual([expect.any(RangeError)])
+    await vi.waitFor(() => expect(gateway.binaries).toHaveLength(2), 10_000)
+    const [first, second] = gateway.binaries.map((frame) => decodeBinaryHeader(frame)!)
+    expect(first).toMatchObject({ kind: BINARY_TELEMETRY, flags: 0, ttlMs: 0 })
+    expect([...gateway.binaries[0]!.subarray(BINARY_HEADER_BYTES)]).toEqual([1, 2, 3])
+    expect(second!.seq).toBeGreaterThan(first!.seq)
+    expect(second!.t).toBeGreaterThanOrEqual(first!.t)
+    expect(Math.abs(first!.t - Date.now())).toBeLessThan(60_000)
+    await link.close()
+    expect(link.telemetryBinary(Uint8Array.of(1))).toBe(false)
+  })
+})
+
+describe('the watchdog', () => {
+  const watchdog = { stop: 'watchdog', latched: false }
+
+  test('stops a robot that moves when control falls silent, once; the next frame moves it again', async () => {
+    const { gateway, heard: received, link, control, binary } = await createFixture({}, 40)
+    control(1)
+    await vi.waitFor(() => expect(received).toEqual([1, watchdog]), 10_000)
+    expect(link.stop).toEqual({ reason: 'watchdog', latched: false })
+    await vi.waitFor(
+      () => expect(gateway.framesOf('stopped')).toEqual([{ type: 'stopped', reason: 'watchdog' }]),
+      10_000,
+    )
+    // Twenty heartbeats of 20 ms are more than six times its patience.
+    const beats = gateway.framesOf('heartbeat').length
+    await vi.waitFor(() => expect(gateway.framesOf('heartbeat').length).toBeGreaterThan(beats + 20), 10_000)
+    expect(received).toEqual([1, watchdog])
+    binary(2)
+    await vi.waitFor(() => expect(received).toEqual([1, watchdog, [2, 7, 8], watchdog]), 10_000)
+  })
+
+  test('leaves a robot alone that has not been moved, or has been stopped already', async () => {
+    const { gateway, heard: received, control } = await createFixture({}, 40)
+    const beatsPass = async () => {
+      const beats = gateway.framesOf('heartbeat').length
+      await vi.waitFor(() => expect(gateway.framesOf('heartbeat').length).toBeGreaterThan(beats + 10), 10_000)
+    }
+    await beatsPass()
+    expect(received).toEqual([])
+    control(1)
+    gateway.send({ type: 'stop', reason: 'deadman', latched: false })
+    await beatsPass()
+    expect(received).toEqual([1, { stop: 'deadman', latched: false }])
+    gateway.newest.terminate()
+    await vi.waitFor(() => expect(received.at(-1)).toBe('offline'), 10_000)
+    expect(received).toHaveLength(3)
+  })
+
+  test('is content while frames keep coming', async () => {
+    const { heard: received, control } = await createFixture({ watchdogMarginMs: 400 }, 100)
+    const started = performance.now()
+    for (let seq = 1; performance.now() - started < 1_200; seq += 1) {
+      control(seq)
+      await vi.waitFor(() => expect(received.at(-1)).toBe(seq), 10_000)
+    }
+    expect(received).not.toContainEqual(watchdog)
+    await vi.waitFor(() => expect(received.at(-1)).toEqual(watchdog), { timeout: 5_000 })
+  })
+
+  test('stops a moving robot at once when its connection is lost or closed', async () => {
+    const lost = { stop: 'link_lost', latched: false }
+    const { gateway, heard: received, link, control } = await createFixture()
+    control(1)
+    await vi.waitFor(() => expect(received).toEqual([1]), 10_000)
+    gateway.newest.terminate()
+    await vi.waitFor(() => expect(received).toEqual([1, lost, 'offline']), 10_000)
+    await vi.waitFor(() => expect(link).toMatchObject({ state: 'online', stop: null }), 10_000)
+    control(2)
+    await vi.waitFor(() => expect(received.at(-1)).toBe(2), 10_000)
+    await link.close()
+    expect(received).toEqual([1, lost, 'offline', 2, lost, 'offline'])
+  })
+
+  test('is not fed by frames that are late', async () => {
+    const { gateway, heard: received, control } = await createFixture({}, 40)
+    control(1)
+    await vi.waitFor(() => expect(received).toEqual([1]), 10_000)
+    const timer = setInterval(() => control(2, 60_000), 10)
+    try {
+      await vi.waitFor(() => expect(received).toContainEqual(watchdog), 10_000)
+    } finally {
+      clearInterval(timer)
+    }
+    expect(gateway.upgrades).toBe(1)
+  })
+})
+
+describe('control that is late', () => {
+  test('is not obeyed and reported, as text or bytes; what is fresh is', async () => {
+    const { heard: received, control, binary } = await createFixture({}, 300)
+    control(1)
+    control(2, 100)
+    control(3, 600)
+    binary(4, { t: performance.now() - 200, ttlMs: 0 })
+    binary(5, { t: performance.now() - 1_000, ttlMs: 0 })
+    binary(6, { t: performance.now() - 1_000, ttlMs: 2_000 })
+    control(7)
+    await vi.waitFor(() => expect(received.at(-1)).toBe(7), 10_000)
+    expect(received).toEqual([
+      1,
+      2,
+      { late: 3, byAtLeast100Ms: true },
+      [4, 7, 8],
+      { late: 5, byAtLeast100Ms: true },
+      [6, 7, 8],
+      7,
+    ])
+  })
+
+  test('because it has waited in a buffer is not obeyed when the buffer empties', async () => {
+    const { heard: received, control } = await createFixture()
+    control(1)
+    // Everything that was sent in four seconds arrives in one burst, the newest last.
+    for (let seq = 2; seq <= 200; seq += 1) control(seq, 4_000 - 20 * seq)
+    await vi.waitFor(() => expect(received).toHaveLength(200), 10_000)
+    const obeyed = received.filter((entry) => typeof entry === 'number')
+    expect(obeyed[0]).toBe(1)
+    expect(obeyed[1]).toBeGreaterThan(170)
+    expect(obeyed.at(-1)).toBe(200)
+  })
+
+  test('is judged anew on a new connection and in a new session', async () => {
+    const { gateway, heard: received, control } = await createFixture()
+    control(1)
+    gateway.send({ type: 'session', ...session, session_id: otherSessionId })
+    control(2, 60_000, otherSessionId)
+    control(3, 120_000, otherSessionId)
+    await vi.waitFor(() => expect(received).toHaveLength(3), 10_000)
+    expect(received).toEqual([1, 2, { late: 3, byAtLeast100Ms: true }])
+    gateway.welcome = { session: { ...session, session_id: otherSessionId } }
+    gateway.newest.terminate()
+    await vi.waitFor(() => expect(gateway.sockets).toHaveLength(2), 10_000)
+    control(4, 180_000, otherSessionId)
+    await vi.waitFor(() => expect(received.at(-1)).toBe(4), 10_000)
+  })
+
+  test('is judged anew when numbers start again, as they do with another console', async () => {
+    const { heard: received, control } = await createFixture()
+    for (const seq of [1, 2, 3]) control(seq)
+    control(1, 60_000)
+    control(2, 60_000)
+    control(3, 120_000)
+    await vi.waitFor(() => expect(received).toHaveLength(6), 10_000)
+    expect(received).toEqual([1, 2, 3, 1, 2, { late: 3, byAtLeast100Ms: true }])
+  })
+})
+
+describe('the age of frames', () => {
+  const LIMIT_MS = 350
+  /** Frames 20 ms apart from a sender whose clock is off by `offsetMs`, each with its delay on the way. */
+  function ages(age: FrameAge, delaysMs: readonly number[], { offsetMs = 0, fromMs = 0, rate = 1 } = {}) {
+    let latestMs = 0
+    return delaysMs.map((delayMs, index) => {
+      const sentMs = fromMs + index * 20
+      // A stream delivers in order.
+      latestMs = Math.max(latestMs, sentMs + delayMs)
+      return age.lateMs(sentMs * rate + offsetMs, LIMIT_MS, latestMs)
+    })
+  }
+
+  test('is more than the limit only for frames that were delayed by more', () => {
+    fc.assert(
+      fc.property(
+        fc.array(fc.integer({ min: 0, max: LIMIT_MS - 10 }), { maxLength: 500 }),
+        fc.integer({ min: -1e12, max: 1e12 }),
+        (delaysMs, offsetMs) => {
+          for (const late of ages(new FrameAge(), delaysMs, { offsetMs })) expect(late).toBeNull()
+        },
+      ),
+      { seed: 20_261_106, numRuns: 100 },
+    )
+  })
+
+  test('does not grow with clocks that drift apart by a fifth of a millisecond a second', () => {
+    const delaysMs = Array.from({ length: 180_000 }, () => 5)
+    const drifted = ages(new FrameAge(), delaysMs, { rate: 1 - 0.000_199 })
+    expect(drifted.every((late) => late === null)).toBe(true)
+  })
+
+  test('is measured anew when the sender becomes another whose clock is behind', () => {
+    const age = new FrameAge()
+    const usual = Array.from({ length: 200 }, () => 5)
+    expect(ages(age, usual).every((late) => late === null)).toBe(true)
+    const behind = ages(age, usual, { offsetMs: -30_000, fromMs: 10_000 })
+    const obeyed = behind.indexOf(null)
+    expect(obeyed, 'two seconds of frames 20 ms apart').toBe(100)
+    expect(behind.slice(obeyed).every((late) => late === null)).toBe(true)
+    expect(behind[0]).toBeGreaterThan(29_000)
+  })
+
+  test('of a buffer that drains slowly stays what it is until the frames are fresh', () => {
+    const age = new FrameAge()
+    ages(
+      age,
+      Array.from({ length: 100 }, () => 5),
+    )
+    const draining = Array.from({ length: 1_500 }, (_, index) => Math.max(5, 5_000 - index * 4))
+    const late = ages(age, draining, { fromMs: 2_000 })
+    draining.forEach((delayMs, index) => {
+      // The measure creeps by some milliseconds meanwhile.
+      if (Math.abs(delayMs - LIMIT_MS) > 20)
+        expect(late[index] !== null, `delayed by ${delayMs}`).toBe(delayMs > LIMIT_MS)
+    })
+  })
+
+  test('of single late frames now and then is never taken for the usual', () => {
+    const age = new FrameAge()
+    for (let second = 0; second < 60; second += 1) {
+      const nowMs = second * 1_000
+      expect(age.lateMs(nowMs - (second === 0 ? 5 : 5_000), LIMIT_MS, nowMs) === null).toBe(second === 0)
+    }
+  })
+})

@@ -1,0 +1,256 @@
+import { once } from 'node:events'
+import type { AddressInfo } from 'node:net'
+import { BINARY_CONTROL, encodeBinaryFrame } from '@wheelhouse/protocol'
+import { afterEach, expect, test, vi } from 'vitest'
+import { type WebSocket, WebSocketServer } from 'ws'
+import { SimulatedRobot } from '../../packages/sdk/simulated-robot.ts'
+
+const sessionId = '2c1f0a52-6d5c-4a87-9a0e-0f6c5d1b7e11'
+const active = { session_id: sessionId, status: 'ACTIVE', operator_name: 'Ada' }
+
+const cleanups: (() => Promise<unknown>)[] = []
+afterEach(async () => {
+  for (const cleanup of cleanups.splice(0).reverse()) await cleanup()
+})
+
+type Frame = { type: string; [field: string]: unknown }
+
+/** One simulated robot on a stand-in gateway. Deadman long unless told otherwise: tests drive by single frames. */
+async function createFixture(deadmanMs = 60_000) {
+  const server = new WebSocketServer({ port: 0, host: '127.0.0.1' })
+  await once(server, 'listening')
+  const fixture = { frames: [] as Frame[], socket: null as WebSocket | null, seq: 0, mute: false }
+  const send = (frame: Frame) => fixture.socket?.send(JSON.stringify(frame))
+  server.on('connection', (socket) => {
+    fixture.socket = socket
+    socket.on('message', (data) => {
+      fixture.frames.push(JSON.parse(String(data)) as Frame)
+      send({ type: 'heartbeat_ack', seq: null, t: 1 })
+    })
+    if (fixture.mute) return
+    send({
+      type: 'welcome',
+      robot_id: '0b0e7a5e-2f0e-4d51-8a9b-0d6a3c1f2e10',
+      epoch: 1,
+      heartbeat_interval_ms: 50,
+      heartbeat_timeout_ms: 10_000,
+      deadman_ms: deadmanMs,
+      session: active,
+      stop: null,
+    })
+  })
+  const { port } = server.address() as AddressInfo
+  const robot = new SimulatedRobot({
+    url: `ws://127.0.0.1:${port}/r`,
+    token: 'token',
+    reconnect: { baseMs: 1 },
+  })
+  cleanups.push(async () => {
+    await robot.close()
+    for (const client of server.clients) client.terminate()
+    server.close()
+    await once(server, 'close')
+  })
+  await robot.start()
+  const drive = (linear: number, angular = 0) => {
+    fixture.seq += 1
+    const data = { linear_mps: linear, angular_radps: angular }
+    send({
+      type: 'control',
+      session_id: sessionId,
+      seq: fixture.seq,
+      t: performance.now(),
+      ttl_ms: 250,
+      data,
+    })
+  }
+  const speed = () => Math.abs(robot.state.leftMps) + Math.abs(robot.state.rightMps)
+  const moving = () => vi.waitFor(() => expect(speed()).toBeGreaterThan(0.2), { timeout: 5_000 })
+  const halted = () => vi.waitFor(() => expect(speed()).toBe(0), { timeout: 5_000 })
+  const received = (type: string) => fixture.frames.filter((frame) => frame.type === type)
+  return { ...fixture, stage: fixture, send, robot, drive, moving, still: halted, received, speed }
+}
+
+test('it drives where it is told, acknowledges, and shows it in its telemetry', async () => {
+  const { drive, moving, received, robot } = await createFixture()
+  await vi.waitFor(() => expect(received('telemetry').length).toBeGreaterThan(0), 10_000)
+  expect(received('telemetry')[0]?.data).toMatchObject({ pose: { x_m: 1, y_m: 1 }, standing: true })
+  expect(robot.state.leftMps).toBe(0)
+  drive(0.5)
+  await moving()
+  await vi.waitFor(() => {
+    const sample = received('telemetry').at(-1)?.data as { pose: { x_m: number } }
+    expect(sample.pose.x_m).toBeGreaterThan(1.02)
+    expect(sample).toMatchObject({ standing: false, nearest_obstacle: { distance_m: expect.any(Number) } })
+  }, 10_000)
+  expect(received('ack')).toEqual([{ type: 'ack', seq: 1 }])
+  expect(received('heartbeat')[0]).toMatchObject({ battery: 0.9 })
+})
+
+test('a latched stop brakes it, is answered once it stands, and holds until cleared', async () => {
+  const { drive, moving, still: halted, send, received, robot } = await createFixture()
+  drive(0.5)
+  await moving()
+  send({ type: 'stop', reason: 'emergency', latched: true })
+  await vi.waitFor(
+    () => expect(received('stopped')).toEqual([{ type: 'stopped', reason: 'emergency' }]),
+    10_000,
+  )
+  expect(robot.state).toMatchObject({ leftMps: 0, rightMps: 0 })
+  drive(0.5)
+  // The gateway repeats its stop: the answer to it proves that the control frame before it was handled.
+  send({ type: 'stop', reason: 'emergency', latched: true })
+  await vi.waitFor(() => expect(received('stopped')).toHaveLength(2), 10_000)
+  await halted()
+  expect(received('ack')).toHaveLength(1)
+  send({ type: 'stop_cleared' })
+  drive(0.5)
+  await moving()
+})
+
+test('after an unlatched stop the next control frame moves it again', async () => {
+  const { drive, moving, send, received } = await createFixture()
+  drive(0.5)
+  await moving()
+  send({ type: 'stop', reason: 'deadman', latched: false })
+  await vi.waitFor(
+    () => expect(received('stopped')).toEqual([{ type: 'stopped', reason: 'deadman' }]),
+    10_000,
+  )
+  drive(0.5)
+  await moving()
+})
+
+test('it brakes by itself when control falls silent, the session pauses, or the link is lost', async () => {
+  const silent = await createFixture(250)
+  await vi.waitFor(
+    () => {
+      silent.drive(1)
+      expect(silent.speed()).toBeGreaterThan(0.2)
+    },
+    { timeout: 5_000 },
+  )
+  await silent.still()
+  // The stand-in sends no stop: this one is the robot's own, told once it stands.
+  await vi.waitFor(
+    () => expect(silent.received('stopped').at(-1)).toEqual({ type: 'stopped', reason: 'watchdog' }),
+    10_000,
+  )
+
+  const paused = await createFixture()
+  paused.drive(0.5)
+  await paused.moving()
+  paused.send({ type: 'session', ...active, status: 'PAUSED' })
+  await paused.still()
+
+  const lost = await createFixture()
+  lost.drive(0.5)
+  await lost.moving()
+  lost.stage.mute = true
+  lost.stage.socket?.terminate()
+  await lost.still()
+  expect(lost.robot.link.state).not.toBe('online')
+  lost.stage.mute = false
+  // The muted attempt may be the one under way.
+  await vi.waitFor(() => {
+    if (lost.robot.link.state !== 'online') lost.stage.socket?.terminate()
+    expect(lost.robot.link.state).toBe('online')
+  }, 10_000)
+  lost.drive(0.5)
+  await lost.moving()
+})
+
+test('control it cannot read brakes it and is not acknowledged', async () => {
+  const { drive, moving, still: halted, send, received } = await createFixture()
+  drive(0.5)
+  await moving()
+  send({
+    type: 'control',
+    session_id: sessionId,
+    seq: 2,
+    t: performance.now(),
+    ttl_ms: 250,
+    data: { linear_mps: 'fast' },
+  })
+  await halted()
+  const warnings = () => received('log').filter(({ level }) => level === 'warn')
+  await vi.waitFor(() => expect(warnings()).toHaveLength(1), 10_000)
+  expect(received('ack')).toHaveLength(1)
+})
+
+test('it drives by binary control too, and not by any that is late', async () => {
+  const { stage: fixture, moving, still: halted, send, received } = await createFixture()
+  const payload = new Uint8Array(8)
+  new DataView(payload.buffer).setFloat32(0, 0.5)
+  const binary = (seq: number, t: number) =>
+    fixture.socket?.send(encodeBinaryFrame({ kind: BINARY_CONTROL, flags: 0, ttlMs: 250, seq, t }, payload))
+  binary(1, performance.now())
+  await moving()
+  await vi.waitFor(() => expect(received('ack')).toEqual([{ type: 'ack', seq: 1 }]), 10_000)
+  send({ type: 'stop', reason: 'deadman', latched: false })
+  binary(2, performance.now() - 1_000)
+  const warnings = () => received('log').filter(({ level }) => level === 'warn')
+  await vi.waitFor(() => expect(warnings()).toHaveLength(1), 10_000)
+  await halted()
+  expect(received('ack')).toHaveLength(1)
+})
+
+test('it tells its pose while it is in a session', async () => {
+  const { send, received } = await createFixture()
+  await vi.waitFor(() => expect(received('telemetry').length).toBeGreaterThan(3), 10_000)
+  send({ type: 'session', ...active, status: 'COMPLETED' })
+  // Five samples would be due while ten heartbeats of 50 ms pass.
+  const beats = (count: number) => {
+    const before = received('heartbeat').length
+    return vi.waitFor(() => expect(received('heartbeat').length).toBeGreaterThan(before + count), {
+      timeout: 5_000,
+    })
+  }
+  await beats(2)
+  const samples = received('telemetry').length
+  await beats(10)
+  expect(received('telemetry')).toHaveLength(samples)
+})
+
+test('what it does while it is driven is reported as an episode when its session leaves it', async () => {
+  const { drive, moving, send, received } = await createFixture()
+  const beforeMs = Date.now()
+  drive(0.5)
+  await moving()
+  send({ type: 'session', ...active, status: 'PAUSED' })
+  await vi.waitFor(() => expect(received('episode')).toHaveLength(1), 10_000)
+  const [episode] = received('episode') as [
+    Frame & { started_at: number; ended_at: number; size_bytes: number },
+  ]
+  expect(episode).toMatchObject({ episode_id: expect.any(String), success: true })
+  expect(episode.started_at).toBeGreaterThanOrEqual(beforeMs)
+  expect(episode.ended_at).toBeGreaterThan(episode.started_at)
+  expect(episode.ended_at).toBeLessThanOrEqual(Date.now())
+  expect(episode.size_bytes).toBeGreaterThan(100)
+
+  send({ type: 'session', ...active })
+  send({ type: 'session', ...active, status: 'COMPLETED' })
+  send({ type: 'stop', reason: 'session_over', latched: true })
+  await vi.waitFor(() => expect(received('stopped')).toHaveLength(1), 10_000)
+  expect(received('episode'), 'nobody has driven since').toHaveLength(1)
+})
+
+test('a start inside a wall or a rate out of range is refused', () => {
+  const options = { url: 'ws://127.0.0.1:1', token: 't' }
+  expect(() => new SimulatedRobot({ ...options, start: { xM: 0 } })).toThrow(RangeError)
+  expect(() => new SimulatedRobot({ ...options, stepHz: 0 })).toThrow(RangeError)
+})
+
+test('its log names its connection, its session and each latched stop once', async () => {
+  const { send, received } = await createFixture()
+  const messages = () => received('log').map(({ level, message }) => `${level}: ${message}`)
+  await vi.waitFor(() => expect(messages()).toHaveLength(2), 10_000)
+  expect(messages()[0]).toMatch(/^info: connected, epoch \d+$/)
+  expect(messages()[1]).toMatch(/^info: session active, operator /)
+  for (let n = 0; n < 3; n++) send({ type: 'stop', reason: 'emergency', latched: true })
+  await vi.waitFor(() => expect(received('stopped').length).toBeGreaterThan(0), 10_000)
+  send({ type: 'stop_cleared' })
+  send({ type: 'stop', reason: 'emergency', latched: true })
+  await vi.waitFor(() => expect(messages().slice(2)).toHaveLength(2), 10_000)
+  expect(messages().slice(2)).toEqual(['warn: stopped: emergency', 'warn: stopped: emergency'])
+})

@@ -1,0 +1,180 @@
+import { once } from 'node:events'
+import { createServer, type RequestListener } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import sharp from 'sharp'
+import type { ConsoleBrowser } from './console.ts'
+
+/** An origin of its own, as cameras have. */
+async function serve(answer: RequestListener) {
+  const server = createServer(answer)
+  server.listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  return {
+    origin: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    async close() {
+      server.closeAllConnections()
+      await new Promise((done) => server.close(done))
+    },
+  }
+}
+
+/** A camera at an origin of its own: a moving picture, with or without the leave of other origins to read it. */
+export async function createTestCamera({ readable = true } = {}) {
+  const jpeg = await sharp({ create: { width: 64, height: 36, channels: 3, background: 'teal' } })
+    .jpeg()
+    .toBuffer()
+  let viewers = 0
+  let frozen = false
+  const server = await serve((request, response) => {
+    if (request.url !== '/camera') return void response.writeHead(404).end()
+    viewers++
+    response.writeHead(200, {
+      'Content-Type': 'multipart/x-mixed-replace; boundary=frame',
+      ...(readable && { 'Access-Control-Allow-Origin': '*' }),
+    })
+    const head = `\r\nContent-Type: image/jpeg\r\nContent-Length: ${jpeg.length}\r\n\r\n`
+    response.write('--frame')
+    const timer = setInterval(() => {
+      if (!frozen) response.write(Buffer.concat([Buffer.from(head), jpeg, Buffer.from('\r\n--frame')]))
+    }, 50)
+    response.on('close', () => {
+      viewers--
+      clearInterval(timer)
+    })
+  })
+  return {
+    url: `${server.origin}/camera`,
+    viewers: () => viewers,
+    freeze: (now: boolean) => {
+      frozen = now
+    },
+    [Symbol.asyncDispose]: server.close,
+  }
+}
+
+/**
+ * A WHEP server whose camera is another page of the browser: it answers offers with a moving canvas, and counts the
+ * sessions that are open.
+ */
+export async function createWhepCamera(browser: ConsoleBrowser) {
+  const camera = await browser.browser.newPage()
+  await camera.evaluate(ANSWERING)
+  let open = 0
+  const server = await serve(async (request, response) => {
+    response.setHeader('Access-Control-Allow-Origin', '*')
+    response.setHeader('Access-Control-Allow-Methods', 'POST, DELETE')
+    response.setHeader('Access-Control-Allow-Headers', 'Content-Type')
+    response.setHeader('Access-Control-Expose-Headers', 'Location')
+    if (request.method === 'POST') {
+      const offer = (await request.toArray()).join('')
+      const answer = await camera.evaluate((sdp) => Reflect.get(globalThis, 'answer')(sdp), offer)
+      open++
+      response.writeHead(201, { 'Content-Type': 'application/sdp', Location: '/whep/1' }).end(answer)
+    } else if (request.method === 'DELETE') {
+      open--
+      response.writeHead(200).end()
+    } else response.writeHead(request.method === 'OPTIONS' ? 204 : 405).end()
+  })
+  return {
+    url: `${server.origin}/stream`,
+    open: () => open,
+    async [Symbol.asyncDispose]() {
+      await camera.close()
+      await server.close()
+    },
+  }
+}
+
+const DRAWING = `
+  const canvas = document.createElement('canvas')
+  const context = canvas.getContext('2d')
+  setInterval(() => {
+    context.fillStyle = 'hsl(' + (performance.now() % 360) + ' 80% 50%)'
+    context.fillRect(0, 0, canvas.width, canvas.height)
+  }, 40)`
+
+const ANSWERING = `
+  ${DRAWING}
+  globalThis.answer = async (sdp) => {
+    const peer = new RTCPeerConnection()
+    for (const track of canvas.captureStream(25).getTracks()) peer.addTrack(track)
+    await peer.setRemoteDescription({ type: 'offer', sdp })
+    await peer.setLocalDescription(await peer.createAnswer())
+    while (peer.iceGatheringState !== 'complete') {
+      await new Promise((changed) => peer.addEventListener('icegatheringstatechange', changed, { once: true }))
+    }
+    return peer.localDescription.sdp
+  }`
+
+/** How much of the picture is recorded. What comes of it may be shorter on a busy machine. */
+const RECORDED_MS = 1_000
+
+/**
+ * A live HLS stream: a second of a moving canvas that the browser has recorded, over and over. `asked` counts
+ * requests by what they were for; `newest` is the number of the newest segment.
+ */
+export async function createHlsCamera(browser: ConsoleBrowser) {
+  const { head, segment, seconds } = await record(browser)
+  const begunMs = performance.now()
+  const newest = () => 2 + Math.floor((performance.now() - begunMs) / 1_000 / seconds)
+  const asked = { playlist: 0, head: 0, segment: 0 }
+  const server = await serve((request, response) => {
+    response.setHeader('Access-Control-Allow-Origin', '*')
+    const what = /^\/(playlist|head|segment)\b/.exec(request.url ?? '')?.[1] as keyof typeof asked | undefined
+    if (!what) return void response.writeHead(404).end()
+    asked[what]++
+    const type = what === 'playlist' ? 'application/vnd.apple.mpegurl' : 'video/mp4'
+    response.writeHead(200, { 'Content-Type': type })
+    response.end({ playlist: playlistAt(newest(), seconds), head, segment }[what])
+  })
+  return { url: `${server.origin}/playlist`, asked, newest, [Symbol.asyncDispose]: server.close }
+}
+
+/** The three newest segments. Each begins a time of its own, since all are the same. */
+function playlistAt(newest: number, seconds: number): string {
+  const first = newest - 2
+  const segments = [0, 1, 2].flatMap((index) => [
+    '#EXT-X-DISCONTINUITY',
+    `#EXTINF:${seconds.toFixed(3)},`,
+    `/segment?${first + index}`,
+  ])
+  return [
+    '#EXTM3U',
+    '#EXT-X-VERSION:7',
+    `#EXT-X-TARGETDURATION:${Math.ceil(seconds)}`,
+    `#EXT-X-MEDIA-SEQUENCE:${first}`,
+    `#EXT-X-DISCONTINUITY-SEQUENCE:${first}`,
+    '#EXT-X-MAP:URI="/head"',
+    ...segments,
+  ].join('\n')
+}
+
+/** A fragmented MP4 file, taken apart: what every segment needs, and the segment, which is so long. */
+async function record({ browser }: ConsoleBrowser) {
+  const page = await browser.newPage()
+  const { base64, seconds } = (await page.evaluate(RECORDING)) as { base64: string; seconds: number }
+  await page.close()
+  const file = Buffer.from(base64, 'base64')
+  const [head, segment]: [Buffer[], Buffer[]] = [[], []]
+  for (let at = 0; at < file.length; at += file.readUInt32BE(at)) {
+    const name = file.toString('latin1', at + 4, at + 8)
+    const part = name === 'ftyp' || name === 'moov' ? head : segment
+    if (name !== 'mfra') part.push(file.subarray(at, at + file.readUInt32BE(at)))
+  }
+  return { head: Buffer.concat(head), segment: Buffer.concat(segment), seconds }
+}
+
+const RECORDING = `(async () => {
+  ${DRAWING}
+  const recorder = new MediaRecorder(canvas.captureStream(25), { mimeType: 'video/mp4;codecs=avc1.42E01E' })
+  const whole = new Promise((done) => recorder.addEventListener('dataavailable', ({ data }) => done(data)))
+  recorder.start()
+  setTimeout(() => recorder.stop(), ${RECORDED_MS})
+  const file = await whole
+  const video = document.createElement('video')
+  video.src = URL.createObjectURL(file)
+  await new Promise((known) => video.addEventListener('loadedmetadata', known))
+  const bytes = new Uint8Array(await file.arrayBuffer())
+  const base64 = btoa(Array.from(bytes, (byte) => String.fromCharCode(byte)).join(''))
+  return { base64, seconds: video.duration }
+})()`

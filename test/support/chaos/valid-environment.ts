@@ -1,0 +1,103 @@
+import { randomUUID } from 'node:crypto'
+import type { Client } from 'pg'
+import type { Ground } from '../../../tools/chaos/checks/index.ts'
+import { createEvidence, lineOf } from '../../../tools/chaos/evidence.ts'
+
+const ids = () => ({ owner: randomUUID(), operator: randomUUID(), robot: randomUUID(), node: randomUUID() })
+
+/**
+ * A small world in which every invariant of the fault bench holds: one session that is over, with a chat message in
+ * its log, billed; one robot that is connected; one notification. In the database, and as the bench has seen it.
+ */
+export async function createValidEnvironment(db: Client) {
+  const { owner, operator, robot, node } = ids()
+  const [session, message, posting] = [randomUUID(), randomUUID(), randomUUID()]
+  const startMs = Date.parse('2026-11-20T09:00:00Z')
+  const at = (second: number) => new Date(startMs + second * 1_000)
+  await db.query('set session_replication_role = replica') // what the database would refuse is to be found as well
+  await db.query(
+    `insert into users (id, issuer, subject, display_name, notification_seq)
+     values ($1, 'test', 'owner', 'Owner', 1), ($2, 'test', 'operator', 'Operator', 0)`,
+    [owner, operator],
+  )
+  await db.query(
+    "insert into notifications (user_id, seq, type, data) values ($1, 1, 'session.started', '{}')",
+    [owner],
+  )
+  await db.query(
+    `insert into robots (id, owner_id, name, robot_type, hardware_id, status) values ($1, $2, 'R', 't', 'h', 'AVAILABLE')`,
+    [robot, owner],
+  )
+  await db.query("insert into gateway_nodes (id, url) values ($1, 'ws://localhost')", [node])
+  await db.query('insert into robot_presence (robot_id, connected, node_id) values ($1, true, $2)', [
+    robot,
+    node,
+  ])
+  await db.query(
+    `insert into sessions (id, robot_id, operator_id, client_id, status, started_at, ended_at, active_ms,
+       client_rate_cents_per_minute, operator_share_percent, billable_minutes, client_charge_cents,
+       operator_earnings_cents, event_seq, rating, recorded_robot_name, recorded_robot_type, recorded_operator_name,
+       recorded_client_name)
+     values ($1, $2, $3, $4, 'COMPLETED', $5, $6, 90000, 50, 70, 2, 100, 70, 5, 4, 'R', 't', 'Operator', 'Owner')`,
+    [session, robot, operator, owner, at(0), at(90)],
+  )
+  const log = [
+    { seq: 1, type: 'session.started', data: { status: 'ACTIVE' } },
+    { seq: 2, type: 'chat.message', data: { message_id: message } },
+    { seq: 3, type: 'session.stopped', data: { status: 'PAUSED' } },
+    { seq: 4, type: 'session.stop_cleared', data: { status: 'PAUSED' } },
+    { seq: 5, type: 'session.ended', data: { status: 'COMPLETED' } },
+  ]
+  for (const { seq, type, data } of log)
+    await db.query(
+      'insert into session_events (session_id, seq, type, data, at) values ($1, $2, $3, $4, $5)',
+      [session, seq, type, data, at(seq * 10)],
+    )
+  await db.query(
+    `insert into messages (id, session_id, seq, sender_id, sender_name, sender_role, body, created_at)
+     values ($1, $2, 2, $3, 'Operator', 'operator', 'words', now())`,
+    [message, session, operator],
+  )
+  const lines = [
+    ['client_receivable', owner, 100],
+    ['operator_payable', operator, -70],
+    ['platform_revenue', null, -30],
+  ]
+  for (const [account, userId, cents] of lines)
+    await db.query(
+      `insert into ledger_entries (posting_id, account, user_id, amount_cents, session_id, kind)
+       values ($1, $2, $3, $4, $5, 'session_charge')`,
+      [posting, account, userId, cents, session],
+    )
+
+  /** What the bench has seen of it; made anew, so that a test can plant something. */
+  const seen = (): Ground => {
+    const evidence = createEvidence()
+    evidence.messages.push({
+      sessionId: session,
+      senderId: operator,
+      body: 'words',
+      answer: { id: message, seq: 2 },
+    })
+    evidence.starts.push({ operatorId: operator, robotId: robot, sessionId: session })
+    evidence.ratings.push({ sessionId: session, rating: 4 })
+    evidence.stops.push({
+      sessionId: session,
+      requestedAtMs: at(29).getTime(),
+      reportedAtMs: at(31).getTime(),
+    })
+    const view = log.map((entry) =>
+      lineOf({ ...entry, at: at(entry.seq * 10).toISOString(), data: { ...entry.data, id: message } }),
+    )
+    evidence.views.push({ who: 'Owner', sessionId: session, lines: view, ended: false })
+    evidence.notificationLogs.push({ who: 'Owner', userId: owner, received: 1 })
+    return {
+      db,
+      evidence,
+      robots: [{ id: robot, connected: true }],
+      boards: [{ who: 'Owner', robots: new Map([[robot, 'AVAILABLE']]) }],
+    }
+  }
+  return { seen, at, owner, operator, robot, session, message, posting }
+}
+export type ValidEnvironment = Awaited<ReturnType<typeof createValidEnvironment>>

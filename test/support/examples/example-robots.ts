@@ -1,0 +1,118 @@
+import { spawn } from 'node:child_process'
+import { fileURLToPath } from 'node:url'
+import type { Browser } from 'playwright-core'
+import { vi } from 'vitest'
+import { RobotBridge } from '../../../examples/rosbridge/robot-bridge.ts'
+import { launchChromium, serveFolder } from '../browser/chromium.ts'
+import { python } from '../programs/external-programs.ts'
+import { FakeRosbridge } from './fake-rosbridge.ts'
+
+const folder = (name: string) => fileURLToPath(new URL(`../../../examples/${name}`, import.meta.url))
+
+export interface ExampleRobot extends AsyncDisposable {
+  /** Settles when the robot has given up for good, with what it says about it. */
+  gaveUp(): Promise<string>
+}
+
+/** Where its gateway is: given once the robot's own origin, if it has one, is known. */
+type DestinationFactory = (origin?: string) => Promise<{ url: string; token: string }>
+export type StartRobot = (location: DestinationFactory) => Promise<ExampleRobot>
+
+/** The robots of `examples/`, each in its own surroundings, by name. */
+export const exampleRobots: Record<string, StartRobot> = {
+  'examples/python/robot.py': startPythonRobot,
+  'examples/browser/robot.html': startPageRobot,
+  'examples/rosbridge/robot-bridge.ts': startBridgedRobot,
+}
+
+export async function startPythonRobot(location: DestinationFactory): Promise<ExampleRobot> {
+  const { url, token } = await location()
+  const child = spawn(await python(), [`${folder('python')}/robot.py`], {
+    env: { CONTROL_URL: url, ROBOT_TOKEN: token },
+    stdio: ['ignore', 'pipe', 'pipe'],
+  })
+  const killAtExit = () => void child.kill('SIGKILL')
+  process.once('exit', killAtExit)
+  let output = ''
+  for (const stream of [child.stdout, child.stderr]) {
+    stream.on('data', (chunk) => {
+      output += chunk
+    })
+  }
+  const exited = new Promise<number | null>((resolve) => child.once('close', resolve))
+  return {
+    async gaveUp() {
+      const code = await exited
+      if (code !== 1) throw new Error(`robot.py ended with ${code}:\n${output}`)
+      return output
+    },
+    async [Symbol.asyncDispose]() {
+      const alive = child.exitCode === null
+      child.kill('SIGTERM')
+      const code = await exited
+      process.off('exit', killAtExit)
+      if (alive && code !== 0) throw new Error(`robot.py did not end well (${code}):\n${output}`)
+    },
+  }
+}
+
+let browser: Promise<Browser> | undefined
+
+/** Ends the browser of the pages; for the end of every file that starts robots which are pages. */
+export async function closeBrowser(): Promise<void> {
+  const open = browser
+  browser = undefined
+  await (await open)?.close()
+}
+
+/** In a profile of its own; the browser is one for all, since its start takes longer than most of what is proven. */
+async function startPageRobot(location: DestinationFactory): Promise<ExampleRobot> {
+  const pages = await serveFolder(folder('browser'))
+  browser ??= launchChromium()
+  const profile = await (await browser).newContext()
+  const { url, token } = await location(pages.origin)
+  const page = await profile.newPage()
+  const problems: string[] = []
+  page.on('pageerror', (error) => problems.push(error.message))
+  await page.goto(`${pages.origin}/robot.html`)
+  await page.fill('#url', url)
+  await page.fill('#token', token)
+  await page.click('text=Connect >> nth=0')
+  return {
+    gaveUp: () =>
+      vi.waitFor(
+        async () => {
+          const connectionText = (await page.textContent('#connection')) ?? ''
+          if (connectionText.startsWith('ended')) return connectionText
+          throw new Error(`the page has not given up: ${connectionText}`)
+        },
+        { timeout: 10_000, interval: 20 },
+      ),
+    async [Symbol.asyncDispose]() {
+      await profile.close()
+      await pages[Symbol.asyncDispose]()
+      if (problems.length > 0) throw new Error(`robot.html has thrown: ${problems.join('; ')}`)
+    },
+  }
+}
+
+async function startBridgedRobot(location: DestinationFactory): Promise<ExampleRobot> {
+  const { url, token } = await location()
+  const ros = await FakeRosbridge.start()
+  const ended = Promise.withResolvers<string>()
+  const bridge = new RobotBridge({
+    url,
+    token,
+    rosbridgeUrl: ros.url,
+    telemetryHz: 25,
+    reconnect: { baseMs: 20, maxMs: 100 },
+    onClosed: (end) => ended.resolve(end.reason),
+  })
+  return {
+    gaveUp: () => ended.promise,
+    async [Symbol.asyncDispose]() {
+      await bridge.close()
+      await ros[Symbol.asyncDispose]()
+    },
+  }
+}

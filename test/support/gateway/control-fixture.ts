@@ -1,0 +1,400 @@
+import { encodeBinaryFrame } from '@wheelhouse/protocol'
+import { pino } from 'pino'
+import { vi } from 'vitest'
+import { RobotConnection } from '../../../gateway/connections/robot-connection.ts'
+import { ParticipantConnection } from '../../../gateway/control/participant-connection.ts'
+import { type GatewayDeps, startGateway } from '../../../gateway/index.ts'
+import type { GatewayServerDeps } from '../../../gateway/server.ts'
+import { createSessionBook } from './fake-session-store.ts'
+import { FakeSocket, type Sent } from './fake-socket.ts'
+import { plainGuard } from './plain-guard.ts'
+
+export const DEADMAN_MS = 250
+export const LATENCY_LIMIT_MS = 400
+const GRACE_MS = 2_000
+const ROBOT_ID = '00000000-0000-4000-9000-000000000000'
+export const OPERATOR_ID = '00000000-0000-4000-a000-000000000000'
+const SLICE_MS = 10
+const BEAT_MS = 200
+/** As the repetitions of a stop come: a second, and the turn of the clockwork that looks for them. */
+const REPEATED_WITHIN_MS = 1_300
+const ROUNDING_MS = 2
+const CLOCK_DRIFT = 0.0002
+
+/** What a control frame of a test carries, so that it is known again. */
+interface Made {
+  readonly userIndex: number
+  readonly seq: number
+  readonly madeMs: number
+  readonly ttlMs: number
+  readonly raw: Uint8Array | undefined
+}
+
+/** Whoever drives or watches, at the other end of a socket. */
+export interface TestParticipant {
+  readonly number: number
+  readonly sessionId: string
+  readonly isOperator: boolean
+  readonly socket: FakeSocket<ParticipantConnection>
+  /** The newest it has read. */
+  state: string | null
+  /** Why its frames did not pass, as it was told. */
+  readonly dropped: string[]
+  seq: number
+  /** Its clock shows so much less than ours, and runs so much faster. */
+  readonly apartMs: number
+  readonly ppm: number
+  quickestMs: number
+  firstMs: number
+  arrivedMs: number
+}
+
+/** One connection of the robot, and what it was told on it. */
+export interface Machine {
+  readonly socket: FakeSocket<RobotConnection>
+  welcomed: boolean
+  latched: string | null
+  /** It was told of its latched stop, or could not be. */
+  sentMs: number
+  answered: boolean
+  /** It may move: control came, and no stop since. */
+  moving: boolean
+  controls: number
+  readonly lastSeqs: Map<number, number>
+}
+
+interface StopRequestCall {
+  readonly sessionId: string
+  readonly reason: string
+  /** Its robot has gone to another gateway, which knows what the database does. */
+  elsewhere: boolean
+  /** Somebody cleared the stop, or ended the session, after it was pressed. */
+  resolved: boolean
+}
+
+const settled = () => new Promise((resolve) => setImmediate(resolve))
+const text = (frame: Sent) => (typeof frame === 'string' ? JSON.parse(frame) : undefined)
+
+/**
+ * A whole gateway but for its sockets and its database, under a clock that goes on when told to. Watches over the
+ * rules of driving: whatever breaks one is noted in `violations`.
+ */
+export async function createControlFixture(
+  listening: () => GatewayServerDeps,
+  { heartbeatTimeoutMs = 1_000 } = {},
+) {
+  const violations: string[] = []
+  const participants: TestParticipant[] = []
+  const machines: Machine[] = []
+  const stopRequests: StopRequestCall[] = []
+  const frames = new Map<string, Made>()
+  const passed = new Map<string, number>()
+  let beatMs = 0
+  let quick = true
+  const nowMs = () => performance.now()
+  const wrong = (what: string) => violations.push(`${Math.round(nowMs())} ms: ${what}`)
+  const book = createSessionBook({
+    robotId: ROBOT_ID,
+    operatorId: OPERATOR_ID,
+    latencyLimitMs: LATENCY_LIMIT_MS,
+    connection: () => machines.findLast(({ welcomed, socket }) => welcomed && socket.open),
+  })
+  const errors: string[] = []
+  const log = pino({ level: 'error' }, { write: (line: string) => void errors.push(line) })
+
+  /** Lets the database do all it is asked for, and everybody hear of it. */
+  async function flushAsync(): Promise<void> {
+    await settled()
+    for (let round = 0; quick && book.waits && round < 20; round++) {
+      book.work()
+      book.answer()
+      await settled()
+      book.deliverHints()
+      await settled()
+    }
+  }
+
+  const settings = {
+    heartbeatIntervalMs: 200,
+    heartbeatTimeoutMs,
+    deadmanMs: DEADMAN_MS,
+    operatorGraceMs: GRACE_MS,
+    robotConnectsPerMinute: 0,
+  }
+  const parts = {
+    ...book,
+    episodeStore: { save: async () => [] },
+    logStore: { append: async () => {} },
+    tokens: { read: () => undefined },
+    tickets: { read: () => undefined },
+    log,
+    settings,
+    guard: plainGuard(log),
+    nodeId: 'here',
+    allowedOrigins: [],
+    metricsPage: async () => ({ status: 200, headers: {}, body: '' }),
+    urlFor: () => 'ws://here',
+  } as unknown as GatewayDeps // all of it that a gateway without sockets asks for
+  /** Waits for something of the gateway's that needs the database. */
+  async function through<T>(work: Promise<T>): Promise<T> {
+    let done = false
+    const ended = work.finally(() => {
+      done = true
+    })
+    ended.catch(() => {})
+    while (!done) await flushAsync()
+    return await ended
+  }
+  const gateway = await through(startGateway(parts, '', 0))
+  const { robots, participants: users } = listening()
+  const clockMs = () => Math.floor(nowMs()) + 1
+
+  const machine = () => machines.findLast(({ welcomed, socket }) => welcomed && socket.open)
+  const pendingStops = (sessionId: string) =>
+    stopRequests.filter((stopRequest) => stopRequest.sessionId === sessionId && !stopRequest.resolved)
+
+  const pendingStopsHere = (sessionId: string) =>
+    pendingStops(sessionId).filter(({ elsewhere }) => !elsewhere)
+
+  const isRecorded = (sessionId: string) =>
+    book.pages.some(({ id, stopReason }) => id === sessionId && stopReason !== null)
+
+  function checkControl(to: Machine, key: string, sessionId: string | undefined): void {
+    const made = frames.get(key)
+    if (!made) return void wrong(`nobody has sent the frame ${key}`)
+    const participant = participants[made.userIndex] as TestParticipant
+    const of = `frame ${key}`
+    const id = participant.sessionId
+    if (sessionId !== undefined && sessionId !== id) wrong(`${of} is not of session ${sessionId}`)
+    if (!participant.isOperator) wrong(`${of} is of a watcher`)
+    if (!participant.socket.open) wrong(`${of} is of an operator who is gone`)
+    const newer = participants
+      .slice(made.userIndex + 1)
+      .some((item) => item.isOperator && item.state !== null && item.sessionId === id)
+    if (newer) wrong(`${of} is of an operator's older socket`)
+    if (made.seq <= (to.lastSeqs.get(made.userIndex) ?? -1)) wrong(`${of} comes out of order`)
+    to.lastSeqs.set(made.userIndex, made.seq)
+    const ageMs = nowMs() - made.madeMs - participant.quickestMs
+    const slackMs =
+      (nowMs() - participant.firstMs + 1_000) * (CLOCK_DRIFT + Math.abs(participant.ppm) / 1e6) + ROUNDING_MS
+    if (ageMs > made.ttlMs + slackMs) wrong(`${of} is ${ageMs} ms old, good for ${made.ttlMs}`)
+    if (ageMs > LATENCY_LIMIT_MS + slackMs) wrong(`${of} is ${ageMs} ms old, over the limit`)
+    for (const { reason } of pendingStopsHere(id)) wrong(`${of} comes after "${reason}" was pressed`)
+    const known = book.known.filter((item) => item.sessionId === id)
+    const newest = known.reduce(
+      (best, item) => (item.eventSeq >= best.eventSeq ? item : best),
+      known[0] as never,
+    )
+    if (newest?.status !== 'ACTIVE') wrong(`${of} passes though the session is known to be ${newest?.status}`)
+    if (newest?.stopReason) wrong(`${of} passes under the stop "${newest.stopReason}"`)
+    if (to.latched !== null) wrong(`${of} follows a latched stop`)
+    if (machine() !== to) wrong(`${of} goes to an older connection`)
+    passed.set(id, (passed.get(id) ?? 0) + 1)
+    Object.assign(to, { moving: true, controls: to.controls + 1 })
+  }
+
+  function recordSent(to: Machine, frame: Sent, behind: number): void {
+    if (typeof frame !== 'string') {
+      if (behind > 0) wrong('control is queued behind what the robot has not read')
+      const bytes = new Uint8Array(frame)
+      const key = Buffer.from(bytes.subarray(16)).toString()
+      const { raw } = frames.get(key) ?? {}
+      if (!raw || !Buffer.from(raw).equals(bytes)) wrong(`binary frame ${key} is not what was sent`)
+      return checkControl(to, key, undefined)
+    }
+    const value = text(frame)
+    if (value.type === 'control') {
+      if (behind > 0) wrong('control is queued behind what the robot has not read')
+      return checkControl(to, value.data, value.session_id)
+    }
+    if (value.type === 'welcome') {
+      Object.assign(to, { welcomed: true, sentMs: nowMs(), latched: value.stop?.reason ?? null })
+      const id = value.session?.session_id
+      // Once it is recorded and everybody has left, the gateway may forget it, and look it up again.
+      const notification =
+        id &&
+        (participants.some(({ sessionId, socket }) => sessionId === id && socket.open) || !isRecorded(id))
+      if (value.stop === null && notification && pendingStopsHere(id).length > 0)
+        wrong('a welcome knows nothing of a pressed stop')
+    } else if (value.type === 'stop_cleared') to.latched = null
+    else if (value.type === 'stop') {
+      if (value.reason === 'deadman' && !value.latched && !to.moving) wrong('a deadman stop without motion')
+      to.moving = false
+      if (!value.latched) return
+      if (to.latched !== value.reason) to.answered = false
+      Object.assign(to, { latched: value.reason, sentMs: nowMs() })
+    }
+  }
+
+  /** What must hold at any time. */
+  function poll(): void {
+    const to = machine()
+    if (!to) return
+    const arrivedMs = Math.max(...participants.map((participant) => participant.arrivedMs), 0)
+    if (to.moving && nowMs() - arrivedMs > DEADMAN_MS + 2 * SLICE_MS) wrong('the robot moves on in silence')
+    if (!to.socket.reading) to.sentMs = nowMs()
+    if (to.latched !== null && !to.answered && nowMs() - to.sentMs > REPEATED_WITHIN_MS) {
+      wrong(`the stop "${to.latched}" is not repeated`)
+    }
+    for (const { socket } of [...machines, ...participants]) {
+      if (socket.mostUnreadBytes > 8_192)
+        wrong(`${socket.mostUnreadBytes} bytes wait for somebody who does not read`)
+    }
+  }
+
+  return {
+    book,
+    gateway,
+    violations,
+    errors,
+    parties: participants,
+    machines,
+    presses: stopRequests,
+    passed,
+    machine,
+    attend: flushAsync,
+    nowMs,
+    pressed: pendingStops,
+
+    /** From now on the database and the hints wait for `book.work()`, `answer()` and `deliverHints()`, or not. */
+    setQuick(isQuick: boolean): void {
+      quick = isQuick
+    },
+
+    /** Lets time pass; libraries answer pings, and the robot beats. */
+    async pass(ms: number): Promise<void> {
+      for (let leftMs = ms; leftMs > 0; leftMs -= SLICE_MS) {
+        vi.advanceTimersByTime(Math.min(leftMs, SLICE_MS))
+        for (const { socket } of [...machines, ...participants]) socket.pong()
+        if (nowMs() - beatMs >= BEAT_MS) {
+          beatMs = nowMs()
+          for (const { socket } of machines) socket.receiveFrame({ type: 'heartbeat' })
+        }
+        await flushAsync()
+        poll()
+      }
+    },
+
+    connectRobot(): Machine {
+      const to: Machine = {
+        welcomed: false,
+        latched: null,
+        sentMs: nowMs(),
+        answered: false,
+        moving: false,
+        controls: 0,
+        lastSeqs: new Map(),
+        socket: undefined as never, // in the next line: its peer writes into what it belongs to
+      }
+      const peer = { sent: (frame: Sent, behind: number) => recordSent(to, frame, behind) }
+      const socket = new FakeSocket(new RobotConnection(ROBOT_ID, 1, clockMs()), robots, peer)
+      machines.push(Object.assign(to, { socket }))
+      return to
+    },
+
+    /** The robot says that it stands. */
+    answerStop(): void {
+      const to = machine()
+      if (!to) return
+      to.socket.receiveFrame({ type: 'stopped', reason: to.latched ?? 'deadman' })
+      if (to.latched !== null) to.answered = true
+    },
+
+    join(
+      sessionId: string,
+      part: 'control' | 'watch',
+      { apartMs = 0, ppm = 0, userId = OPERATOR_ID } = {},
+    ): TestParticipant {
+      const number = participants.length
+      const participant: TestParticipant = {
+        number,
+        sessionId,
+        isOperator: part === 'control',
+        state: null,
+        dropped: [],
+        seq: 0,
+        apartMs,
+        ppm,
+        quickestMs: Number.POSITIVE_INFINITY,
+        firstMs: 0,
+        arrivedMs: 0,
+        socket: undefined as never,
+      }
+      participants.push(participant)
+      const link = new ParticipantConnection(
+        { sessionId, userId, part, permissionsVersion: 0, number: 1 },
+        clockMs(),
+      )
+      const socket = new FakeSocket(link, users, {
+        sent(frame, behind) {
+          const passing = typeof frame !== 'string' || text(frame).type === 'telemetry'
+          if (passing && behind > 0) wrong('telemetry is queued behind what somebody has not read')
+        },
+        read(frame) {
+          const value = text(frame)
+          if (value?.type === 'state') participant.state = frame as string
+          else if (value?.type === 'dropped') participant.dropped.push(value.why)
+        },
+      })
+      Object.assign(participant, { socket })
+      return participant
+    },
+
+    /** A control frame that was made `delayMs` ago arrives. */
+    control(
+      participant: TestParticipant,
+      change: { delayMs?: number; seqBy?: number; ttlMs?: number; binary?: boolean } = {},
+    ): string {
+      const { delayMs = 0, seqBy = 1, ttlMs = DEADMAN_MS, binary = false } = change
+      participant.seq = Math.max(0, participant.seq + seqBy)
+      const { seq, number: userIndex } = participant
+      const key = `${userIndex}:${frames.size}`
+      const madeMs = nowMs() - delayMs
+      const t = madeMs * (1 + participant.ppm / 1e6) - participant.apartMs
+      const raw = binary
+        ? encodeBinaryFrame({ kind: 1, flags: 0, ttlMs, seq, t }, Buffer.from(key))
+        : undefined
+      frames.set(key, { userIndex, seq, madeMs, ttlMs, raw })
+      if (participant.socket.open && participant.state !== null) {
+        if (participant.quickestMs === Number.POSITIVE_INFINITY) participant.firstMs = nowMs()
+        participant.quickestMs = Math.min(participant.quickestMs, delayMs)
+      }
+      // An admitted operator who does not read has not seen the first state yet; control counts all the same.
+      if (participant.socket.open) participant.arrivedMs = nowMs()
+      participant.socket.receiveFrame(raw ?? { type: 'control', seq, t, ttl_ms: ttlMs, data: key })
+      return key
+    },
+
+    /** Somebody who takes part presses the stop. */
+    stopRequest(participant: TestParticipant, reason: string): void {
+      if (!participant.socket.open || participant.state === null) return
+      const { sessionId } = participant
+      const isOpen = book.open()?.id === sessionId
+      if (isOpen) stopRequests.push({ sessionId, reason, elsewhere: false, resolved: false })
+      const to = machine()
+      participant.socket.receiveFrame({ type: 'stop', reason })
+      if (
+        to?.socket.open &&
+        isOpen &&
+        to.latched === null &&
+        to.socket.link.controlSession?.session.id === sessionId
+      ) {
+        wrong(`the robot does not hear of "${reason}" at once`)
+      }
+    },
+
+    /** Whatever was pressed in this session is over: somebody cleared the stop, or ended the session. */
+    resolve(sessionId: string): void {
+      for (const stopRequest of pendingStops(sessionId)) stopRequest.resolved = true
+    },
+
+    async end(): Promise<void> {
+      quick = true
+      book.setAway(false)
+      for (const { socket } of [...participants, ...machines]) socket.lose()
+      await through(gateway.drain())
+      await through(gateway.close())
+    },
+  }
+}
+export type ControlFixture = Awaited<ReturnType<typeof createControlFixture>>

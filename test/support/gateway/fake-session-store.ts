@@ -1,0 +1,364 @@
+import type { SessionStatus } from '@wheelhouse/protocol'
+import type { BusTopic, BusTopics } from '../../../src/core/events/bus.ts'
+import type { Presence } from '../../../src/modules/presence/presence.service.ts'
+import type { LinkState, OpenSession, PresenceStore } from '../../../src/modules/presence/presence.store.ts'
+import type {
+  ControlPersistence,
+  LatencyIncrement,
+} from '../../../src/modules/sessions/control/control-persistence.service.ts'
+
+/** One robot and its sessions as the database would have them, with what the rules say of its changes. */
+interface Page {
+  readonly id: string
+  status: SessionStatus
+  eventSeq: number
+  driven: boolean
+  stopReason: string | null
+  activeSinceMs: number
+  robotLost: boolean
+  readonly log: { type: string; reason?: string | undefined }[]
+  readonly latency: { frames: number; dropped: number }
+}
+
+interface Call {
+  readonly work: () => unknown
+  /** It waits until the database is there, however long that takes. */
+  readonly patient: boolean
+  readonly settle: (outcome: () => unknown) => void
+}
+
+/** Somebody whose right to the session has ended while their socket is open. */
+export const UNRELATED_USER_ID = '00000000-0000-4000-b000-000000000000'
+
+/** What the gateway has learnt of a session, and when it was so: nothing passes that contradicts it. */
+export interface Known {
+  readonly sessionId: string
+  readonly eventSeq: number
+  readonly status: SessionStatus
+  readonly stopReason: string | null
+}
+
+/**
+ * The database as one gateway sees it, in memory: every question waits until the database works, and every answer
+ * until it arrives, so that anything may happen in between. Hints wait to be delivered, or get lost.
+ */
+export function createSessionBook(parts: {
+  robotId: string
+  operatorId: string
+  latencyLimitMs: number
+  /** Changes with the robot's connection: what was asked during another one does not count. */
+  connection: () => unknown
+}) {
+  const { robotId, operatorId, latencyLimitMs, connection } = parts
+  const pages: Page[] = []
+  let calls: Call[] = []
+  let answers: (() => void)[] = []
+  let hints: { topic: BusTopic; message: never }[] = []
+  const listeners = new Map<BusTopic, ((message: never) => void)[]>()
+  let away = false
+  let epoch = 0
+  let nodeId: string | null = null
+  let connected = false
+  let changed = false
+  /** Everything that reached the gateway about sessions, newest last. */
+  const known: Known[] = []
+
+  const open = () => pages.find(({ status }) => status === 'ACTIVE' || status === 'PAUSED')
+  const page = (id: string) => pages.find((current) => current.id === id)
+
+  function call<T>(work: () => T, patient = false): Promise<T> {
+    return new Promise<T>((resolve, reject) => {
+      const settle = (outcome: () => unknown) => {
+        answers.push(() => {
+          try {
+            resolve(outcome() as T)
+          } catch (cause) {
+            reject(cause)
+          }
+        })
+      }
+      calls.push({ work, patient, settle })
+    })
+  }
+
+  function hint<T extends BusTopic>(topic: T, message: BusTopics[T]): void {
+    hints.push({ topic, message: message as never })
+  }
+
+  function note(current: Page, type: string, change: Partial<Page>, reason?: string): void {
+    Object.assign(current, change)
+    current.eventSeq++
+    current.log.push({ type, reason })
+    changed = true
+    hint('robots.changed', { robotIds: [robotId] })
+  }
+
+  function snapshot(): OpenSession | null {
+    const current = open()
+    if (!current) return null
+    const { id, status, eventSeq, driven, stopReason, activeSinceMs } = current
+    const seen = { id, status, eventSeq, driven, stopReason, activeSinceMs }
+    const stop = { stopByRole: stopReason === null ? null : ('operator' as const), stopByOwner: false }
+    const owner = { clientId: 'owner', stopClear: 'owner' as const }
+    return { ...seen, operatorId, operatorName: 'Olga', latencyLimitMs, ...stop, ...owner }
+  }
+
+  /** Notes, once it is delivered, what the gateway was told. */
+  function conditional<T>(answer: T, session: OpenSession | null): (counts: boolean) => T {
+    return (counts) => {
+      if (!counts) return answer
+      if (session) {
+        const { id: sessionId, eventSeq, status, stopReason } = session
+        known.push({ sessionId, eventSeq, status, stopReason })
+      } else known.push({ sessionId: '', eventSeq: 0, status: 'COMPLETED', stopReason: null })
+      return answer
+    }
+  }
+  /** As `call`, for questions whose answer tells of the robot's session. */
+  async function ask<T>(work: () => T, patient = false): Promise<T> {
+    const asked = connection()
+    const arrive = await call(() => conditional(work(), snapshot()), patient)
+    return arrive(patient || connection() === asked)
+  }
+
+  function latch(current: Page, reason: string, userId: string): number {
+    if (current.stopReason === null)
+      note(current, 'session.stopped', { status: 'PAUSED', stopReason: reason }, reason)
+    const { eventSeq } = current
+    const by = { userId, byRole: 'operator' as const, byOwner: false }
+    hint('robot.stop', {
+      robotId,
+      sessionId: current.id,
+      reason: current.stopReason ?? reason,
+      eventSeq,
+      ...by,
+    })
+    return eventSeq
+  }
+
+  function lost(): void {
+    const current = open()
+    if (current && !current.robotLost) note(current, 'robot.lost', { status: 'PAUSED', robotLost: true })
+  }
+  function back(): void {
+    const current = open()
+    if (current?.robotLost && connected) note(current, 'robot.back', { robotLost: false })
+  }
+
+  const driving: ControlPersistence = {
+    recordStop: ({ sessionId, userId }, reason = 'emergency_stop') =>
+      call(() => {
+        const current = page(sessionId)
+        if (userId === UNRELATED_USER_ID) return 'over'
+        return current && current === open() ? latch(current, reason, userId) : 'over'
+      }),
+    operatorLost: (sessionId) =>
+      call(() => {
+        const current = page(sessionId)
+        if (current?.status !== 'ACTIVE') return false
+        note(current, 'session.paused', { status: 'PAUSED' }, 'operator_lost')
+        return true
+      }),
+    recordJoin: (sessionId) =>
+      call(() => {
+        const current = page(sessionId)
+        if (!current || current !== open()) return undefined
+        current.driven = true
+        return current.eventSeq
+      }),
+    addLatency: (sessionId, { frames, dropped }: LatencyIncrement) =>
+      call(() => {
+        const sum = page(sessionId)?.latency
+        if (sum) Object.assign(sum, { frames: sum.frames + frames, dropped: sum.dropped + dropped })
+      }),
+    endedKeys: () => call(() => []),
+    revokedObservers: () => call(() => []),
+  }
+
+  const linkStates = (): LinkState[] => [
+    { robotId, tokenVersion: 1, epoch, nodeId, connected, session: snapshot() },
+  ]
+  const store: Pick<
+    PresenceStore,
+    | 'linkStates'
+    | 'changedWithin'
+    | 'connectedTo'
+    | 'renewNode'
+    | 'drainNode'
+    | 'forgetNode'
+    | 'saveHeartbeats'
+  > = {
+    linkStates: () => ask(linkStates),
+    changedWithin: () => call(() => (changed ? [robotId] : [])),
+    connectedTo: (node) => call(() => (connected && nodeId === node ? [{ robotId, epoch }] : [])),
+    renewNode: () => call(() => {}),
+    drainNode: () => call(() => {}),
+    forgetNode: () => call(() => true),
+    saveHeartbeats: (beats) => call(() => beats.filter((beat) => connected && beat.epoch === epoch).length),
+  }
+
+  const presence: Presence = {
+    async connect({ isOpen }) {
+      const answer = await ask(() => {
+        if (!isOpen()) return undefined
+        epoch++
+        connected = true
+        nodeId = 'here'
+        changed = true
+        return { epoch, session: snapshot() }
+      }, true)
+      if (!answer) return undefined
+      if (answer.session) void call(back, true)
+      return { robotId, status: 'AVAILABLE', takenOver: false, handedOver: false, lastSign: null, ...answer }
+    },
+    disconnect: (missing) =>
+      call(() => {
+        if (missing.epoch !== epoch || !connected) return
+        connected = false
+        changed = true
+        lost()
+      }, true),
+    idle: async () => {},
+  }
+
+  return {
+    driving,
+    store,
+    presence,
+    pages,
+    known,
+    open,
+    ticketStore: { verdictOf: () => call(() => 'valid' as const) },
+    accounts: {
+      apiKeys: { revokedWithin: () => call((): string[] => []) },
+      users: { rightsChangedWithin: () => call((): { id: string; rights_version: number }[] => []) },
+    },
+    bus: {
+      publish: hint,
+      subscribe<T extends BusTopic>(topic: T, listener: (message: BusTopics[T]) => void): () => void {
+        listeners.set(topic, [...(listeners.get(topic) ?? []), listener as (message: never) => void])
+        return () => {}
+      },
+    },
+
+    /** Whether the database refuses: what is asked from now on fails, or waits. */
+    setAway(isAway: boolean): void {
+      away = isAway
+    },
+    get waits(): boolean {
+      return calls.length > 0 || answers.length > 0 || hints.length > 0
+    },
+    /** The database does what it was asked for. The answers are on their way then. */
+    work(): void {
+      const due = calls
+      calls = []
+      for (const current of due) {
+        if (away && current.patient) calls.push(current)
+        else if (away) {
+          current.settle(() => {
+            throw new Error('the database is away')
+          })
+        } else {
+          const answer = current.work()
+          current.settle(() => answer)
+        }
+      }
+    },
+    answer(): void {
+      const due = answers
+      answers = []
+      for (const arrive of due) arrive()
+    },
+    deliverHints({ lose = false } = {}): void {
+      const due = hints
+      hints = []
+      if (lose) return
+      for (const { topic, message } of due) {
+        if (topic === 'robot.stop') {
+          const { sessionId, reason, eventSeq } = message as BusTopics['robot.stop']
+          if (eventSeq !== null) known.push({ sessionId, eventSeq, status: 'PAUSED', stopReason: reason })
+        }
+        for (const listener of listeners.get(topic) ?? []) listener(message)
+      }
+    },
+
+    // What people do at the API, and robots elsewhere. Each answers whether it was possible.
+
+    start(nowMs: number): boolean {
+      if (open() || !connected || away) return false
+      const id = `00000000-0000-4000-8000-${String(pages.length).padStart(12, '0')}`
+      const current: Page = {
+        id,
+        status: 'ACTIVE',
+        eventSeq: 0,
+        driven: false,
+        stopReason: null,
+        activeSinceMs: nowMs,
+        robotLost: false,
+        log: [],
+        latency: { frames: 0, dropped: 0 },
+      }
+      pages.push(current)
+      note(current, 'session.started', {})
+      return true
+    },
+    pause(): boolean {
+      const current = open()
+      if (away || current?.status !== 'ACTIVE') return false
+      note(current, 'session.paused', { status: 'PAUSED' })
+      return true
+    },
+    resume(nowMs: number): boolean {
+      const current = open()
+      if (away || current?.status !== 'PAUSED' || current.stopReason !== null || !connected) return false
+      back()
+      note(current, 'session.resumed', { status: 'ACTIVE', activeSinceMs: nowMs })
+      return true
+    },
+    stop(reason: string): boolean {
+      const current = open()
+      if (away || !current) return false
+      latch(current, reason, 'somebody')
+      return true
+    },
+    /** Somebody presses at the hub, which cannot ask the database. */
+    stopUnrecorded(sessionId: string, reason: string): void {
+      const by = { userId: operatorId, byRole: null, byOwner: false }
+      hint('robot.stop', { robotId, sessionId, reason, eventSeq: null, ...by })
+    },
+    clear(): boolean {
+      const current = open()
+      if (away || current === undefined || current.stopReason === null) return false
+      note(current, 'session.stop_cleared', { stopReason: null })
+      return true
+    },
+    end(): boolean {
+      const current = open()
+      if (away || !current) return false
+      note(current, 'session.ended', { status: 'COMPLETED', stopReason: null })
+      return true
+    },
+    /** The robot connects to another gateway. */
+    relocateRobot(): boolean {
+      if (away) return false
+      epoch++
+      connected = true
+      nodeId = 'there'
+      changed = true
+      back()
+      hint('robots.changed', { robotIds: [robotId] })
+      return true
+    },
+    /** And is lost there. */
+    loseElsewhere(): boolean {
+      if (away || nodeId !== 'there' || !connected) return false
+      connected = false
+      lost()
+      return true
+    },
+    get isHere(): boolean {
+      return connected && nodeId === 'here'
+    },
+  }
+}
+export type SessionBook = ReturnType<typeof createSessionBook>

@@ -1,0 +1,137 @@
+import type { WebSocket } from 'uWebSockets.js'
+import type { GatewayConnection, SocketData } from '../../../gateway/connections/connection.ts'
+import type { ConnectionHandlers } from '../../../gateway/server.ts'
+
+/** As uWebSockets does it with the gateway's own limit, only smaller, so that a test reaches it. */
+const LIMIT_BYTES = 4_096
+const ABNORMAL = 1006
+
+export type Sent = string | ArrayBuffer
+
+export interface FakePeer {
+  /** The gateway has sent a frame; `behind` others that the peer has not read. */
+  sent?(frame: Sent, behind: number): void
+  /** The peer reads it. */
+  read?(frame: Sent): void
+}
+
+/**
+ * The gateway's end of a WebSocket, and the peer at the other one, without a network between them: what is sent has
+ * arrived, unless the peer does not read. Behaves as uWebSockets does: `end` calls the close handler before it
+ * returns, and nothing may be touched afterwards.
+ */
+export class FakeSocket<L extends GatewayConnection = GatewayConnection> {
+  readonly link: L
+  /** Close code, once it is closed. */
+  closed: number | null = null
+  /** Frames sent but not read, in bytes; and the most there ever were. */
+  unreadBytes = 0
+  mostUnreadBytes = 0
+  pings = 0
+  /** With more than this unread it takes no more frames. */
+  limitBytes = LIMIT_BYTES
+  readonly #handlers: ConnectionHandlers<L>
+  readonly #peer: FakePeer
+  #unread: Sent[] = []
+  #reading = true
+
+  constructor(link: L, handlers: ConnectionHandlers<L>, peer: FakePeer) {
+    this.link = link
+    this.#handlers = handlers
+    this.#peer = peer
+    link.attach(this as unknown as WebSocket<SocketData>) // all of it that links use
+    handlers.opened(link)
+  }
+
+  get open(): boolean {
+    return this.closed === null
+  }
+  get reading(): boolean {
+    return this.#reading
+  }
+
+  /** The peer sends a frame. */
+  receiveFrame(frame: unknown): void {
+    if (!this.open) return
+    const isBinary = frame instanceof Uint8Array
+    const bytes = isBinary ? frame : Buffer.from(typeof frame === 'string' ? frame : JSON.stringify(frame))
+    const memory = new Uint8Array(bytes).buffer
+    this.#handlers.message(this.link, memory, isBinary)
+    new Uint8Array(memory).fill(0xee) // uWebSockets takes the memory back
+  }
+
+  /** The peer's library answers the pings it got. */
+  pong(): void {
+    if (!this.open || !this.#reading || this.pings === 0) return
+    this.pings = 0
+    this.#handlers.pong(this.link)
+  }
+
+  pause(): void {
+    this.#reading = false
+  }
+
+  resume(): void {
+    this.#reading = true
+    this.readSome(this.#unread.length)
+  }
+
+  /** The peer reads so many of the frames that wait for it. */
+  readSome(count: number): void {
+    const frames = this.#unread.splice(0, count)
+    for (const frame of frames) {
+      this.unreadBytes -= typeof frame === 'string' ? frame.length : frame.byteLength
+      this.#peer.read?.(frame)
+    }
+    if (!this.open || frames.length === 0) return
+    this.link.drained()
+    this.#handlers.drained(this.link)
+  }
+
+  /** The peer, or the network, ends the connection. */
+  lose(): void {
+    if (this.open) this.#end(ABNORMAL)
+  }
+
+  // What the gateway calls.
+
+  send(frame: Sent, isBinary: boolean): number {
+    this.#mustBeOpen()
+    if (isBinary === (typeof frame === 'string')) throw new Error('text is sent as text, bytes as bytes')
+    const copy = typeof frame === 'string' ? frame : frame.slice(0)
+    if (!this.#reading && this.unreadBytes > this.limitBytes) return 2
+    this.#peer.sent?.(copy, this.#unread.length)
+    if (this.#reading) {
+      this.#peer.read?.(copy)
+      return 1
+    }
+    this.#unread.push(copy)
+    this.unreadBytes += typeof copy === 'string' ? copy.length : copy.byteLength
+    this.mostUnreadBytes = Math.max(this.mostUnreadBytes, this.unreadBytes)
+    return 0
+  }
+  getBufferedAmount(): number {
+    this.#mustBeOpen()
+    return this.unreadBytes
+  }
+  ping(): void {
+    this.#mustBeOpen()
+    this.pings++
+  }
+  end(code: number): void {
+    this.#mustBeOpen()
+    this.#end(code)
+  }
+  close(): void {
+    this.#mustBeOpen()
+    this.#end(ABNORMAL)
+  }
+
+  #mustBeOpen(): void {
+    if (!this.open) throw new Error('Invalid access of closed uWS.WebSocket')
+  }
+  #end(code: number): void {
+    this.closed = code
+    this.#handlers.closed(this.link)
+  }
+}

@@ -1,0 +1,102 @@
+import WebSocket from 'ws'
+import { closedSocket, type Received } from './received-frames.ts'
+
+// biome-ignore lint/suspicious/noExplicitAny: a test reads whatever came over the wire and asserts on it
+type Wire = any
+
+/** A WebSocket as an outsider would write it: JSON frames, nothing of ours. Binary ones have the type `binary`. */
+export class FrameSocket {
+  readonly socket: WebSocket
+  readonly frames: Received[] = []
+  /** Settles with the close code. */
+  readonly closed: Promise<number>
+  private waiting: (() => void)[] = []
+
+  constructor(
+    url: string,
+    token: string,
+    options: { headers?: Record<string, string>; protocols?: string[] } = {},
+  ) {
+    const headers = options.headers ?? { Authorization: `Bearer ${token}` }
+    this.socket = new WebSocket(url, options.protocols ?? [], { headers })
+    this.socket.on('message', (data: Buffer, isBinary) => {
+      this.frames.push(isBinary ? { type: 'binary', data } : JSON.parse(String(data)))
+      this.wake()
+    })
+    this.closed = closedSocket(this.socket, () => this.wake())
+  }
+
+  send(frame: unknown): void {
+    const raw = typeof frame === 'string' || frame instanceof Uint8Array
+    this.socket.send(raw ? frame : JSON.stringify(frame))
+  }
+
+  /** Takes the first frame of this type that has not been taken yet, waiting for it if need be. */
+  async next(type: string, timeoutMs = 10_000): Promise<Wire> {
+    const deadline = performance.now() + timeoutMs
+    for (;;) {
+      const index = this.frames.findIndex((frame) => frame.type === type)
+      if (index >= 0) return this.frames.splice(index, 1)[0]
+      const leftMs = deadline - performance.now()
+      const closed = this.socket.readyState >= WebSocket.CLOSING
+      if (leftMs <= 0 || closed) {
+        throw new Error(
+          `no ${type} frame${closed ? ', socket closed' : ''}; got ${JSON.stringify(this.frames)}`,
+        )
+      }
+      await new Promise<void>((resolve) => {
+        const timer = setTimeout(resolve, leftMs)
+        this.waiting.push(() => {
+          clearTimeout(timer)
+          resolve()
+        })
+      })
+    }
+  }
+
+  /** Breaks the connection without a closing handshake, as a lost network does once TCP notices. */
+  destroy(): void {
+    this.socket.terminate()
+  }
+
+  async close(): Promise<void> {
+    this.socket.close()
+    await this.closed
+  }
+
+  private wake(): void {
+    for (const resume of this.waiting.splice(0)) resume()
+  }
+}
+
+export class TestRobot extends FrameSocket {
+  /** Sends heartbeats until the robot is closed. */
+  beat(intervalMs = 200): this {
+    let seq = 0
+    const timer = setInterval(() => {
+      if (this.socket.readyState === WebSocket.OPEN) this.send({ type: 'heartbeat', seq: seq++ })
+    }, intervalMs)
+    this.closed.finally(() => clearInterval(timer))
+    return this
+  }
+}
+
+/** An operator or a watcher. */
+export class TestDriver extends FrameSocket {
+  #seq = 0
+
+  /** Sends a control frame as a console would; answers with its number. */
+  control(data: unknown = {}, frame: Record<string, unknown> = {}): number {
+    this.#seq += 1
+    this.send({ type: 'control', seq: this.#seq, t: performance.now(), data, ...frame })
+    return this.#seq
+  }
+
+  /** The next state of which this holds. */
+  async state(predicate: (state: Wire) => boolean = () => true): Promise<Wire> {
+    for (;;) {
+      const state = await this.next('state')
+      if (predicate(state)) return state
+    }
+  }
+}

@@ -1,0 +1,83 @@
+import { once } from 'node:events'
+import { createServer, request } from 'node:http'
+import { type AddressInfo, connect, type Socket } from 'node:net'
+
+/** An HTTP proxy for a browser, so that its network can be taken away: what goes over WebSockets too. */
+export interface WebProxy {
+  readonly server: string
+  /** Breaks every connection, and every attempt at a new one. */
+  cut(): void
+  /**
+   * Breaks only what goes to these addresses: `http://host:port/path` for requests, `connect://host:port` for
+   * WebSockets, each as a beginning.
+   */
+  cutOff(addresses: readonly string[]): void
+  restore(): void
+  [Symbol.asyncDispose](): Promise<void>
+}
+
+export async function createWebProxy(): Promise<WebProxy> {
+  const sockets = new Set<Socket>()
+  let open = true
+  let broken: readonly string[] = []
+  const isBroken = (address: string) => broken.some((beginning) => address.startsWith(beginning))
+  const tunnels = new Map<Socket, string>()
+  const keep = (socket: Socket) => {
+    sockets.add(socket)
+    socket.on('close', () => sockets.delete(socket)).on('error', () => {})
+  }
+  const proxy = createServer((asked, answer) => {
+    if (isBroken(asked.url ?? '')) return void answer.destroy()
+    const onward = request(asked.url ?? '', { method: asked.method ?? 'GET', headers: asked.headers })
+    onward.on('response', (reply) => {
+      answer.writeHead(reply.statusCode ?? 502, reply.headers)
+      reply.pipe(answer)
+    })
+    onward.on('error', () => answer.destroy())
+    answer.on('close', () => onward.destroy())
+    asked.pipe(onward)
+  })
+  proxy.on('connection', (socket) => {
+    keep(socket)
+    if (!open) socket.resetAndDestroy()
+  })
+  proxy.on('connect', (asked, near: Socket, head) => {
+    const address = `connect://${asked.url}`
+    if (isBroken(address)) return void near.destroy()
+    tunnels.set(near, address)
+    const { hostname, port } = new URL(`http://${asked.url}`)
+    const far = connect(Number(port), hostname, () => {
+      near.write('HTTP/1.1 200 Connection established\r\n\r\n')
+      far.write(head)
+      near.pipe(far).pipe(near)
+    })
+    keep(far)
+    near.on('close', () => {
+      tunnels.delete(near)
+      far.destroy()
+    })
+    far.on('close', () => near.destroy())
+  })
+  proxy.listen(0, '127.0.0.1')
+  await once(proxy, 'listening')
+  const cut = () => {
+    open = false
+    for (const socket of sockets) socket.destroy()
+  }
+  return {
+    server: `http://127.0.0.1:${(proxy.address() as AddressInfo).port}`,
+    cut,
+    cutOff(addresses) {
+      broken = addresses
+      for (const [socket, address] of tunnels) if (isBroken(address)) socket.destroy()
+    },
+    restore() {
+      open = true
+      broken = []
+    },
+    async [Symbol.asyncDispose]() {
+      cut()
+      await new Promise((done) => proxy.close(done))
+    },
+  }
+}

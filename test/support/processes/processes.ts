@@ -1,0 +1,159 @@
+import { spawn } from 'node:child_process'
+import { randomUUID } from 'node:crypto'
+import { once } from 'node:events'
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { createInterface } from 'node:readline'
+import { fileURLToPath } from 'node:url'
+import { exportJWK, generateKeyPair, SignJWT } from 'jose'
+import { Client } from 'pg'
+import { inject } from 'vitest'
+import { databaseUrlFor } from '../database/template.ts'
+
+const ROOT = fileURLToPath(new URL('../../..', import.meta.url))
+const START_LIMIT_MS = 60_000
+const AUDIENCE = 'wheelhouse-test'
+
+/** Where a process serves, as its log says. */
+export interface Serving {
+  readonly baseUrl: string
+  readonly hubUrl: string
+  readonly gatewayUrl: string
+}
+
+export type Wheelhouse = ReturnType<typeof startWheelhouse>
+
+/**
+ * A process of its own, started as `npm start` does, with this environment and nothing of ours but PATH and HOME.
+ * @param wrapper a program with its arguments that becomes the given command, in surroundings that it prepares
+ */
+export function startWheelhouse(env: Record<string, string>, wrapper: readonly string[] = []) {
+  const { PATH, HOME } = process.env
+  const [program = process.execPath, ...args] = [...wrapper, process.execPath, 'src/main.ts']
+  const child = spawn(program, args, {
+    cwd: ROOT,
+    env: { ...(PATH && { PATH }), ...(HOME && { HOME }), ...env },
+    stdio: ['ignore', 'pipe', 'pipe'],
+  })
+  const killAtExit = () => void child.kill('SIGKILL')
+  process.once('exit', killAtExit) // a test run that dies leaves no process behind
+
+  const lines: string[] = []
+  let errorOutput = ''
+  const listeners = new Set<() => void>()
+  const wake = () => {
+    for (const listener of listeners) listener()
+  }
+  createInterface({ input: child.stdout }).on('line', (line) => {
+    lines.push(line)
+    wake()
+  })
+  child.stderr.on('data', (chunk) => {
+    errorOutput += chunk
+  })
+  const exited = new Promise<{ code: number | null; signal: NodeJS.Signals | null }>((resolve) => {
+    child.once('close', (code, signal) => {
+      process.off('exit', killAtExit)
+      resolve({ code, signal })
+      wake()
+    })
+  })
+  const output = () => `${lines.join('\n')}\n${errorOutput}`
+
+  /** Settles with the first line of standard output that fits; rejects when the process ends without it. */
+  function line(fits: (text: string) => boolean, limitMs = START_LIMIT_MS): Promise<string> {
+    return new Promise((resolve, reject) => {
+      const stop = () => {
+        clearTimeout(timer)
+        listeners.delete(poll)
+      }
+      const poll = () => {
+        const found = lines.find(fits)
+        const over = child.exitCode !== null || child.signalCode !== null
+        if (found === undefined && !over) return
+        stop()
+        if (found !== undefined) resolve(found)
+        else reject(new Error(`the process ended early:\n${output()}`))
+      }
+      const timer = setTimeout(() => {
+        stop()
+        reject(new Error(`the line did not come:\n${output()}`))
+      }, limitMs)
+      listeners.add(poll)
+      poll()
+    })
+  }
+
+  return {
+    output,
+    line,
+    exited,
+    lines,
+    pid: child.pid as number,
+    get errorOutput() {
+      return errorOutput
+    },
+    /** Settles once the process serves. */
+    serving: async (): Promise<Serving> =>
+      JSON.parse(await line((text) => text.includes('"Wheelhouse is serving"'))),
+    /** Sends a signal and settles when the process has ended. */
+    end: (signal: NodeJS.Signals) => {
+      child.kill(signal)
+      return exited
+    },
+    async [Symbol.asyncDispose]() {
+      child.kill('SIGKILL')
+      await exited
+    },
+  }
+}
+
+/** An OpenID Connect provider outside of every process, as in production; it vouches for whoever is asked. */
+export async function startOutsideProvider() {
+  const { publicKey, privateKey } = await generateKeyPair('ES256')
+  const jwks = JSON.stringify({ keys: [{ ...(await exportJWK(publicKey)), alg: 'ES256', kid: 'test' }] })
+  const server = createServer((_request, response) => {
+    response.writeHead(200, { 'Content-Type': 'application/json' }).end(jwks)
+  })
+  server.listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  const issuer = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
+  return {
+    env: { IDP_ISSUER: issuer, IDP_JWKS_URL: `${issuer}/jwks`, IDP_AUDIENCE: AUDIENCE },
+    tokenFor: (name: string) =>
+      new SignJWT({ email: `${name}@test.local`, email_verified: true, name })
+        .setProtectedHeader({ alg: 'ES256', kid: 'test' })
+        .setSubject(name)
+        .setIssuer(issuer)
+        .setAudience(AUDIENCE)
+        .setIssuedAt()
+        .setExpirationTime('1h')
+        .sign(privateKey),
+    async [Symbol.asyncDispose]() {
+      server.closeAllConnections()
+      await new Promise((done) => server.close(done))
+    },
+  }
+}
+
+/** A database with nothing in it, not even the schema. */
+export async function createEmptyDatabase(): Promise<{ url: string; drop(): Promise<void> }> {
+  const serverUrl = inject('databaseUrl')
+  const name = `test_${randomUUID().replaceAll('-', '')}`
+  await query(serverUrl, `create database ${name}`)
+  return {
+    url: databaseUrlFor(serverUrl, name),
+    drop: async () => void (await query(serverUrl, `drop database if exists ${name} with (force)`)),
+  }
+}
+
+/** One statement on a connection of its own. */
+export async function query(url: string, statement: string, values: unknown[] = []) {
+  const client = new Client({ connectionString: url })
+  await client.connect()
+  try {
+    return (await client.query(statement, values)).rows
+  } finally {
+    await client.end()
+  }
+}

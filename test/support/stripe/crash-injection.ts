@@ -1,0 +1,97 @@
+import type { KyselyPlugin } from 'kysely'
+import { createPayments, type Payments } from '../../../src/modules/payments/payments.ts'
+import { createStripeClient } from '../../../src/modules/payments/stripe-client.ts'
+import type { World } from '../world/world.ts'
+import { WEBHOOK_SECRET } from './events.ts'
+import type { FakeStripe } from './server.ts'
+
+/**
+ * When a process ends: after so many of its steps, which are its queries, its transactions and its requests to the
+ * provider. From then on nothing of it happens any more; what it waits for never comes.
+ */
+class Life {
+  readonly ended: Promise<'died'>
+  private end: (how: 'died') => void = () => {}
+  private left: number
+
+  constructor(steps: number) {
+    this.left = steps
+    this.ended = new Promise((resolve) => {
+      this.end = resolve
+    })
+  }
+
+  /** After a step. Settles unless it was the last one. */
+  async goOn<T>(result: T): Promise<T> {
+    this.left--
+    if (this.left >= 0) return result
+    this.end('died')
+    return await new Promise<never>(() => {})
+  }
+}
+
+/** Payments in a process that ends after so many steps. */
+function crashablePayments(world: World, stripe: FakeStripe, now: () => Date, life: Life): Payments {
+  const { platform } = world
+  const settings = {
+    secretKey: stripe.env.STRIPE_SECRET_KEY,
+    apiBase: stripe.env.STRIPE_API_BASE,
+    webhookSecrets: [WEBHOOK_SECRET],
+  }
+  const plugin: KyselyPlugin = {
+    transformQuery: ({ node }) => node,
+    transformResult: ({ result }) => life.goOn(result),
+  }
+  const payments = createPayments({
+    ...platform,
+    settings,
+    now,
+    db: platform.db.withPlugin(plugin),
+    transact: async (work, ...rest) => await life.goOn(await platform.transact(work, ...rest)),
+    paymentProvider: crashable(createStripeClient(settings), life),
+  })
+  if (!payments) throw new Error('no payments')
+  return payments
+}
+
+/** The library, whose every answer is a step. */
+function crashable<T extends object>(target: T, life: Life): T {
+  return new Proxy(target, {
+    get(of, name) {
+      const value: unknown = Reflect.get(of, name)
+      if (typeof value === 'function') {
+        return (...args: unknown[]) => {
+          const answer: unknown = value.apply(of, args)
+          return answer instanceof Promise ? crashableResult(answer, life) : answer
+        }
+      }
+      return typeof value === 'object' && value !== null ? crashable(value, life) : value
+    },
+  })
+}
+
+/** Lists can be waited for, and gone through. */
+function crashableResult(
+  answer: Promise<unknown> & { [Symbol.asyncIterator]?: () => AsyncIterator<unknown> },
+  life: Life,
+) {
+  const list = answer[Symbol.asyncIterator]?.bind(answer)
+  const crashableList =
+    list &&
+    (() => {
+      const each = list()
+      return { next: async () => await life.goOn(await each.next()) }
+    })
+  const done = answer.then((result) => life.goOn(result))
+  done.catch(() => {}) // who goes through a list does not wait for it
+  return Object.assign(done, { [Symbol.asyncIterator]: crashableList })
+}
+
+/** Has a process of its own do something; `died` when it ended in the middle. */
+export async function inProcess<T>(
+  parts: { world: World; stripe: FakeStripe; now: () => Date; steps: number },
+  work: (payments: Payments) => Promise<T>,
+): Promise<T | 'died'> {
+  const life = new Life(parts.steps)
+  return await Promise.race([work(crashablePayments(parts.world, parts.stripe, parts.now, life)), life.ended])
+}

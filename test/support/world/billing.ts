@@ -1,0 +1,66 @@
+import { expect } from 'vitest'
+import { createPresenceStore } from '../../../src/modules/presence/presence.store.ts'
+import type { World } from './world.ts'
+
+export const MINUTE_MS = 60_000
+export const HOUR_MS = 60 * MINUTE_MS
+
+/**
+ * A gateway without sockets: robots come and go by word of the test, at times of the test's own clock. It says
+ * that it lives, so that the worker does not sweep it, until it is told to fall silent.
+ */
+export async function createSilentGateway(world: World, nowMs: () => number) {
+  const store = createPresenceStore({ databaseUrl: world.database.url, poolSize: 2 })
+  const nodeId = crypto.randomUUID()
+  const renew = () => store.renewNode(nodeId, 'ws://nowhere')
+  await renew()
+  let timer: NodeJS.Timeout | undefined = setInterval(() => void renew().catch(() => {}), 500)
+  const epochs = new Map<string, number>()
+  const stopSending = () => {
+    clearInterval(timer)
+    timer = undefined
+  }
+
+  return {
+    nodeId,
+    fallSilent: stopSending,
+
+    async connect(robotId: string): Promise<void> {
+      const [connected] = await store.connect(nodeId, [{ robotId, tokenVersion: 1, atMs: nowMs() }])
+      expect(connected, 'the robot is let in').toBeDefined()
+      epochs.set(robotId, connected!.epoch)
+      await world.platform.sessionPresence.robotBack(robotId)
+    },
+
+    /** Ends the robot's connection in the database; its session is not told yet. */
+    async disconnect(robotId: string, lastSignMs: number) {
+      const { lostInSession } = await store.disconnect([
+        { robotId, epoch: epochs.get(robotId)!, lastSignMs, lastHeartbeatMs: 0 },
+      ])
+      return lostInSession
+    },
+
+    /** Ends it as a gateway does: the session is told at once. */
+    async lose(robotId: string, lastSignMs: number): Promise<void> {
+      for (const lost of await this.disconnect(robotId, lastSignMs)) {
+        await world.platform.sessionPresence.handleRobotLost(lost.robotId, lost.lastSign)
+      }
+    },
+
+    async [Symbol.asyncDispose]() {
+      stopSending()
+      for (const robotId of epochs.keys()) await this.disconnect(robotId, nowMs())
+      await store.forgetNode(nodeId)
+      await store.close()
+    },
+  }
+}
+export type SilentGateway = Awaited<ReturnType<typeof createSilentGateway>>
+
+/** An owner, an operator and a robot that is online. */
+export async function actors(world: World, gateway: SilentGateway) {
+  const [owner, operator] = [await world.client(), await world.operator()]
+  const robot = await world.robot(owner)
+  await gateway.connect(robot.id)
+  return { owner, operator, robotId: robot.id }
+}

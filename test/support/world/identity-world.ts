@@ -1,0 +1,149 @@
+import { mkdtemp, rm } from 'node:fs/promises'
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import type { Middleware } from 'koa'
+import { pino } from 'pino'
+import { z } from 'zod'
+import { connectOrm, queries } from '../../../src/app/database/orm.ts'
+import { createMemoryBus } from '../../../src/core/events/bus.ts'
+import { createTransactor } from '../../../src/core/events/transactor.ts'
+import { createApp } from '../../../src/core/http/app.ts'
+import { endpoint } from '../../../src/core/http/endpoint.ts'
+import { createSecrets } from '../../../src/core/secrets.ts'
+import { createApiKeys } from '../../../src/modules/identity/api-key.service.ts'
+import { createAuth } from '../../../src/modules/identity/auth.ts'
+import { createDiscovery } from '../../../src/modules/identity/discovery.ts'
+import { loginRoutes } from '../../../src/modules/identity/oidc/login.routes.ts'
+import { createIdentityProvider } from '../../../src/modules/identity/oidc/provider.ts'
+import { accountEndpoints } from '../../../src/modules/identity/profile.routes.ts'
+import { createRoles } from '../../../src/modules/identity/role.service.ts'
+import { createTokenVerifier, type KeySource } from '../../../src/modules/identity/tokens.ts'
+import { createUsers } from '../../../src/modules/identity/user.service.ts'
+import { createUserinfo } from '../../../src/modules/identity/userinfo.ts'
+import { createTestDatabase } from '../database/database.ts'
+
+/** Another identity provider than the built-in one. */
+export interface OutsideProvider {
+  readonly issuer: string
+  readonly audience: string
+  readonly jwks: KeySource
+  readonly clientId?: string
+  readonly clientSecret?: string
+}
+
+export const ALLOWED_ORIGIN = 'https://console.example'
+export const ADMIN = 'root@example.com'
+
+/** The api's accounts and login over real HTTP and a real database, and nothing else of the platform. */
+export async function createIdentityWorld(options: { provider?: (baseUrl: string) => OutsideProvider } = {}) {
+  const problems: unknown[] = []
+  const report = (cause: unknown) => void problems.push(cause)
+  const database = await createTestDatabase()
+  const orm = await connectOrm({ url: database.url, poolSize: 10, applicationName: 'identity-test' })
+  const db = queries(orm.em.fork())
+  const dataDir = await mkdtemp(join(tmpdir(), 'identity-'))
+  const bus = createMemoryBus(report)
+
+  const server = createServer()
+  await new Promise<void>((done) => server.listen(0, 'localhost', done))
+  const baseUrl = `http://localhost:${(server.address() as AddressInfo).port}`
+
+  const secrets = createSecrets('a root key for tests, 32 characters or more')
+  const idp = await createIdentityProvider({
+    baseUrl,
+    dataDir,
+    secrets,
+    report,
+    production: false,
+    accounts: [
+      { email: 'ada@example.com', name: 'Ada <Owner>', hint: 'client' },
+      { email: 'grace@example.com', name: 'Grace', hint: 'operator' },
+    ],
+  })
+  const outside = options.provider?.(baseUrl)
+  const provider = outside
+    ? { clientId: undefined, ...outside }
+    : { issuer: idp.issuer, audience: idp.audience, clientId: idp.clientId, jwks: idp.localJwks }
+  const verifyToken = createTokenVerifier(provider)
+  const now = () => new Date()
+  const transact = createTransactor({ db, bus })
+  const users = createUsers({ db, transact, now, adminEmails: [ADMIN] })
+  const roles = createRoles({ transact, now })
+  const apiKeys = createApiKeys({ db, transact, bus, now, report })
+  const corsOrigins = [ALLOWED_ORIGIN]
+  const auth = createAuth({ users, apiKeys, verifyToken, baseUrl, corsOrigins })
+  const userinfo = createUserinfo({ discover: createDiscovery({ issuer: provider.issuer }) })
+  const login = loginRoutes({
+    baseUrl,
+    corsOrigins,
+    oidcProvider: provider,
+    secrets,
+    verifyToken,
+    users,
+    report,
+  })
+  const before: Middleware[] = [login, idp.middleware]
+  const app = createApp({
+    corsOrigins,
+    before,
+    trustedProxies: 0,
+    https: false,
+    log: pino({ level: 'silent' }),
+    endpoints: [...accountEndpoints({ users, roles, apiKeys, verifyToken, userinfo, baseUrl }), ...probes],
+    authenticate: auth.authenticate,
+    validateResponses: true,
+  })
+  server.on('request', app.callback())
+
+  return {
+    baseUrl,
+    db,
+    bus,
+    idp,
+    auth,
+    users,
+    apiKeys,
+    problems,
+    dataDir,
+    tokenOf: (name: string) => idp.issueDevToken({ email: `${name}@example.com` }),
+    as: (token: string) => caller(baseUrl, { Authorization: `Bearer ${token}` }),
+    with: (headers: Record<string, string>) => caller(baseUrl, headers),
+    async [Symbol.asyncDispose]() {
+      server.closeAllConnections()
+      await new Promise((done) => server.close(done))
+      await apiKeys.flush()
+      await orm.close(true)
+      await database.drop()
+      await rm(dataDir, { recursive: true })
+    },
+  }
+}
+export type IdentityWorld = Awaited<ReturnType<typeof createIdentityWorld>>
+
+/** Routes that ask for nothing but a role, to see the role checks alone. */
+const probes = (['client', 'operator', 'admin'] as const).map((role) =>
+  endpoint({
+    method: 'get',
+    path: `/probe/${role}`,
+    summary: `Answers ${role}s`,
+    access: { role },
+    response: [200, z.object({ roles: z.array(z.string()) })],
+    run: async ({ caller }) => ({ roles: [...caller.roles] }),
+  }),
+)
+
+/** Calls routes with fixed headers. */
+function caller(baseUrl: string, headers: Record<string, string>) {
+  const call = (method: string) => async (path: string, body?: unknown) => {
+    const reply = await fetch(baseUrl + path, {
+      method,
+      headers: { ...headers, ...(body !== undefined && { 'Content-Type': 'application/json' }) },
+      ...(body !== undefined && { body: JSON.stringify(body) }),
+    })
+    const text = await reply.text()
+    return { status: reply.status, headers: reply.headers, body: text ? JSON.parse(text) : undefined }
+  }
+  return { get: call('GET'), post: call('POST'), delete: call('DELETE') }
+}

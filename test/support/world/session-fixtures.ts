@@ -1,0 +1,60 @@
+import { expect } from 'vitest'
+import type { TestUser } from './test-user.ts'
+import type { World } from './world.ts'
+
+const SESSIONS = '/api/sessions'
+
+/** Starts a session at once; answers with its id. */
+export async function start(operator: TestUser, robotId: string): Promise<string> {
+  const reply = await operator.post(SESSIONS, { robotId })
+  expect(reply.status, JSON.stringify(reply.body)).toBe(201)
+  return reply.body.sessionId
+}
+
+/** Does something to a session that must work; answers with the session. */
+export async function performAction(user: TestUser, sessionId: string, action: string, reason?: string) {
+  const reply = await user.patch(`${SESSIONS}/${sessionId}`, { action, ...(reason && { reason }) })
+  expect(reply.status, JSON.stringify(reply.body)).toBe(200)
+  return reply.body
+}
+
+export type SessionFixture = Awaited<ReturnType<typeof openSessionFixture>>
+
+/** A session that has just begun: its client, its operator, and its robot, connected. */
+export async function openSessionFixture(world: World) {
+  const [client, operator] = [await world.client(), await world.operator()]
+  const robot = await world.robot(client)
+  const link = (await world.connect(robot)).beat()
+  const id = await start(operator, robot.id)
+  const path = `${SESSIONS}/${id}`
+  return {
+    client,
+    owner: client,
+    operator,
+    robot,
+    robotId: robot.id,
+    link,
+    id,
+    path,
+    performAction: (user: TestUser, action: string, reason?: string) =>
+      user.patch(path, { action, ...(reason !== undefined && { reason }) }),
+    read: async (user: TestUser = client) => (await user.get(path)).body,
+    log: async (): Promise<Entry[]> => (await client.get(`${path}/events?limit=200`)).body.events,
+    /** Notifications about this session, oldest first; without the one of its start. */
+    async notificationsOf(user: TestUser): Promise<{ type: string; data: Record<string, unknown> }[]> {
+      const { notifications } = (await user.get('/api/notifications?limit=100')).body
+      return notifications
+        .filter((item: { data: { session_id: string } }) => item.data.session_id === id)
+        .filter((item: { type: string }) => item.type !== 'session.started')
+        .map(({ type, data }: { type: string; data: Record<string, unknown> }) => ({ type, data }))
+        .reverse()
+    },
+  }
+}
+
+export interface Entry {
+  readonly seq: number
+  readonly type: string
+  readonly data: Record<string, unknown>
+  readonly at: string
+}

@@ -1,0 +1,176 @@
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { Client } from 'pg'
+import { pino } from 'pino'
+import { expect, inject, vi } from 'vitest'
+import { loadConfig } from '../../../src/app/config.ts'
+import { type RunningPlatform, startRoles } from '../../../src/app/roles.ts'
+import { createTestDatabase } from '../database/database.ts'
+import { TestDriver, TestRobot } from '../gateway/frame-socket.ts'
+import { createTestUser, type TestUser } from './test-user.ts'
+
+export interface WorldOptions {
+  /** `redis` joins the nodes through a real Redis; `memory` is for one process. Default: memory. */
+  readonly bus?: 'memory' | 'redis'
+  /** Environment of the first node, over the defaults of tests. */
+  readonly env?: Record<string, string>
+  readonly now?: () => Date
+  /** Called before every guarded handler of the first node; what it throws, the handler throws. */
+  readonly beforeHandler?: (handler: string) => void
+}
+
+export type World = Awaited<ReturnType<typeof createWorld>>
+
+const OUTBOX_DRAINED = { timeout: 10_000, interval: 10 }
+
+/** Of tests that turn the clock on, or drive over REST alone; those of the limits set their own. */
+const withoutLimits = { OPERATOR_JOIN_MS: '0', PAUSE_LIMIT_MS: '0' }
+
+/** Short enough to wait for, long enough for a busy machine. */
+const testTimes = { HEARTBEAT_INTERVAL_MS: '200', HEARTBEAT_TIMEOUT_MS: '1000', ROBOT_GRACE_MS: '60000' }
+
+/**
+ * The whole platform over a database of its own, on free ports, with people and robots to play it. Ending it
+ * checks that nothing was left behind: no open connection, no unsent fact, no error in the log.
+ */
+export async function createWorld(options: WorldOptions = {}) {
+  const database = await createTestDatabase()
+  const dataDir = await mkdtemp(join(tmpdir(), 'wheelhouse-test-'))
+  const errors: string[] = []
+  const log = pino({ level: 'error' }, { write: (line: string) => void errors.push(line) })
+  const closers: (() => Promise<unknown> | unknown)[] = []
+  const now = options.now ?? (() => new Date())
+  const common = {
+    NODE_ENV: 'test', // answers are held against their schemas
+    DATABASE_URL: database.url,
+    ...(options.bus === 'redis' && { REDIS_URL: inject('redisUrl') }),
+    DATA_DIR: dataDir,
+    SECRET_KEY: 'a key for tests only, at least 32 characters',
+    ADMIN_EMAILS: 'admin@test.local',
+    PORT: '0',
+    HUB_PORT: '0',
+    GATEWAY_PORT: '0',
+    DEMO: 'false',
+    // Tests ask faster than people do; those of the limits set their own.
+    RATE_LIMIT_PER_MINUTE: '1000000',
+    RATE_LIMIT_PUBLIC_PER_MINUTE: '1000000',
+    ROBOT_CONNECTS_PER_MINUTE: '0',
+    ...testTimes,
+    ...withoutLimits,
+    ...options.env,
+  }
+  const nodes: RunningPlatform[] = []
+  const start = async (env: Record<string, string>, beforeHandler?: (handler: string) => void) => {
+    const node = await startRoles(loadConfig({ ...common, ...env }), log, now, [], beforeHandler)
+    nodes.push(node)
+    return node
+  }
+  const first = await start({}, options.beforeHandler)
+  const { platform, baseUrl, gatewayUrl, hubUrl } = first
+  let userCount = 0
+  const user = async (email: string, role?: 'client' | 'operator'): Promise<TestUser> => {
+    const token = await platform.builtIn!.issueDevToken({ email, name: email.split('@')[0] as string })
+    const made = await createTestUser({ baseUrl, hubUrl, token, onClose: (close) => closers.push(close) })
+    if (role) await made.post('/api/auth/profile', { role }).then((reply) => expect(reply.status).toBe(200))
+    return made
+  }
+
+  const world = {
+    platform,
+    baseUrl,
+    gatewayUrl,
+    hubUrl,
+    database,
+    errors,
+    node: first,
+
+    /** Another process's worth of roles beside the first; needs `bus: 'redis'`. */
+    addNode: (roles: string, env: Record<string, string> = {}) =>
+      start({ ROLES: roles, BASE_URL: baseUrl, ...env }),
+
+    client: () => user(`client${++userCount}@test.local`, 'client'),
+    operator: () => user(`operator${++userCount}@test.local`, 'operator'),
+    admin: () => user('admin@test.local'),
+    newUser: () => user(`somebody${++userCount}@test.local`),
+
+    /** Registers a robot; it is OFFLINE until it connects. */
+    async robot(owner: TestUser, input: Record<string, unknown> = {}) {
+      const id = `board-${++userCount}`
+      const reply = await owner.post('/api/client/robots', {
+        name: `Robot ${id}`,
+        robot_type: 'testbot',
+        hardware_id: id,
+        ...input,
+      })
+      expect(reply.status, JSON.stringify(reply.body)).toBe(201)
+      return { id: reply.body.id as string, token: reply.body.robot_token as string }
+    },
+
+    /** A robot's connection, open and welcomed; sends no heartbeats by itself. */
+    async connect(robot: { id: string; token: string }, gateway = gatewayUrl): Promise<TestRobot> {
+      const link = new TestRobot(`${gateway}/robots/${robot.id}/control`, robot.token)
+      closers.push(() => link.close())
+      await link.next('welcome')
+      return link
+    },
+
+    /** A person's connection to a session at the gateway, with a ticket of their own. */
+    async drive(
+      user: TestUser,
+      sessionId: string,
+      part: 'control' | 'watch' = 'control',
+    ): Promise<TestDriver> {
+      const reply = await user.post(`/api/sessions/${sessionId}/ticket`, { part })
+      expect(reply.status, JSON.stringify(reply.body)).toBe(201)
+      const link = new TestDriver(reply.body.url, reply.body.ticket)
+      closers.push(() => link.close())
+      return link
+    },
+
+    /** Settles when every fact has left the outbox. */
+    drained: () =>
+      vi.waitFor(async () => {
+        const left = await platform.db.selectFrom('outbox').select('name').execute()
+        expect(left).toEqual([])
+      }, OUTBOX_DRAINED),
+
+    async [Symbol.asyncDispose]() {
+      for (const close of closers.reverse()) await close()
+      try {
+        await world.drained()
+        for (const node of nodes.toReversed()) await node.stop()
+        await nothingLeft(database.url)
+        expect(errors, 'errors in the log').toEqual([])
+      } finally {
+        for (const node of nodes) await node.stop()
+        await database.drop()
+        await rm(dataDir, { recursive: true, force: true })
+      }
+    },
+  }
+  return world
+}
+
+const LEFTOVERS = `select
+  (select count(*)::int from robot_presence where connected) as connected,
+  (select count(*)::int from gateway_nodes) as nodes,
+  (select count(*)::int from pg_stat_activity where datname = current_database()
+     and backend_type = 'client backend' and pid <> pg_backend_pid()) as backends`
+
+/** Settles when no robot counts as connected, and no node and no connection is left. */
+async function nothingLeft(url: string): Promise<void> {
+  const client = new Client({ connectionString: url })
+  await client.connect()
+  try {
+    await vi.waitFor(
+      async () => {
+        const left = (await client.query(LEFTOVERS)).rows[0]
+        expect(left, 'connections and nodes left over').toEqual({ connected: 0, nodes: 0, backends: 0 })
+      },
+      { timeout: 5_000, interval: 10 }, // PostgreSQL shows a connection for a moment after it was closed
+    )
+  } finally {
+    await client.end()
+  }
+}

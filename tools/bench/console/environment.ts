@@ -1,0 +1,106 @@
+import { randomUUID } from 'node:crypto'
+import type { Page } from 'playwright-core'
+import { SimulatedRobot } from '../../../packages/sdk/index.ts'
+import { generateApiKey, hashApiKey } from '../../../src/modules/identity/api-key-format.ts'
+import type { Lab } from '../lab.ts'
+import { users } from '../rest/fixtures.ts'
+import { startWheelhouse } from '../targets.ts'
+
+const TIMEOUT_MS = 30_000
+
+interface Parts {
+  readonly streamUrl: string
+  readonly telemetryHz: number
+}
+
+/**
+ * Wheelhouse as `npm start` runs it, with one robot, its owner, and an operator who sits at a browser.
+ * @throws Error when a part of it does not start; then nothing is left running
+ */
+export async function setUpEnvironment(lab: Lab, page: Page, parts: Parts) {
+  page.setDefaultTimeout(TIMEOUT_MS)
+  const wheelhouse = await startWheelhouse(lab, 'alone')
+  const opened: { robot?: SimulatedRobot } = {}
+  const close = async () => {
+    await page.context().close()
+    await opened.robot?.close()
+    await wheelhouse.stop()
+  }
+  try {
+    const ask = requesterOf(wheelhouse.apiUrl)
+    const [owner] = await users(lab.db, 1, 'client')
+    if (!owner) throw new Error('there is no owner')
+    const registered = await ask(owner.apiKey, 'POST', '/api/client/robots', {
+      name: 'Bench robot',
+      robot_type: 'bench',
+      hardware_id: randomUUID(),
+      stream_url: parts.streamUrl,
+    })
+    opened.robot = simulatedRobot(wheelhouse.destination.port, registered, parts.telemetryHz)
+    await opened.robot.start()
+
+    const email = `${randomUUID()}@bench.local`
+    await signIn(page, wheelhouse.apiUrl, email)
+    const key = await keyFor(lab, email)
+    await ask(key, 'POST', '/api/auth/profile', { role: 'operator' })
+    await ask(key, 'POST', '/api/operator/profile', { headline: 'Steady hands', timezone: 'Europe/Berlin' })
+    const { sessionId } = await ask(key, 'POST', '/api/sessions', { robotId: registered.id })
+    await page.goto(`${wheelhouse.apiUrl}/dashboard/drive/${sessionId}`)
+    await page.getByText('Linked', { exact: true }).waitFor()
+    await page.getByText(/^Last picture \d+ ms ago/).waitFor()
+    return {
+      /** The owner writes in the chat: the page has other things to do than driving. */
+      sendChat: (body: string) => ask(owner.apiKey, 'POST', `/api/sessions/${sessionId}/messages`, { body }),
+      close,
+    }
+  } catch (cause) {
+    await close()
+    throw cause
+  }
+}
+
+/** In a room that is wide enough to drive for a while. */
+const simulatedRobot = (port: number, { id, robot_token }: Answer, telemetryHz: number) =>
+  new SimulatedRobot({
+    url: `ws://127.0.0.1:${port}/robots/${id}/control`,
+    token: String(robot_token),
+    world: { widthM: 1_000, heightM: 1_000, obstacles: [] },
+    start: { xM: 500, yM: 500 },
+    telemetryHz,
+  })
+
+const requesterOf =
+  (apiUrl: string) =>
+  async (key: string, method: string, path: string, body: unknown): Promise<Answer> => {
+    const response = await fetch(new URL(path, apiUrl), {
+      method,
+      headers: { Authorization: `Bearer ${key}`, 'Content-Type': 'application/json' },
+      body: JSON.stringify(body),
+    })
+    if (!response.ok) {
+      throw new Error(`${method} ${path} answered ${response.status}: ${await response.text()}`)
+    }
+    return (await response.json()) as Answer
+  }
+
+type Answer = Readonly<Record<string, unknown>>
+
+/** Through the built-in identity provider, as anybody does. */
+async function signIn(page: Page, baseUrl: string, email: string): Promise<void> {
+  await page.goto(`${baseUrl}/dashboard`)
+  await page.getByRole('link', { name: 'Sign in' }).click()
+  await page.getByLabel('Any other e-mail address').fill(email)
+  await page.getByRole('button', { name: 'Sign in', exact: true }).click()
+  await page.getByRole('button', { name: 'I want to drive' }).waitFor()
+}
+
+/** A key for who has just signed in. */
+async function keyFor({ db }: Lab, email: string): Promise<string> {
+  const key = generateApiKey()
+  await db.query(
+    `insert into api_keys (id, user_id, name, hash, prefix, last4)
+     select gen_random_uuid(), id, 'bench', $1, 'svc_live_0000', '0000' from users where email = $2`,
+    [hashApiKey(key), email],
+  )
+  return key
+}

@@ -1,0 +1,181 @@
+import { setTimeout as delay } from 'node:timers/promises'
+import { Backoff } from '@wheelhouse/sdk'
+import { type HubAddress, HubSocket } from './hub-socket.ts'
+
+/** `as the sdk`: after its backoff with jitter. `at once`: the first attempt without, in the moment of the cut. */
+export type ReconnectMode = 'at once' | 'as the sdk'
+
+/** Somebody who watches one session. */
+export interface Observer {
+  readonly token: string
+  readonly sessionId: string
+}
+
+/** How they come back, and what of the log they have not got when they do. */
+export interface Return {
+  readonly addresses: readonly Omit<HubAddress, 'auth'>[]
+  readonly mode: ReconnectMode
+  readonly behind: number
+}
+
+export interface ReturnReport {
+  /** Milliseconds from the cut of the first until each was accepted, and until each had all of its log. */
+  readonly connectedMs: readonly number[]
+  readonly completeMs: readonly number[]
+  readonly attempts: number
+  /** Refusals and failures, by what was said. */
+  readonly refusals: Readonly<Record<string, number>>
+  /** Answers with an entry missing, twice or out of order. */
+  readonly wrong: number
+}
+
+interface WatchAnswer {
+  readonly ok?: boolean
+  readonly error?: string
+  readonly events?: readonly { readonly seq: number }[]
+  readonly head?: number
+}
+
+const ATTEMPT_LIMIT_MS = 10_000
+
+/** Clients of a hub that come back by themselves whenever they are cut off. */
+export function createReturning() {
+  const members: Member[] = []
+  let way: Return = { addresses: [], mode: 'at once', behind: 0 }
+  let cutMs = Number.NaN
+  let report = emptyReport()
+
+  class Member {
+    private readonly observer: Observer
+    private socket: HubSocket | undefined
+    private backoff = new Backoff()
+    private head = 0
+    private attempt = 0
+
+    constructor(observer: Observer) {
+      this.observer = observer
+    }
+
+    /** Connects and reads the whole log; settles when it has all of it. */
+    async arrive(after: number): Promise<void> {
+      const address = way.addresses[this.attempt++ % way.addresses.length] as HubAddress
+      report.attempts++
+      const socket = await withLimit(
+        HubSocket.connect(
+          { ...address, auth: { token: this.observer.token } },
+          { event() {}, closed: () => this.lost() },
+        ),
+      )
+      this.socket = socket
+      report.connectedMs.push(performance.now() - cutMs)
+      for (let last = after; ; ) {
+        const question = { session_id: this.observer.sessionId, after: last }
+        const answer = (await socket.ask('session:watch', question)) as WatchAnswer | undefined
+        if (answer?.ok !== true) {
+          socket.destroy()
+          throw new Error(answer?.error ?? 'cut off before the answer')
+        }
+        const events = answer.events ?? []
+        if (events.some(({ seq }, index) => seq !== last + 1 + index)) report.wrong++
+        last = events.at(-1)?.seq ?? last
+        this.head = answer.head ?? 0
+        if (last === this.head) break
+        if (events.length === 0) {
+          report.wrong++
+          break
+        }
+      }
+      report.completeMs.push(performance.now() - cutMs)
+    }
+
+    cut(): void {
+      this.socket?.destroy()
+      this.lost()
+    }
+
+    leave(): void {
+      this.socket?.destroy()
+    }
+
+    private lost(): void {
+      if (Number.isNaN(cutMs)) cutMs = performance.now()
+      this.backoff.reset()
+      void this.comeBack()
+    }
+
+    private async comeBack(): Promise<void> {
+      for (let tries = 0; ; tries++) {
+        if (way.mode === 'as the sdk' || tries > 0) await delay(this.backoff.nextDelayMs())
+        try {
+          return await this.arrive(this.head - way.behind)
+        } catch (cause) {
+          const why = cause instanceof Error ? cause.message : String(cause)
+          report.refusals[why] = (report.refusals[why] ?? 0) + 1
+        }
+      }
+    }
+  }
+
+  return {
+    /** Connects so many at a time; each reads its whole log. */
+    async connectAll(
+      observers: readonly Observer[],
+      addresses: Return['addresses'],
+      atATime: number,
+    ): Promise<void> {
+      way = { ...way, addresses }
+      const queue = observers.values()
+      const channel = async () => {
+        for (const observer of queue) {
+          const member = new Member(observer)
+          await member.arrive(0)
+          members.push(member)
+        }
+      }
+      await Promise.all(Array.from({ length: atATime }, channel))
+    },
+    /** From now on, whoever is cut off comes back like this. */
+    prepare(next: Return): void {
+      way = next
+      cutMs = Number.NaN
+      report = emptyReport()
+    },
+    /** Cuts everybody off. */
+    cutAll(): void {
+      for (const member of members) member.cut()
+    },
+    complete: () => report.completeMs.length,
+    report: (): ReturnReport => report,
+    /** Everybody goes, for good. */
+    leave(): void {
+      for (const member of members.splice(0)) member.leave()
+    },
+  }
+}
+
+const emptyReport = () => ({
+  connectedMs: [] as number[],
+  completeMs: [] as number[],
+  attempts: 0,
+  refusals: {} as Record<string, number>,
+  wrong: 0,
+})
+
+/** A connection that is not accepted in time counts as failed; should it come later, it is ended. */
+async function withLimit(connecting: Promise<HubSocket>): Promise<HubSocket> {
+  let timer: NodeJS.Timeout | undefined
+  const limit = new Promise<never>((_resolve, reject) => {
+    timer = setTimeout(() => {
+      connecting.then(
+        (late) => late.destroy(),
+        () => {},
+      )
+      reject(new Error('not accepted in time'))
+    }, ATTEMPT_LIMIT_MS)
+  })
+  try {
+    return await Promise.race([connecting, limit])
+  } finally {
+    clearTimeout(timer)
+  }
+}

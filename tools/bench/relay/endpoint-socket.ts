@@ -1,0 +1,139 @@
+import { connect, type Socket } from 'node:net'
+import type { PauseWatch } from './pauses.ts'
+import { createMqttWire } from './wires/mqtt.ts'
+import { createNatsWire } from './wires/nats.ts'
+import { createSocketIoWire } from './wires/socketio.ts'
+import { createWebSocketWire, type ReadyOn } from './wires/websocket.ts'
+import type { End, Wire } from './wires/wire.ts'
+
+/** Where a relay listens, and what it speaks. */
+export interface RelayAddress {
+  readonly port: number
+  readonly speaks: 'WebSocket' | 'Socket.IO' | 'MQTT' | 'NATS'
+  /** Of WebSockets. */
+  readonly readyOn?: ReadyOn
+}
+
+const wires: Record<RelayAddress['speaks'], (end: End, address: RelayAddress) => Wire> = {
+  WebSocket: (end, address) => createWebSocketWire(end, address.readyOn ?? 'upgrade'),
+  'Socket.IO': createSocketIoWire,
+  MQTT: createMqttWire,
+  NATS: createNatsWire,
+}
+
+/** What whoever holds the connection does with what arrives. */
+export interface EndListener {
+  /** A message that was read now; the bytes are valid during the call. */
+  message(data: Buffer, start: number, end: number): void
+  /** All messages of one read have been handed over. */
+  readDone(): void
+  closed(why: string): void
+}
+
+const READ_BYTES = 256 * 1024
+/** One for all: every read is handled before the next one begins. */
+const readBuffer = Buffer.alloc(READ_BYTES)
+
+/** A connection of the load generator: a raw TCP socket that speaks just enough of a relay's protocol. */
+export class EndSocket {
+  open = false
+  private readonly socket: Socket
+  private readonly wire: Wire
+  private readonly clock: PauseWatch
+  private readonly listener: EndListener
+  private rest: Buffer | undefined
+  private why = 'the connection ended'
+  private settle: ((refusal?: string) => void) | undefined
+
+  private constructor(end: End, address: RelayAddress, clock: PauseWatch, listener: EndListener) {
+    this.wire = wires[address.speaks](end, address)
+    this.clock = clock
+    this.listener = listener
+    const onread = {
+      buffer: readBuffer,
+      callback: (bytes: number) => {
+        this.read(readBuffer.subarray(0, bytes))
+        return true
+      },
+    }
+    this.socket = connect({ host: '127.0.0.1', port: address.port, onread })
+    this.socket.setNoDelay(true)
+    this.socket.on('connect', () => this.socket.write(this.wire.hello()))
+    this.socket.on('error', (cause) => {
+      this.why = cause.message
+    })
+    this.socket.on('close', () => {
+      const wasOpen = this.open
+      this.open = false
+      this.settle?.(this.why)
+      if (wasOpen) listener.closed(this.why)
+    })
+  }
+
+  /** Connects and waits until the relay has let this end in. */
+  static connect(
+    end: End,
+    address: RelayAddress,
+    clock: PauseWatch,
+    listener: EndListener,
+  ): Promise<EndSocket> {
+    return new Promise((resolve, reject) => {
+      const socket = new EndSocket(end, address, clock, listener)
+      socket.settle = (refusal) => {
+        socket.settle = undefined
+        if (refusal !== undefined) return reject(new Error(`${end.side} ${end.pair}: ${refusal}`))
+        socket.open = true
+        resolve(socket)
+      }
+    })
+  }
+
+  /** Bytes on the wire for a message to the other end. */
+  wrap(payload: Buffer): Buffer {
+    return this.wire.wrap(payload)
+  }
+
+  /** Writes what `wrap` made. */
+  write(bytes: Buffer): void {
+    if (this.open) this.socket.write(bytes)
+  }
+
+  send(payload: Buffer): void {
+    this.write(this.wrap(payload))
+  }
+
+  /** Ends the connection without a word to the listener. */
+  destroy(): void {
+    this.open = false
+    this.socket.destroy()
+  }
+
+  private read(chunk: Buffer): void {
+    this.clock.poll(performance.now())
+    const data = this.rest ? Buffer.concat([this.rest, chunk]) : chunk
+    this.rest = undefined
+    const done = this.wire.read(data, this)
+    this.listener.readDone()
+    // Copied: the buffer is everybody's.
+    if (done < data.length) this.rest = Buffer.from(data.subarray(done))
+  }
+
+  // What the wire hears:
+
+  ready(): void {
+    this.settle?.()
+  }
+
+  refused(why: string): void {
+    this.why = why
+    this.socket.destroy()
+  }
+
+  message(data: Buffer, start: number, end: number): void {
+    this.listener.message(data, start, end)
+  }
+
+  answer(bytes: Buffer): void {
+    this.socket.write(bytes)
+  }
+}

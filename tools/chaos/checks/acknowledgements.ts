@@ -1,0 +1,107 @@
+import type { AskedStart } from '../evidence.ts'
+import type { Check, Environment } from './check.ts'
+
+interface MessageRow {
+  id: string
+  session_id: string
+  sender_id: string
+  seq: number
+  body: string
+}
+
+/** What was acknowledged is there, as it was acknowledged; nothing is there twice; nothing is there unasked. */
+export const chatOnce: Check = {
+  name: 'acknowledged chat messages are there once',
+  async run({ db, evidence }) {
+    const { rows } = await db.query<MessageRow>('select id, session_id, sender_id, seq, body from messages')
+    const byBody = Map.groupBy(rows, (row) => row.body)
+    const wrong: string[] = []
+    for (const { body, sessionId, senderId, answer } of evidence.messages) {
+      const found = byBody.get(body) ?? []
+      byBody.delete(body)
+      const what = `"${body}" in session ${sessionId}`
+      if (found.length > 1) wrong.push(`${what} is there ${found.length} times`)
+      if (answer !== null && found.length === 0) wrong.push(`${what} was acknowledged and is not there`)
+      const row = found[0]
+      if (row === undefined) continue
+      if (row.session_id !== sessionId || row.sender_id !== senderId)
+        wrong.push(`${what} stands in session ${row.session_id} as said by ${row.sender_id}`)
+      if (answer !== null && answer !== 'kept' && (row.id !== answer.id || row.seq !== answer.seq))
+        wrong.push(
+          `${what} was acknowledged as ${answer.id}, entry ${answer.seq}, and is ${row.id}, entry ${row.seq}`,
+        )
+    }
+    for (const [body, found] of byBody)
+      wrong.push(`"${body}" in session ${found[0]?.session_id} was said by nobody`)
+    return wrong
+  },
+}
+
+interface StartRow {
+  id: string
+  operator_id: string
+  robot_id: string
+}
+
+export const startsOnce: Check = {
+  name: 'acknowledged starts are there once',
+  async run({ db, evidence }) {
+    const { rows } = await db.query<StartRow>('select id, operator_id, robot_id from sessions')
+    const left = new Map(rows.map((row) => [row.id, row]))
+    const wrong: string[] = []
+    const unnamed: AskedStart[] = []
+    for (const asked of evidence.starts) {
+      if (asked.sessionId === null || asked.sessionId === 'kept') {
+        unnamed.push(asked)
+        continue
+      }
+      const row = left.get(asked.sessionId)
+      left.delete(asked.sessionId)
+      const whose = `${asked.operatorId} on robot ${asked.robotId}`
+      if (!row)
+        wrong.push(`session ${asked.sessionId} of ${whose} was acknowledged and is not there, or was twice`)
+      else if (row.operator_id !== asked.operatorId || row.robot_id !== asked.robotId)
+        wrong.push(
+          `session ${row.id}, acknowledged to ${whose}, is that of ${row.operator_id} on ${row.robot_id}`,
+        )
+    }
+    return [...wrong, ...unaccounted(unnamed, [...left.values()])]
+  },
+}
+
+/** Every start without a session of its own explains one session at the most; one that was kept, exactly one. */
+function unaccounted(unnamed: readonly AskedStart[], rows: readonly StartRow[]): string[] {
+  const location = (operatorId: string, robotId: string) => `${operatorId} on robot ${robotId}`
+  const found = Map.groupBy(rows, (row) => location(row.operator_id, row.robot_id))
+  const asked = Map.groupBy(unnamed, (start) => location(start.operatorId, start.robotId))
+  return [...new Set([...found.keys(), ...asked.keys()])].flatMap((where) => {
+    const there = found.get(where)?.length ?? 0
+    const starts = asked.get(where) ?? []
+    const kept = starts.filter(({ sessionId }) => sessionId === 'kept').length
+    if (there > starts.length)
+      return [
+        `${there} sessions of ${where} are there beside the acknowledged ones, ${starts.length} were asked for`,
+      ]
+    return there < kept ? [`${kept} sessions of ${where} were carried out and ${there} are there`] : []
+  })
+}
+
+export const ratingsPersisted: Check = {
+  name: 'acknowledged ratings are there',
+  async run({ db, evidence }) {
+    const { rows } = await db.query<{ id: string; rating: number | null }>('select id, rating from sessions')
+    const ratings = new Map(rows.map(({ id, rating }) => [id, rating]))
+    return evidence.ratings
+      .filter(({ sessionId, rating }) => ratings.get(sessionId) !== rating)
+      .map(
+        ({ sessionId, rating }) =>
+          `session ${sessionId} was rated ${rating}, and has ${ratings.get(sessionId)}`,
+      )
+  },
+}
+
+/** What was never to be seen while it went on. */
+export const nothingStrange: Check = {
+  name: 'nothing was seen that must never be',
+  run: async ({ evidence }: Pick<Environment, 'evidence'>) => evidence.violations.all(),
+}

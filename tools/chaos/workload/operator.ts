@@ -1,0 +1,159 @@
+import { OperatorLink, ticketsOf } from '@wheelhouse/sdk'
+import { sendChatMessage } from './chat.ts'
+import { type ActorContext, rest } from './context.ts'
+import { readExport } from './exports.ts'
+import type { LoadRobot } from './robot.ts'
+
+/** How often a robot is chosen that nobody drives; else any of them, so that some ask for the same. */
+const FREE_SHARE = 0.8
+const SESSION_S = [6, 25] as const
+const ACTION_INTERVAL_MS = [400, 2_500] as const
+const END_LIMIT_MS = 60_000
+const SETTLE_MS = 1_000
+
+/** An operator who takes a robot, drives it, does what operators do, ends, and takes the next, until it is over. */
+export async function runOperator(context: ActorContext, robots: readonly LoadRobot[]): Promise<void> {
+  while (!context.over.aborted) {
+    const free = robots.filter((robot) => !robot.isWanted)
+    const robot = context.random.pick(free.length > 0 && context.random.chance(FREE_SHARE) ? free : robots)
+    const sessionId = await startSession(context, robot)
+    if (sessionId !== null) await drive(context, robot, sessionId)
+    await rest(context.over, context.random.between(200, 1_500))
+  }
+}
+
+/** Starts a session; null when that came to nothing. One that is open unawares is ended, so that the next can begin. */
+export async function startSession(
+  { rest, user, evidence, view }: ActorContext,
+  robot: LoadRobot,
+): Promise<string | null> {
+  const asked = { operatorId: user.id, robotId: robot.fixture.id, sessionId: null as string | null }
+  evidence.starts.push(asked)
+  const reply = await rest.post('start', '/api/sessions', { robotId: robot.fixture.id })
+  if (reply.outcome === 'kept') asked.sessionId = 'kept'
+  if (reply.outcome === 'acknowledged') {
+    asked.sessionId = String(reply.body.sessionId)
+    view.watch(asked.sessionId)
+    return asked.sessionId
+  }
+  if (reply.outcome === 'refused' && reply.settled) evidence.starts.splice(evidence.starts.indexOf(asked), 1)
+  if (!reply.error.includes('already has an open session') && reply.outcome !== 'kept') return null
+  for (const status of ['ACTIVE', 'PAUSED']) {
+    const list = await rest.ask('list', 'GET', `/api/sessions?status=${status}`)
+    const sessions = (list.body.sessions ?? []) as { id: string }[]
+    for (const { id } of sessions) await rest.ask('end', 'PATCH', `/api/sessions/${id}`, { action: 'end' })
+  }
+  return null
+}
+
+/** One session, from the first control frame until it is over. */
+async function drive(context: ActorContext, robot: LoadRobot, sessionId: string): Promise<void> {
+  const { random, over, baseUrl, user, Socket } = context
+  const link = new OperatorLink({
+    getTicket: ticketsOf({ baseUrl, token: user.apiKey, sessionId, part: 'control' }),
+    reconnect: { baseMs: 100, maxMs: 1_500 },
+    WebSocket: Socket,
+    onError: () => {}, // tickets that cannot be had while things are down
+  })
+  link.connect().catch(() => {}) // the session may be over before
+  const shift = createShift(context, robot, link, sessionId)
+  const untilMs = performance.now() + random.between(...SESSION_S) * 1_000
+  while (performance.now() < untilMs && !over.aborted && shift.open()) {
+    await rest(over, random.between(...ACTION_INTERVAL_MS))
+    if (shift.open() && !over.aborted) await shift.performAction()
+  }
+  shift.rest()
+  await endSession(context, sessionId)
+  await link.close()
+}
+
+function createShift(context: ActorContext, robot: LoadRobot, link: OperatorLink, sessionId: string) {
+  const { random, rest: api, evidence, view, over } = context
+  let driving = true
+  let blockedUntilMs = 0
+  const path = `/api/sessions/${sessionId}`
+  const patch = (action: string) => api.ask(action, 'PATCH', path, { action })
+  const requested = (value: boolean) => {
+    driving = value
+    robot.wanted(value)
+  }
+  requested(true)
+  const turn = random.between(-1, 1)
+  const control = setInterval(
+    () => driving && link.control({ linear_mps: 0.4, angular_radps: turn }),
+    Math.round(1_000 / random.between(20, 50)),
+  )
+  /** Whatever paused the session, its operator resumes it; a stop of others is cleared after a moment's look. */
+  let resuming = false
+  const resumer = setInterval(async () => {
+    const state = link.state
+    const paused = link.connection === 'online' && state?.status === 'PAUSED' && state.robot_connected
+    if (!paused || resuming || !driving || performance.now() < blockedUntilMs) return
+    resuming = true
+    if (state.stop?.latched) await patch('clear_stop')
+    await patch('resume')
+    blockedUntilMs = performance.now() + SETTLE_MS
+    resuming = false
+  }, 300)
+
+  async function pause() {
+    requested(false)
+    await patch('pause')
+    await rest(over, random.between(100, 800))
+    await patch('resume')
+    requested(true)
+  }
+  async function requestStop() {
+    requested(false)
+    const requestedAtMs = Date.now()
+    const notified = await Promise.race([
+      link.stop('chaos').then(
+        () => true,
+        () => false,
+      ),
+      rest(over, 5_000),
+    ])
+    evidence.count('stop at the gateway', notified === true ? 'acknowledged' : 'unknown')
+    if (notified === true) evidence.stops.push({ sessionId, requestedAtMs, reportedAtMs: Date.now() })
+    await rest(over, random.between(100, 1_000))
+    await patch('clear_stop')
+    await patch('resume')
+    requested(true)
+  }
+  async function stopSending() {
+    requested(false)
+    await rest(over, random.between(300, 900))
+    requested(true)
+  }
+  async function answerExtension() {
+    if (!view.asked.has(sessionId)) return await sendChatMessage(context, sessionId)
+    await patch(random.chance(0.7) ? 'approve_extension' : 'decline_extension')
+  }
+  const chat = () => sendChatMessage(context, sessionId)
+  const actions = [chat, chat, chat, pause, requestStop, stopSending, answerExtension, answerExtension]
+
+  return {
+    open: () => link.connection !== 'closed',
+    performAction: () => {
+      if (random.chance(0.05)) return readExport(context)
+      // Who waits for the robot to move again lets it be, and says so.
+      return robot.isDriven ? random.pick(actions)() : chat()
+    },
+    rest() {
+      clearInterval(control)
+      clearInterval(resumer)
+      requested(false)
+    },
+  }
+}
+
+/** Ends a session and goes on until it is known to be over. */
+async function endSession({ rest: api, over }: ActorContext, sessionId: string): Promise<void> {
+  const untilMs = performance.now() + END_LIMIT_MS
+  while (performance.now() < untilMs) {
+    const reply = await api.ask('end', 'PATCH', `/api/sessions/${sessionId}`, { action: 'end' })
+    if (reply.outcome !== 'unknown') return
+    await rest(over, 400)
+    if (over.aborted) return
+  }
+}

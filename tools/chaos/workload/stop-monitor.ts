@@ -1,0 +1,66 @@
+import type { ToRobotFrame } from '@wheelhouse/protocol'
+import type { Evidence } from '../evidence.ts'
+
+interface EmittedState {
+  readonly sessionId: string
+  readonly atMs: number
+}
+
+/**
+ * Looks at what a robot is told: between a latched stop and its clear, no control may come. A new connection may
+ * say that there is no stop any more; whether that was true is told by the session's log, once control has come.
+ */
+export class StopWatch {
+  readonly #robotId: string
+  readonly #evidence: Pick<Evidence, 'violations' | 'releases'>
+  #sessionId: string | null = null
+  #stop: EmittedState | null = null
+  /** Taken back by a welcome, and nobody has driven since. */
+  #released: EmittedState | null = null
+
+  constructor(robotId: string, evidence: Pick<Evidence, 'violations' | 'releases'>) {
+    this.#robotId = robotId
+    this.#evidence = evidence
+  }
+
+  observe(frame: ToRobotFrame, nowMs: number): void {
+    if (frame.type === 'welcome') this.#welcome(frame.session?.session_id ?? null, frame.stop, nowMs)
+    else if (frame.type === 'session') this.#session(frame.session_id)
+    else if (frame.type === 'stop' && frame.latched) this.#stopped(nowMs)
+    else if (frame.type === 'stop_cleared') this.#stop = null
+    else if (frame.type === 'control') this.#control(frame.session_id, nowMs)
+  }
+
+  #welcome(sessionId: string | null, stop: { latched: boolean } | null, nowMs: number): void {
+    this.#session(sessionId)
+    if (stop?.latched) return this.#stopped(nowMs)
+    if (this.#stop) this.#released = this.#stop
+    this.#stop = null
+  }
+
+  #session(sessionId: string | null): void {
+    if (sessionId === this.#sessionId) return
+    // A stop ends with its session.
+    this.#sessionId = sessionId
+    this.#stop = null
+    this.#released = null
+  }
+
+  #stopped(nowMs: number): void {
+    this.#released = null
+    if (this.#sessionId !== null) this.#stop ??= { sessionId: this.#sessionId, atMs: nowMs }
+  }
+
+  #control(sessionId: string, nowMs: number): void {
+    const robotId = this.#robotId
+    if (this.#stop?.sessionId === sessionId) {
+      const sinceMs = nowMs - this.#stop.atMs
+      this.#evidence.violations.add(
+        `robot ${robotId} was sent control of session ${sessionId} ${sinceMs} ms after a latched stop`,
+      )
+    }
+    if (this.#released?.sessionId !== sessionId) return
+    this.#evidence.releases.push({ robotId, sessionId, stoppedAtMs: this.#released.atMs, drivenAtMs: nowMs })
+    this.#released = null
+  }
+}

@@ -1,0 +1,162 @@
+import type { NotificationEvent, SessionAction, SessionLogEvent } from '@wheelhouse/protocol'
+import { HubClient, HubError } from '@wheelhouse/sdk'
+import { z } from 'zod'
+import { createLinkProxy, type LinkProxy } from './link-proxy.ts'
+import { ExpectationError, type Transcript } from './transcript.ts'
+
+const ErrorResponse = z.object({ error: z.string() })
+const NewestNotification = z.object({ notifications: z.array(z.object({ id: z.string() })) })
+
+/** One request of a person over REST. */
+export interface RestCall<T> {
+  readonly method: 'GET' | 'POST' | 'PATCH' | 'DELETE'
+  readonly path: string
+  readonly body?: object
+  readonly answer: z.ZodType<T>
+  /** Default: 200, and 201 for a POST. */
+  readonly status?: number
+  /** What the person reads in the answer. */
+  readonly summarize: (answer: T) => string
+}
+
+/** Somebody with an API key: acts over REST and hears over the hub, on a cable that can be cut. */
+export interface DemoActor {
+  readonly side: 'OWNER' | 'OPERATOR'
+  readonly proxy: LinkProxy
+  readonly hub: HubClient
+  /** Numbers of the session's log entries, as they were delivered. */
+  readonly receivedSeqs: readonly number[]
+  /** Makes a request and tells it. @throws Unmet when it is answered otherwise */
+  makeRequest<T>(call: RestCall<T>): Promise<T>
+  /** Connects to the hub and tells the notifications that come from now on. */
+  connect(): Promise<void>
+  /** Watches a session's log from its beginning. */
+  watch(sessionId: string): void
+  /** Sends a chat message over the hub until it is stored and in the sender's own log. Returns its number. */
+  sendChat(sessionId: string, body: string): Promise<number>
+  /** Acts on a session over the hub. */
+  performAction(sessionId: string, action: SessionAction, reason: string): Promise<void>
+  /** A request to clean up, which nobody is told of and no interruption stops. */
+  cleanUp(method: string, path: string, body?: object): Promise<void>
+  close(): Promise<void>
+}
+
+const CLEAN_UP_LIMIT_MS = 2_000
+
+export async function createDemoActor(
+  { side, baseUrl, key }: { side: DemoActor['side']; baseUrl: string; key: string },
+  transcript: Transcript,
+): Promise<DemoActor> {
+  const { logSent, logReceived, waitFor, patienceMs: expectationTimeoutMs, signal } = transcript
+  const proxy = await createLinkProxy(new URL(baseUrl))
+  const receivedSeqs: number[] = []
+  const request = createRequest(baseUrl, key)
+  const requestSignal = () => AbortSignal.any([signal, AbortSignal.timeout(expectationTimeoutMs)])
+  const hub = new HubClient({
+    url: `http://127.0.0.1:${proxy.port}`,
+    token: key,
+    reconnect: { maxMs: 500 },
+    onConnected: () => logReceived(side, 'hub connected'),
+    onDisconnected: (reason) => logReceived(side, `hub disconnected: ${reason}`),
+    // Attempts on a cut cable fail too; only what the hub itself refuses is news.
+    onError: (cause) => cause instanceof HubError && logReceived(side, `hub refused: ${cause.message}`),
+    onClosed: ({ message }) => logReceived(side, `hub closed: ${message}`),
+  })
+
+  return {
+    side,
+    proxy,
+    hub,
+    receivedSeqs,
+    async makeRequest(call) {
+      logSent(side, `${call.method} ${call.path}${call.body ? ` ${JSON.stringify(call.body)}` : ''}`)
+      const { status, content } = await request(call.method, call.path, call.body, requestSignal())
+      const expectedStatus = call.status ?? (call.method === 'POST' ? 201 : 200)
+      if (status !== expectedStatus) {
+        const errorMessage = ErrorResponse.safeParse(content).data?.error ?? ''
+        throw new ExpectationError(
+          `${call.method} ${call.path} answered ${status} instead of ${expectedStatus}: ${errorMessage}`,
+        )
+      }
+      const answer = call.answer.safeParse(content)
+      if (!answer.success)
+        throw new ExpectationError(
+          `${call.method} ${call.path} answered with\n${z.prettifyError(answer.error)}`,
+        )
+      logReceived(side, `${status} ${call.summarize(answer.data)}`)
+      return answer.data
+    },
+    async connect() {
+      logSent(side, 'hub connect')
+      hub.connect().catch(() => {}) // of a demo that ends meanwhile; what waits below says why
+      await waitFor(side, 'hub connected')
+      const { content } = await request('GET', '/api/notifications?limit=1', undefined, requestSignal())
+      const newest = NewestNotification.parse(content).notifications[0]
+      const onNotification = (notification: NotificationEvent) =>
+        logReceived(side, `notification ${notification.type}`)
+      void hub.onNotification(onNotification, { after: newest?.id ?? '0' })
+    },
+    watch(sessionId) {
+      logSent(side, `hub session:watch ${sessionId}`)
+      const onEvent = (event: SessionLogEvent) => {
+        receivedSeqs.push(event.seq)
+        logReceived(side, describe(event))
+      }
+      void hub.watch(sessionId, { onEvent })
+    },
+    async sendChat(sessionId, body) {
+      logSent(side, `hub chat:send "${body}"`)
+      const { seq } = await hub.sendChat(sessionId, body, undefined, { timeoutMs: expectationTimeoutMs })
+      logReceived(side, `acknowledged, stored as #${seq}`)
+      await waitFor(side, `log chat.message "${body}"`)
+      return seq
+    },
+    async performAction(sessionId, action, reason) {
+      logSent(side, `hub session:action ${action} "${reason}"`)
+      const session = await hub.action(sessionId, action, reason)
+      logReceived(side, `acknowledged, session ${session.status}`)
+    },
+    async cleanUp(method, path, body) {
+      await request(method, path, body, AbortSignal.timeout(CLEAN_UP_LIMIT_MS))
+    },
+    async close() {
+      hub.close()
+      await proxy.close()
+    },
+  }
+}
+
+function createRequest(baseUrl: string, key: string) {
+  return async (method: string, path: string, body: object | undefined, signal: AbortSignal) => {
+    const response = await fetch(`${baseUrl}${path}`, {
+      method,
+      headers: { Authorization: `Bearer ${key}`, ...(body && { 'Content-Type': 'application/json' }) },
+      ...(body && { body: JSON.stringify(body) }),
+      signal,
+    }).catch((cause: unknown) => {
+      throw new ExpectationError(`${baseUrl} did not answer ${method} ${path}: ${reasonOf(cause)}`, { cause })
+    })
+    const text = await response.text()
+    return { status: response.status, content: jsonOf(text) }
+  }
+}
+
+/** Undefined for what is no JSON: nothing of the platform answers so, and no schema takes it. */
+function jsonOf(text: string): unknown {
+  try {
+    return JSON.parse(text)
+  } catch {
+    return undefined
+  }
+}
+
+function reasonOf(cause: unknown): string {
+  const inner = cause instanceof Error ? (cause.cause ?? cause) : cause
+  return inner instanceof Error ? ('code' in inner && String(inner.code)) || inner.message : String(inner)
+}
+
+/** An entry of a session's log in one line. Its number comes last: what the story waits for is the rest. */
+function describe({ type, seq, data }: SessionLogEvent): string {
+  if (type === 'chat.message') return `log chat.message "${data.body}" from ${data.sender_name}, #${seq}`
+  return `log ${type} ${data.status}${data.reason ? ` (${data.reason})` : ''}, #${seq}`
+}

@@ -1,0 +1,110 @@
+import { join } from 'node:path'
+import type { Middleware } from 'koa'
+import pg from 'pg'
+import { loadConfig } from '../../src/app/config.ts'
+import { type RunningPlatform, startRoles } from '../../src/app/roles.ts'
+import { type EmbeddedPostgres, startEmbeddedPostgres } from '../../src/core/database/embedded.ts'
+import { createLog } from '../../src/core/log.ts'
+import { type Demo, seedDemo } from './seed.ts'
+
+type Env = Record<string, string | undefined>
+
+/** Where the demo is played: a Wheelhouse and the keys of the two people. */
+export interface DemoEnvironment {
+  readonly baseUrl: string
+  readonly keys: { readonly owner: string; readonly operator: string }
+  close(): Promise<void>
+}
+
+/**
+ * A Wheelhouse that runs already.
+ * @throws Error that says what is missing
+ */
+export function remoteEnvironment(url: string, env: Env): DemoEnvironment {
+  const { protocol, origin } = URL.parse(url) ?? {}
+  // The demo cuts connections on their way, which it cannot do inside TLS.
+  if (protocol !== 'http:' || !origin) throw new Error(`--url must be an http:// URL, not ${url}`)
+  const { OWNER: owner, OPERATOR: operator } = env
+  if (!owner || !operator) {
+    throw new Error(
+      'With --url the demo plays with your keys: set OWNER and OPERATOR to API keys of a client and of a ' +
+        'certified operator. `npm start` prints an export line with both.',
+    )
+  }
+  return { baseUrl: origin, keys: { owner, operator }, close: async () => {} }
+}
+
+/** A Wheelhouse of the demo's own, in this process. */
+export type LocalEnvironment = DemoEnvironment & Demo & { readonly running: RunningPlatform }
+
+export interface LocalEnvironmentOptions {
+  /** Its folder under DATA_DIR; demos of different folders may run side by side. Default: demo. */
+  readonly folder?: string
+  /** Environment over the demo's. */
+  readonly settings?: Record<string, string>
+  readonly now?: () => Date
+  /** What the api serves besides its own. */
+  readonly pages?: readonly Middleware[]
+}
+
+/**
+ * A Wheelhouse of the demo's own, on free ports and with an empty database. A database that is given is used
+ * only with DEMO=true, since the demo leaves its accounts there.
+ */
+export async function startLocalEnvironment(
+  env: Env,
+  options: LocalEnvironmentOptions = {},
+): Promise<LocalEnvironment> {
+  const dataDir = join(env.DATA_DIR || '.data', options.folder ?? 'demo')
+  const externalUrl = env.DEMO === 'true' || env.DEMO === '1' ? env.DATABASE_URL : undefined
+  const database = externalUrl ? { url: externalUrl, stop: async () => {} } : await emptyDatabase(dataDir)
+  try {
+    const config = loadConfig({
+      DATABASE_URL: database.url,
+      DATA_DIR: dataDir,
+      PORT: '0',
+      GATEWAY_PORT: '0',
+      DEMO: 'true',
+      LOG_LEVEL: env.LOG_LEVEL || 'silent',
+      // Often enough to see some; the timeout stays long, since a busy machine is no lost robot.
+      HEARTBEAT_INTERVAL_MS: '250',
+      ...options.settings,
+    })
+    const log = createLog({ level: config.logLevel, pretty: false })
+    const running = await startRoles(config, log, options.now, options.pages)
+    try {
+      const demo = await seedDemo(running.platform)
+      const { baseUrl } = running
+      return { ...demo, baseUrl, running, close: () => running.stop().finally(database.stop) }
+    } catch (cause) {
+      await running.stop()
+      throw cause
+    }
+  } catch (cause) {
+    await database.stop()
+    throw cause
+  }
+}
+
+/**
+ * Always the same server, so that one whose demo was killed is taken over and ended; but nothing of an earlier
+ * demo is in it, such as a session that keeps the operator busy.
+ * @throws Error when another demo is using it
+ */
+async function emptyDatabase(dataDir: string): Promise<EmbeddedPostgres> {
+  const postgres = await startEmbeddedPostgres({
+    dataDir: join(dataDir, 'postgres'),
+    durable: false, // nothing in it is worth waiting for the disk
+    log() {},
+  })
+  const client = new pg.Client({ connectionString: postgres.url })
+  try {
+    await client.connect()
+    await client.query('drop schema public cascade; create schema public')
+    await client.end()
+    return postgres
+  } catch (cause) {
+    await postgres.stop()
+    throw cause
+  }
+}

@@ -1,0 +1,58 @@
+import { setTimeout as delay } from 'node:timers/promises'
+import { deliver } from '../../../test/support/stripe/events.ts'
+import type { FakeStripe } from '../../../test/support/stripe/server.ts'
+import type { DemoActor } from '../demo-actor.ts'
+import type { LocalEnvironment } from '../environment.ts'
+import { ExpectationError, type Transcript } from '../transcript.ts'
+
+/** Who plays, and what is on either side of the money. */
+export interface PaymentScenario {
+  readonly transcript: Transcript
+  readonly environment: LocalEnvironment
+  readonly stripe: FakeStripe
+  readonly owner: DemoActor
+  readonly operator: DemoActor
+  /** The platform's clock, in milliseconds. */
+  readonly nowMs: () => number
+  /** Lets it go on. */
+  readonly passTime: (ms: number) => void
+}
+
+/** One part of the story; `playMoney` plays one after the other on the same scene. */
+export type Chapter = (scenario: PaymentScenario) => Promise<void>
+
+export const euros = (cents: number): string => `${(cents / 100).toFixed(2)} EUR`
+
+/** Stripe tells of a change, signed. @throws Unmet when the platform does not take it */
+export async function sendStripeEvent(
+  { transcript, environment, nowMs }: PaymentScenario,
+  event: { readonly type: string },
+): Promise<void> {
+  transcript.logSent('STRIPE', `POST /api/payments/webhook ${event.type}, signed`)
+  const status = await deliver(environment.baseUrl, event, { atMs: nowMs() })
+  if (status !== 200)
+    throw new ExpectationError(`The event ${event.type} was answered ${status} instead of 200`)
+  transcript.logReceived('STRIPE', `${status}: it need not come again`)
+}
+
+/** Asks again and again until the answer is as it should be. @throws Unmet when the patience ends */
+export async function until<T>(
+  { patienceMs, signal }: Transcript,
+  what: string,
+  ask: () => Promise<T | undefined>,
+): Promise<T> {
+  const lastAtMs = performance.now() + patienceMs
+  for (;;) {
+    const answer = await ask()
+    if (answer !== undefined) return answer
+    signal.throwIfAborted()
+    if (performance.now() > lastAtMs)
+      throw new ExpectationError(`${what} did not come within ${patienceMs} ms`)
+    await delay(100, undefined, { signal })
+  }
+}
+
+/** What must be so for the story to go on. @throws Unmet */
+export function must(predicate: boolean, otherwise: string): void {
+  if (!predicate) throw new ExpectationError(otherwise)
+}

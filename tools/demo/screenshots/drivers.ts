@@ -1,0 +1,88 @@
+import { ObserverLink, OperatorLink, ticketsOf } from '@wheelhouse/sdk'
+import type { Page } from 'playwright-core'
+import type { Actor } from './fixtures.ts'
+import { createRoundTrip, type RoundTrip } from './round-trip.ts'
+
+const CONTROL_MS = 50
+const LINEAR_MPS = 0.5
+const ANGULAR_RADPS = 1.2
+const WAIT_MS = 120_000
+
+/**
+ * Settles when so many more points of the way are behind the robot, and its camera sees something.
+ * @throws Error when it takes too long
+ */
+export async function passes(trip: RoundTrip, points: number): Promise<void> {
+  const goal = trip.passed + points
+  const lastMs = performance.now() + WAIT_MS
+  while (trip.passed < goal || !trip.scenic) {
+    if (performance.now() > lastMs) throw new Error(`the robot has passed ${trip.passed} of ${goal} points`)
+    await tick()
+  }
+}
+
+const tick = () => new Promise((done) => setTimeout(done, CONTROL_MS))
+
+/** A program that drives a session's robot round its room, through the SDK. */
+export async function driveByProgram(baseUrl: string, { token }: Actor, sessionId: string) {
+  const trip = createRoundTrip()
+  let steering = trip.steer(undefined)
+  const link = new OperatorLink({
+    getTicket: ticketsOf({ baseUrl, token, sessionId, part: 'control' }),
+    onTelemetry: (sample) => {
+      steering = trip.steer(sample) ?? steering
+    },
+  })
+  await link.connect()
+  const timer = setInterval(() => {
+    const { forward, left } = steering ?? { forward: 0, left: 0 }
+    link.control({ linear_mps: forward * LINEAR_MPS, angular_radps: left * ANGULAR_RADPS })
+  }, CONTROL_MS)
+  return {
+    trip,
+    async close() {
+      clearInterval(timer)
+      await link.close()
+    },
+  }
+}
+
+/** Keys held in a page, by which its cockpit drives the robot round its room; the owner's link says where it is. */
+export async function driveByKeys(baseUrl: string, { token }: Actor, sessionId: string, page: Page) {
+  const trip = createRoundTrip()
+  let sample: unknown
+  const link = new ObserverLink({
+    getTicket: ticketsOf({ baseUrl, token, sessionId, part: 'watch' }),
+    onTelemetry: (data) => {
+      sample = data
+    },
+  })
+  await link.connect()
+  const held = new Set<string>()
+  const block = async (key: string, down: boolean) => {
+    if (held.has(key) === down) return
+    if (down) held.add(key)
+    else held.delete(key)
+    await (down ? page.keyboard.down(key) : page.keyboard.up(key))
+  }
+  let driving = true
+  const drive = async () => {
+    while (driving) {
+      const { forward, left } = trip.steer(sample) ?? { forward: 0, left: 0 }
+      await block('ArrowUp', forward > 0)
+      await block('ArrowLeft', left > 0.3)
+      await block('ArrowRight', left < -0.3)
+      await tick()
+    }
+  }
+  const driven = drive()
+  return {
+    trip,
+    async close() {
+      driving = false
+      await driven
+      for (const key of [...held]) await block(key, false)
+      await link.close()
+    },
+  }
+}

@@ -1,0 +1,98 @@
+import { answerOf } from '@wheelhouse/sdk'
+import type { Page } from 'playwright-core'
+import { type ConsoleBrowser, openConsole } from '../../../test/support/browser/console.ts'
+import { shoot } from './capture.ts'
+import { driveByKeys, driveByProgram, passes } from './drivers.ts'
+import { createScreenshotFixtures, type ScreenshotFixtures, sendMessage } from './fixtures.ts'
+
+// `npm run screenshots`: the pictures of docs/images, of a platform of its own with the demo's people and robots.
+
+/** Long enough for a busy machine. */
+const TIMEOUT_MS = 60_000
+
+const pictureLives = (page: Page) =>
+  page
+    .getByRole('region', { name: /^Camera of/ })
+    .getByText(/^Last picture \d{1,3} ms ago$/)
+    .waitFor()
+const telemetryLives = (page: Page) =>
+  page
+    .getByRole('region', { name: 'Telemetry' })
+    .getByText(/^\d{1,3} ms old$/)
+    .waitFor()
+const sessionLives = async (page: Page) => {
+  await page.getByText('Live', { exact: true }).waitFor()
+  await pictureLives(page)
+  await telemetryLives(page)
+}
+
+async function open(browser: ConsoleBrowser, email: string, path: string): Promise<Page> {
+  const { page, context } = await browser.signIn(email, `/dashboard${path}`)
+  context.setDefaultTimeout(TIMEOUT_MS)
+  return page
+}
+
+/** The session as its owner sees it, driven by a program; the owner's robots; the admin's overview. */
+async function captureObservers(
+  { baseUrl, ...set }: ScreenshotFixtures,
+  browser: ConsoleBrowser,
+): Promise<void> {
+  const { ronja, bolt } = set.sessions
+  const driver = await driveByProgram(baseUrl, set.operator, ronja)
+  const other = await driveByProgram(baseUrl, set.second, bolt)
+  try {
+    await sendMessage(set.operator, ronja, 'Hello, I have Ronja. Round the table, as we said?')
+    await sendMessage(set.owner, ronja, 'Yes please. Mind the shelf on the right.')
+    await passes(other.trip, 2)
+    const stop = { action: 'emergency_stop', reason: 'Somebody stands in its way' } as const
+    await answerOf(set.owner.rest.PATCH('/api/sessions/{id}', { params: { path: { id: bolt } }, body: stop }))
+    const owner = await open(browser, 'owner@demo.local', `/sessions/${ronja}`)
+    await sessionLives(owner)
+    await passes(driver.trip, 6)
+    const session = { ready: (page: Page) => sessionLives(page).then(() => passes(driver.trip, 0)) }
+    await shoot(owner, { ...session, name: 'session', size: 'desktop', scheme: 'light' })
+    await shoot(owner, { ...session, name: 'session-dark', size: 'desktop', scheme: 'dark' })
+    await shoot(owner, { ...session, name: 'session-phone', size: 'phone', scheme: 'light' })
+    await owner.goto(`${baseUrl}/dashboard/robots`)
+    const robots = { ready: (page: Page) => page.getByText('Sorting arm').first().waitFor() }
+    await shoot(owner, { ...robots, name: 'robots', size: 'desktop', scheme: 'light' })
+
+    const admin = await open(browser, 'admin@demo.local', '/admin')
+    const overview = { ready: (page: Page) => page.getByText(/Stopped by Olive Owner/).waitFor() }
+    await shoot(admin, { ...overview, name: 'admin-overview', size: 'desktop', scheme: 'light' })
+    await shoot(admin, { ...overview, name: 'admin-overview-dark', size: 'desktop', scheme: 'dark' })
+  } finally {
+    await driver.close()
+    await other.close()
+  }
+}
+
+/** The cockpit, driven with its keys. */
+async function takeCockpit({ baseUrl, ...set }: ScreenshotFixtures, browser: ConsoleBrowser): Promise<void> {
+  const { ronja } = set.sessions
+  const page = await open(browser, 'operator@demo.local', `/drive/${ronja}`)
+  await sessionLives(page)
+  const driver = await driveByKeys(baseUrl, set.owner, ronja, page)
+  try {
+    await passes(driver.trip, 6)
+    const cockpit = { ready: (page: Page) => sessionLives(page).then(() => passes(driver.trip, 0)) }
+    await shoot(page, { ...cockpit, name: 'cockpit', size: 'desktop', scheme: 'dark' })
+    await shoot(page, { ...cockpit, name: 'cockpit-light', size: 'desktop', scheme: 'light' })
+    await shoot(page, { ...cockpit, name: 'cockpit-phone', size: 'phone', scheme: 'dark' })
+  } finally {
+    await driver.close()
+  }
+}
+
+const set = await createScreenshotFixtures()
+try {
+  const browser = await openConsole(set.baseUrl)
+  try {
+    await captureObservers(set, browser)
+    await takeCockpit(set, browser)
+  } finally {
+    await browser[Symbol.asyncDispose]()
+  }
+} finally {
+  await set.close()
+}

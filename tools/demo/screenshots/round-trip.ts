@@ -1,0 +1,61 @@
+import { z } from 'zod'
+
+const Sample = z.object({ pose: z.object({ x_m: z.number(), y_m: z.number(), heading_rad: z.number() }) })
+
+/** Around the table of the demo's room, with room to spare on all sides. */
+const ROUND: readonly (readonly [xM: number, yM: number])[] = [
+  ...([
+    [3.6, 1.1],
+    [4.5, 2.2],
+    [3.8, 2.9],
+  ] as const),
+  ...([
+    [2.2, 2.6],
+    [1.1, 2.1],
+    [1.4, 1.1],
+  ] as const),
+]
+const REACHED_M = 0.35
+const TURN_FIRST_RAD = 0.9
+const STRAIGHT_RAD = 0.2
+/** Of the way's legs, those on which the camera sees the shelf and the pillar. */
+const PHOTOGRAPHED_LEGS: readonly number[] = [0, 1]
+
+/** Where to steer: how fast, and how sharply, both from -1 to 1. */
+export interface Steering {
+  readonly forward: number
+  readonly left: number
+}
+
+/** Steers a robot round and round its room, by what it tells of itself. */
+export function createRoundTrip() {
+  let next = 0
+  let errorRad = Math.PI
+  return {
+    /** How many points of the way it has passed. */
+    get passed(): number {
+      return next
+    },
+    /** It drives straight on, and there is something to be seen. */
+    get scenic(): boolean {
+      return PHOTOGRAPHED_LEGS.includes(next % ROUND.length) && Math.abs(errorRad) < STRAIGHT_RAD
+    },
+    /** @param sample telemetry of a simulated robot; undefined when it says nothing of its pose */
+    steer(sample: unknown): Steering | undefined {
+      const { data } = Sample.safeParse(sample)
+      if (!data) return undefined
+      const { x_m: xM, y_m: yM, heading_rad: headingRad } = data.pose
+      const awayM = ([toXM, toYM]: (typeof ROUND)[number]) => Math.hypot(toXM - xM, toYM - yM)
+      const target = () => ROUND[next % ROUND.length] as (typeof ROUND)[number]
+      if (awayM(target()) < REACHED_M) next++
+      const [toXM, toYM] = target()
+      const turnRad = Math.atan2(toYM - yM, toXM - xM) - headingRad
+      errorRad = Math.atan2(Math.sin(turnRad), Math.cos(turnRad))
+      return {
+        forward: Math.abs(errorRad) > TURN_FIRST_RAD ? 0 : 1,
+        left: Math.max(-1, Math.min(1, errorRad * 1.5)),
+      }
+    },
+  }
+}
+export type RoundTrip = ReturnType<typeof createRoundTrip>

@@ -1,0 +1,37 @@
+import { createTranscript, type Transcript } from './transcript.ts'
+
+const EXPECTATION_TIMEOUT_MS = 10_000
+
+/**
+ * Shows a story on standard output, paced where a person reads along. When it fails or is interrupted, says in which
+ * step and why, and sets the exit code 1.
+ */
+export async function runInTerminal(
+  env: Record<string, string | undefined>,
+  perform: (transcript: Transcript) => Promise<void>,
+): Promise<void> {
+  const interruption = new AbortController()
+  const interrupt = (reason: string) => interruption.abort(new Error(reason))
+  // Once: a second one ends the process at once.
+  for (const name of ['SIGINT', 'SIGTERM', 'SIGHUP']) process.once(name, () => interrupt(`It got ${name}.`))
+  process.stdout.on('error', () => interrupt('Nobody reads its output.'))
+  const terminal = process.stdout.isTTY === true
+  const transcript = createTranscript({
+    write: (text) => process.stdout.write(text),
+    coloured: terminal && !env.NO_COLOR,
+    paced: terminal,
+    expectationTimeoutMs: EXPECTATION_TIMEOUT_MS,
+    signal: interruption.signal,
+  })
+  try {
+    await perform(transcript)
+  } catch (caught) {
+    const cause: unknown = interruption.signal.aborted ? interruption.signal.reason : caught
+    const location = transcript.stepNumber === 0 ? '' : `In step ${transcript.stepNumber}: `
+    process.stdout.write(
+      `\n✗ The demo failed. ${location}${cause instanceof Error ? cause.message : cause}\n`,
+    )
+    if (env.LOG_LEVEL === 'debug') console.error(cause)
+    process.exitCode = 1
+  }
+}
