@@ -9,7 +9,7 @@ import {
   us_socket_local_port,
   type WebSocketBehavior,
 } from 'uWebSockets.js'
-import type { Guard } from '../src/core/errors/guard.ts'
+import type { Guard } from '../src/core/process/guard.ts'
 import { type GatewayConnection, MAX_BUFFERED_BYTES, type SocketData } from './connections/connection.ts'
 import { type ConnectionAdmission, refuse, type UpgradeDecision } from './connections/connection-admission.ts'
 import { ambiguityRefusal, type ProbeDeps, respond, serveProbes } from './connections/http-routes.ts'

@@ -2,7 +2,7 @@ import { createAdapter, createShardedAdapter } from '@socket.io/redis-adapter'
 import { rooms } from '@wheelhouse/protocol'
 import type { Redis } from 'ioredis'
 import type { Server, Socket } from 'socket.io'
-import type { Guard } from '../src/core/errors/guard.ts'
+import type { Guard } from '../src/core/process/guard.ts'
 import type { HubRedis } from '../src/core/redis.ts'
 
 /** Messages on their way to Redis; beyond this they are dropped, and the other hubs' clients resume. */

@@ -12,17 +12,19 @@ import {
 import type { Socket } from 'socket.io'
 import type { z } from 'zod'
 import { AppError, badRequest, toAppError } from '../src/core/errors/errors.ts'
-import type { Guard } from '../src/core/errors/guard.ts'
+import type { Guard } from '../src/core/process/guard.ts'
 import type { Bus } from '../src/core/events/bus.ts'
 import type { Caller } from '../src/core/http/endpoint.ts'
 import { parseOptions } from '../src/core/http/validation-messages.ts'
 import type { Log } from '../src/core/log.ts'
-import type { Notifications } from '../src/modules/notifications/notification.service.ts'
-import type { RobotWatch } from '../src/modules/robots/robot-watch.ts'
-import type { Messages } from '../src/modules/sessions/message.service.ts'
-import { sessionDetail } from '../src/modules/sessions/session.view.ts'
-import type { SessionLifecycle } from '../src/modules/sessions/session-lifecycle.ts'
-import type { SessionQueries } from '../src/modules/sessions/session-queries.ts'
+import type { Notifications } from '../src/modules/notifications/index.ts'
+import type { RobotWatch } from '../src/modules/robots/index.ts'
+import {
+  type Messages,
+  type SessionLifecycle,
+  type SessionQueries,
+  sessionDetail,
+} from '../src/modules/sessions/index.ts'
 import { createDirectStop, watchedRobots } from './direct-stop.ts'
 import { createTokenBucket } from './token-bucket.ts'
 import { createUrgentStops, tooManyCommands, type UrgentStops } from './urgent-stops.ts'

@@ -4,7 +4,7 @@ import type { Socket } from 'socket.io'
 import { isDatabaseUnreachable, unavailable } from '../src/core/errors/errors.ts'
 import type { Bus } from '../src/core/events/bus.ts'
 import type { Caller } from '../src/core/http/endpoint.ts'
-import { stopReasonOf } from '../src/modules/sessions/session-stop.ts'
+import { stopReasonOf } from '../src/modules/sessions/index.ts'
 
 /** How long a stop waits for the database before it goes to the robot without it. */
 const DATABASE_TIMEOUT_MS = 500

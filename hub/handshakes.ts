@@ -1,7 +1,7 @@
 import type { IncomingMessage } from 'node:http'
 import type { Server, Socket } from 'socket.io'
 import { AppError } from '../src/core/errors/errors.ts'
-import type { Guard } from '../src/core/errors/guard.ts'
+import type { Guard } from '../src/core/process/guard.ts'
 import { requestNetwork } from '../src/core/http/client-address.ts'
 
 const WINDOW_MS = 60_000

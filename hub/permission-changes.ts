@@ -1,7 +1,7 @@
 import { rooms } from '@wheelhouse/protocol'
 import type { Server, Socket } from 'socket.io'
 import type { Caller } from '../src/core/http/endpoint.ts'
-import { type RevocationSources, watchRevocations } from '../src/modules/identity/revocation-watch.ts'
+import { type RevocationSources, watchRevocations } from '../src/modules/identity/index.ts'
 
 /**
  * Ends what was opened with permissions that are gone. Sockets of a revoked API key are sent away. Sockets of a user

@@ -3,17 +3,19 @@ import { rooms } from '@wheelhouse/protocol'
 import { Server, type Socket } from 'socket.io'
 import { stagger } from '../src/core/concurrency/concurrency.ts'
 import { toAppError, unauthorized } from '../src/core/errors/errors.ts'
-import type { Guard } from '../src/core/errors/guard.ts'
+import type { Guard } from '../src/core/process/guard.ts'
 import type { Bus } from '../src/core/events/bus.ts'
 import { type OutboxRelay, startOutboxRelay } from '../src/core/events/outbox-relay.ts'
 import type { Caller } from '../src/core/http/endpoint.ts'
 import type { Log } from '../src/core/log.ts'
 import type { HubRedis } from '../src/core/redis.ts'
-import type { ApiKeys } from '../src/modules/identity/api-key.service.ts'
-import { API_KEY_PREFIX } from '../src/modules/identity/api-key-format.ts'
-import type { Auth } from '../src/modules/identity/auth.ts'
-import type { Users } from '../src/modules/identity/user.service.ts'
-import type { UserPresenceRecorder } from '../src/modules/identity/user-presence.ts'
+import {
+  API_KEY_PREFIX,
+  type ApiKeys,
+  type Auth,
+  type UserPresenceRecorder,
+  type Users,
+} from '../src/modules/identity/index.ts'
 import { joinCluster } from './adapter.ts'
 import { type CommandDeps, registerCommands } from './commands.ts'
 import { publishEvent } from './event-broadcast.ts'

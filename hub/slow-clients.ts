@@ -1,5 +1,5 @@
 import type { Server } from 'socket.io'
-import type { Guard } from '../src/core/errors/guard.ts'
+import type { Guard } from '../src/core/process/guard.ts'
 import type { Log } from '../src/core/log.ts'
 
 const CHECK_MS = 1_000

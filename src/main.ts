@@ -3,8 +3,8 @@ import { createCameraPages } from '../tools/demo/camera/camera-pages.ts'
 import { startDemo } from '../tools/demo/start.ts'
 import { loadConfig } from './app/config.ts'
 import { type RunningPlatform, startRoles } from './app/roles.ts'
-import { watchProcessErrors } from './core/errors/process-errors.ts'
 import { createLog } from './core/log.ts'
+import { watchProcessErrors } from './core/process/process-errors.ts'
 
 const PARENT_CHECK_MS = 500
 

@@ -1,6 +1,6 @@
 import type { HttpRequest, HttpResponse } from 'uWebSockets.js'
-import type { RobotTokens } from '../../src/modules/robots/robot-token.ts'
-import type { Ticket, TicketPart, Tickets } from '../../src/modules/sessions/control/ticket.ts'
+import type { RobotTokens } from '../../src/modules/robots/index.ts'
+import type { Ticket, TicketPart, Tickets } from '../../src/modules/sessions/index.ts'
 import { ParticipantConnection } from '../control/participant-connection.ts'
 import type { ConnectLimit } from './connect-limit.ts'
 import type { GatewayConnection } from './connection.ts'

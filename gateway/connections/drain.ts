@@ -1,7 +1,6 @@
 import { stagger } from '../../src/core/concurrency/concurrency.ts'
 import type { Log } from '../../src/core/log.ts'
-import type { Presence } from '../../src/modules/presence/presence.service.ts'
-import type { PresenceStore } from '../../src/modules/presence/presence.store.ts'
+import type { Presence, PresenceStore } from '../../src/modules/presence/index.ts'
 import type { ControlSessionService } from '../control/control-session-service.ts'
 import type { Episodes } from '../persistence/episodes.ts'
 import type { RobotLogQueue } from '../persistence/robot-logs.ts'

@@ -1,5 +1,5 @@
 import type { Log } from '../../src/core/log.ts'
-import type { PresenceStore } from '../../src/modules/presence/presence.store.ts'
+import type { PresenceStore } from '../../src/modules/presence/index.ts'
 import type { RobotConnection } from './robot-connection.ts'
 
 /** The second in which every robot's beat is written is cut into slices, so that the work comes evenly. */

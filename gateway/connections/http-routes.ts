@@ -1,6 +1,6 @@
 import type { HttpRequest, HttpResponse, TemplatedApp } from 'uWebSockets.js'
 import { STATUS_CODES } from 'node:http'
-import type { Guard } from '../../src/core/errors/guard.ts'
+import type { Guard } from '../../src/core/process/guard.ts'
 import type { MetricsPage } from '../../src/core/metrics/metrics-http.ts'
 import { ambiguity } from './request-framing.ts'
 

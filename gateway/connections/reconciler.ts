@@ -1,5 +1,4 @@
-import type { Presence } from '../../src/modules/presence/presence.service.ts'
-import type { PresenceStore } from '../../src/modules/presence/presence.store.ts'
+import type { Presence, PresenceStore } from '../../src/modules/presence/index.ts'
 import type { RobotConnection } from './robot-connection.ts'
 
 /**

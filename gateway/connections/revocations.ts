@@ -1,4 +1,4 @@
-import { TICKET_LIFETIME_MS, type TicketClaims } from '../../src/modules/sessions/control/ticket.ts'
+import { TICKET_LIFETIME_MS, type TicketClaims } from '../../src/modules/sessions/index.ts'
 
 /** With more revocations than this within a minute the oldest are forgotten: the database refuses their tickets too. */
 const MAX_REMEMBERED = 10_000

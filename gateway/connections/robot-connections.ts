@@ -1,6 +1,5 @@
 import type { Log } from '../../src/core/log.ts'
-import type { Presence } from '../../src/modules/presence/presence.service.ts'
-import type { ConnectResult } from '../../src/modules/presence/presence.store.ts'
+import type { ConnectResult, Presence } from '../../src/modules/presence/index.ts'
 import { latchedStop, robotSession } from '../control/control-session.ts'
 import type { ControlSessionRegistry } from '../control/control-session-registry.ts'
 import type { RobotConnection } from './robot-connection.ts'

@@ -1,8 +1,8 @@
 import { coalesce } from '../../src/core/concurrency/concurrency.ts'
-import type { Guard } from '../../src/core/errors/guard.ts'
+import type { Guard } from '../../src/core/process/guard.ts'
 import type { Bus } from '../../src/core/events/bus.ts'
 import type { Log } from '../../src/core/log.ts'
-import type { LinkState, PresenceStore } from '../../src/modules/presence/presence.store.ts'
+import type { LinkState, PresenceStore } from '../../src/modules/presence/index.ts'
 import type { ControlSessionRegistry } from '../control/control-session-registry.ts'
 import type { RobotConnection } from './robot-connection.ts'
 

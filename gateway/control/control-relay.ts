@@ -1,5 +1,5 @@
 import type { DropReason } from '@wheelhouse/protocol'
-import type { Guard } from '../../src/core/errors/guard.ts'
+import type { Guard } from '../../src/core/process/guard.ts'
 import type { ControlSession, ParticipantMember, RobotMember } from './control-session.ts'
 import { ageOf, decide, isFastest, type Stamp } from './gate.ts'
 

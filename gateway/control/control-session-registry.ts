@@ -1,4 +1,4 @@
-import type { LinkState, OpenSession } from '../../src/modules/presence/presence.store.ts'
+import type { LinkState, OpenSession } from '../../src/modules/presence/index.ts'
 import type { RobotConnection } from '../connections/robot-connection.ts'
 import { ControlSession, robotSession } from './control-session.ts'
 

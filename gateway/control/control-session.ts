@@ -1,256 +1,480 @@
-import type {
-  CloseReason,
-  DriveStop,
-  RobotSession,
-  Role,
-  SessionStatus,
-  StopReason,
-} from '@wheelhouse/protocol'
-import type { OpenSession } from '../../src/modules/presence/presence.store.ts'
-import { clearableBy, requesterRole } from '../../src/modules/sessions/stop-authority.ts'
+import type { CloseReason, DriveStop, DropReason, Role, SessionStatus, StopReason } from '@wheelhouse/protocol'
+import type { OpenSession } from '../../src/modules/presence/index.ts'
+import { clearableBy } from '../../src/modules/sessions/index.ts'
 import type { GatewayConnection } from '../connections/connection.ts'
-import type { Gate } from './gate.ts'
+import { type BufferedControl, ControlStream } from './control-stream.ts'
+import { decide, type Gate, type Stamp } from './gate.ts'
 import { createLatencyRecorder, type LatencyRecorder } from './latency-recorder.ts'
+import { type PendingStop, PendingStops } from './pending-stops.ts'
+import { latchedStop, STOP_CLEARED_FRAME, sessionFrame, stateFrame, stopFrame } from './session-frames.ts'
+import { StopLatch } from './stop-latch.ts'
 
-/** How long a robot may take to stand and say so before it is told of its latched stop again. */
-const REPEAT_STOP_MS = 1_000
+/** Observers of one session at one gateway. */
+const MAX_OBSERVERS = 100
+
+interface Member extends GatewayConnection {
+  readonly controlSession: ControlSession | null
+  enterSession(controlSession: ControlSession): void
+  leaveSession(): void
+}
 
 /** A robot's connection, as its session sees it. */
-export interface RobotMember extends GatewayConnection {
-  controlSession: ControlSession | null
+export interface RobotMember extends Member {
   /** Charge as last reported, 0 to 1, and when; -1 while unknown. */
   readonly battery: number
   readonly batteryMs: number
 }
-/** An operator's connection, or a watcher's. */
-export interface ParticipantMember extends GatewayConnection {
-  controlSession: ControlSession | null
-  /** The higher, the newer. */
+
+/** The connection of an operator or an observer, as its session sees it. */
+export interface ParticipantMember extends Member {
+  /** The order in which connections opened: a newer one has a higher number. */
   readonly number: number
-  /** The newest sample of telemetry that it has not been sent yet, because it does not read. */
-  bufferedTelemetry: string | ArrayBuffer | null
-}
-
-/** A control frame that waits until its robot reads again. */
-export interface BufferedControl {
-  readonly frame: string | ArrayBuffer
-  readonly seq: number
-  /** When it was made, as far as its age tells, and until when it may pass; both in the relay's clock. */
-  readonly createdAtMs: number
-  readonly validUntilMs: number
-}
-
-/** A stop that somebody pressed at this gateway and that the database does not have yet. */
-export interface PendingStop {
-  readonly userId: string
-  readonly reason: string | undefined
-  /** The owner or an admin who requested it as well, after the operator did: it is theirs to clear then. */
-  readonly ownerId?: string | undefined
+  bufferTelemetry(frame: string | ArrayBuffer): void
+  takeBufferedTelemetry(): string | ArrayBuffer | null
 }
 
 /**
- * One open session at the gateway that holds its robot, or held it a moment ago: who takes part in it, what the
- * robot has been told, and what decides over control. All that driving needs is here, so neither the database nor
- * another process is asked for a frame.
+ * One open session at the gateway that has its robot, or had it a moment ago: its participants, its stop, the state of
+ * its control frames, and the last state that was sent to its robot. Every change of this state is a method here, and
+ * no frame needs the database or another process. Times are in the gateway's clock, except for control frames: theirs
+ * are in the relay's.
  */
 export class ControlSession implements Gate {
   readonly robotId: string
-  /** How many began here before it: what is done for every session now and then is spread by it. */
+  /** The number of sessions that began in this process before: it staggers periodic work over all sessions. */
   readonly ordinal: number
-  /** As the database had it when it was last looked up. */
-  session: OpenSession
-  robot: RobotMember | null = null
-  operator: ParticipantMember | null = null
-  /** An operator's socket was here, whether or not the database knows. */
-  operatorJoined = false
-  readonly observers = new Set<ParticipantMember>()
-  /** The status that the robot was told last; null when it was told of no session yet. */
-  lastSentStatus: SessionStatus | null = null
-  /** The stop that the robot stands under, as it was last told. */
-  stop: DriveStop | null = null
-  /** When the robot was last told of its latched stop; 0 once it has said that it stands, or while none is latched. */
-  stopSentMs = 0
-  pendingStop: PendingStop | null = null
-  /** It is on its way to the database. */
-  recordingStop = false
-  /** Another one, pressed since that one set out: that one may be cleared already, for all we know. */
-  nextPendingStop: PendingStop | null = null
-  /** When the database was last told of one as soon as it was pressed. */
-  lastStopRequestMs = 0
-  /** A control frame has passed since the robot was last told to stand. */
-  moving = false
-  /** When a control frame last passed, and on the operator's link the fastest one; in the relay's clock. */
-  lastPassMs = 0
-  lastSeq = -1
-  offsetMs = Number.POSITIVE_INFINITY
-  offsetSeenMs = 0
-  tooLate = false
-  deadman: NodeJS.Timeout | undefined = undefined
-  bufferedControl: BufferedControl | null = null
-  /** Since when the session needs an operator's socket and has none; 0 while it has one, or needs none. */
-  unattendedSinceMs = 0
-  /** The charge that participants were sent last, and when; -1 before the first. */
-  sentBattery = -1
-  sentBatteryMs = 0
   readonly latencyRecorder: LatencyRecorder = createLatencyRecorder()
+  #session: OpenSession
+  #robot: RobotMember | null = null
+  #operator: ParticipantMember | null = null
+  readonly #observers = new Set<ParticipantMember>()
+  /** An operator has joined at this gateway, whether or not the database has recorded it. */
+  #operatorJoined = false
+  /** The status that was last sent to the robot; null before the first one. */
+  #lastSentStatus: SessionStatus | null = null
+  /** Since when the session requires an operator's connection and has none; 0 otherwise. */
+  #unattendedSinceMs = 0
+  readonly #stream = new ControlStream()
+  readonly #latch = new StopLatch()
+  readonly #pendingStops: PendingStops
 
   constructor(robotId: string, ordinal: number, session: OpenSession) {
     this.robotId = robotId
     this.ordinal = ordinal
-    this.session = session
+    this.#session = session
+    this.#pendingStops = new PendingStops(session)
   }
 
+  /** The session as the database described it last, with the changes that this gateway has recorded since. */
+  get session(): OpenSession {
+    return this.#session
+  }
+  get robot(): RobotMember | null {
+    return this.#robot
+  }
+  get operator(): ParticipantMember | null {
+    return this.#operator
+  }
   *participants(): Iterable<ParticipantMember> {
-    if (this.operator) yield this.operator
-    yield* this.observers
+    if (this.#operator) yield this.#operator
+    yield* this.#observers
+  }
+  get hasNoParticipants(): boolean {
+    return this.#operator === null && this.#observers.size === 0
+  }
+  /** Whether neither a connection nor a pending stop needs the session at this gateway. */
+  get isAbandoned(): boolean {
+    return this.#robot === null && this.hasNoParticipants && this.#pendingStops.isEmpty
+  }
+  /** Whether an operator has joined the session once, here or according to the database. */
+  get hadOperator(): boolean {
+    return this.#operatorJoined || this.#session.driven
+  }
+  /** Whether the database does not know yet that an operator has joined. */
+  get isJoinUnrecorded(): boolean {
+    return this.#operatorJoined && !this.#session.driven
+  }
+  get hasPendingStop(): boolean {
+    return !this.#pendingStops.isEmpty
+  }
+  /** The latched stop in the form of the robot's welcome. */
+  get latchedStop(): { reason: string; latched: true } | null {
+    return latchedStop(this.#latch.stop)
+  }
+  /** Returns how long the session has required an operator's connection without one. */
+  unattendedMs(nowMs: number): number {
+    return this.#unattendedSinceMs === 0 ? 0 : nowMs - this.#unattendedSinceMs
   }
 
-  get hasNoParticipants(): boolean {
-    return this.operator === null && this.observers.size === 0
-  }
+  // What the gate reads.
 
   get robotConnected(): boolean {
-    return this.robot !== null
+    return this.#robot !== null
   }
-
   get active(): boolean {
-    return this.session.status === 'ACTIVE'
+    return this.#session.status === 'ACTIVE'
   }
-
   get stopLatched(): boolean {
-    return this.stop?.latched === true
+    return this.#latch.latched
   }
-
+  get lastSeq(): number {
+    return this.#stream.lastSeq
+  }
+  get offsetMs(): number {
+    return this.#stream.offsetMs
+  }
+  get offsetSeenMs(): number {
+    return this.#stream.offsetSeenMs
+  }
+  get tooLate(): boolean {
+    return this.#stream.tooLate
+  }
   get pathMs(): number {
     return this.latencyRecorder.pathMs()
   }
-
   get latencyLimitMs(): number {
-    return this.session.latencyLimitMs
+    return this.#session.latencyLimitMs
   }
 
-  /** Forgets what it knew of an operator's link: the next one counts and keeps time anew. */
-  setOperator(connection: ParticipantMember | null): void {
-    this.operator = connection
-    this.bufferedControl = null
-    this.lastSeq = -1
-    this.offsetMs = Number.POSITIVE_INFINITY
-    this.tooLate = false
+  // The robot and the record of the session.
+
+  /** Replaces the robot's connection. Its welcome, which the caller sends, contains the session and the stop. */
+  connectRobot(robot: RobotMember, session: OpenSession, nowMs: number): void {
+    if (session.eventSeq >= this.#session.eventSeq) this.#session = session
+    this.#stream.clearMotion() // the new connection has received no frame
+    this.bindRobot(robot)
+    this.#lastSentStatus = this.#session.status
+    this.latencyRecorder.forgetRobot()
+    const { stopReason } = this.#session
+    if (stopReason !== null) this.#latch.latch(stopReason, true, nowMs)
+    else if (this.#pendingStops.isEmpty) this.#latch.clear()
+    this.#latch.announced(nowMs)
+    this.#updateUnattended(nowMs)
+    this.broadcastState(nowMs)
+  }
+
+  /** Binds the session to its robot's connection, which knows of no session yet. */
+  bindRobot(robot: RobotMember): void {
+    if (this.#robot !== robot) this.#robot?.leaveSession()
+    this.#robot = robot
+    robot.enterSession(this)
+  }
+
+  disconnectRobot(): void {
+    this.#stream.clearMotion()
+    this.#robot = null
+    this.#latch.confirm() // no connection to repeat it on
+    this.#unattendedSinceMs = 0 // the session pauses because of the robot, not because of the operator
+  }
+
+  /** Ends the session's part at this gateway. The latency and the stops that are not recorded yet stay readable. */
+  release(): void {
+    this.#stream.clearMotion()
+    this.#robot?.leaveSession()
+    this.#robot = null
+  }
+
+  /**
+   * Applies what the database says of the session, unless this gateway knows something newer, and notifies the robot
+   * and the participants. A pause or a stop that was over before this gateway saw it is sent as a pause: the robot must
+   * still obey it.
+   */
+  applySession(session: OpenSession, nowMs: number): void {
+    if (session.eventSeq < this.#session.eventSeq) return
+    if (this.#robot && this.#missedPause(session)) this.#apply({ ...session, status: 'PAUSED' }, nowMs)
+    this.#apply(session, nowMs)
+  }
+
+  /** Ends the session: the only way out of the open states. Clears the latched stop; the robot stays halted. */
+  complete(nowMs: number): void {
+    this.#session = { ...this.#session, status: 'COMPLETED' }
+    this.#robot?.send(sessionFrame(this.#session), nowMs)
+    if (this.stopLatched) this.#unlatch(nowMs)
+    this.#halt('session_over', nowMs)
+    this.broadcastState(nowMs)
+    this.disconnectParticipants('sessionOver')
+  }
+
+  /** Notes that the database has recorded the first operator. */
+  markDriven(): void {
+    this.#session = { ...this.#session, driven: true }
+  }
+
+  #apply(session: OpenSession, nowMs: number): void {
+    const before = this.#lastSentStatus
+    const { status } = session
+    const frameBefore = this.stateFrame()
+    this.#session = session
+    const cleared = this.#applyStop(session.stopReason, nowMs)
+    if (status !== 'ACTIVE') this.#stream.clearMotion()
+    if (this.#robot && before !== status) {
+      this.#lastSentStatus = status
+      this.#robot.send(sessionFrame(session), nowMs)
+    }
+    // Also after a stop was cleared: only the operator, by resuming, allows the robot to move again.
+    const motionForbidden = status === 'PAUSED' && !this.stopLatched
+    if (motionForbidden && (cleared || (before !== null && before !== status)))
+      this.#halt('session_paused', nowMs)
+    // The reason of a latched stop is free text: it may be `session_paused` as well.
+    const byPause = !this.stopLatched && this.#latch.stop?.reason === 'session_paused'
+    if (status === 'ACTIVE' && byPause) this.#latch.clear()
+    this.#updateUnattended(nowMs)
+    if (this.stateFrame() !== frameBefore) this.broadcastState(nowMs)
+  }
+
+  /** Latches or clears the stop as the database says. Returns whether a stop was cleared. */
+  #applyStop(reason: string | null, nowMs: number): boolean {
+    if (reason !== null) {
+      this.#latchStop(reason, true, nowMs)
+      return false
+    }
+    // A pending stop is in force, although the database does not have it yet.
+    if (!this.stopLatched || this.hasPendingStop) return false
+    this.#unlatch(nowMs)
+    return true
+  }
+
+  /** Whether the robot was last told of an earlier ACTIVE period than the present one. */
+  #missedPause(session: OpenSession): boolean {
+    const active = this.#lastSentStatus === 'ACTIVE' && session.status === 'ACTIVE'
+    return active && this.#session.activeSinceMs !== session.activeSinceMs
+  }
+
+  #updateUnattended(nowMs: number): void {
+    const required = this.active && this.hadOperator && this.#robot !== null
+    if (!required || this.#operator !== null) this.#unattendedSinceMs = 0
+    else if (this.#unattendedSinceMs === 0) this.#unattendedSinceMs = nowMs
+  }
+
+  // Participants.
+
+  /**
+   * Gives control to an operator's connection and closes the one that it replaces. Returns false, and closes the new
+   * connection instead, if it is the older one: its admission took longer.
+   */
+  joinOperator(connection: ParticipantMember, nowMs: number): boolean {
+    const before = this.#operator
+    if (before && before.number > connection.number) {
+      connection.close('replaced')
+      return false
+    }
+    this.#setOperator(connection)
+    connection.enterSession(this)
+    before?.leaveSession()
+    before?.close('replaced')
+    this.#updateUnattended(nowMs)
+    return true
+  }
+
+  /** Adds an observer. Returns false if the session has as many as it may have. */
+  joinObserver(connection: ParticipantMember): boolean {
+    if (this.#observers.size >= MAX_OBSERVERS) return false
+    this.#observers.add(connection)
+    connection.enterSession(this)
+    return true
+  }
+
+  /** Notes that an operator has joined for the first time, also if the database could not record it. */
+  noteOperatorJoined(nowMs: number): void {
+    this.#operatorJoined = true
+    this.#updateUnattended(nowMs)
+  }
+
+  /** Removes a participant. Halts the robot if it was the operator. Can be repeated if it fails. */
+  leave(connection: ParticipantMember, nowMs: number): void {
+    if (this.#operator === connection) {
+      this.haltIfMoving('operator_lost', nowMs)
+      this.#setOperator(null)
+      this.#updateUnattended(nowMs)
+      this.broadcastState(nowMs)
+    }
+    connection.leaveSession()
+    this.#observers.delete(connection)
+  }
+
+  disconnectParticipants(reason: CloseReason): void {
+    const participants = [...this.participants()]
+    this.#setOperator(null)
+    this.#observers.clear()
+    for (const participant of participants) {
+      participant.leaveSession()
+      participant.close(reason)
+    }
+  }
+
+  #setOperator(connection: ParticipantMember | null): void {
+    this.#operator = connection
+    this.#stream.reset()
     this.latencyRecorder.forgetOperator()
   }
 
-  /** Returns in which part a user requests a stop of this session. */
-  roleOf(userId: string): Role {
-    return requesterRole(this.session, userId)
+  stateFrame(): string {
+    return stateFrame(this.#session.status, this.robotConnected, this.#publicStop)
   }
 
-  /** Who requested the latched stop, here or as the database says, and who may therefore clear it. */
-  private get stopAuthority(): Pick<DriveStop, 'by_role' | 'clearable_by'> {
-    const { stopReason, stopByRole, stopByOwner, stopClear } = this.session
-    const pending = [this.pendingStop, this.nextPendingStop].filter((request) => request !== null)
-    const [first] = pending
-    const byOwner = pending.some(
-      (request) => request.ownerId !== undefined || this.roleOf(request.userId) !== 'operator',
-    )
-    const localRole = stopReason === null && first ? this.roleOf(first.userId) : null
-    return {
-      by_role: localRole ?? stopByRole,
-      clearable_by: clearableBy(stopByOwner || byOwner, stopClear),
+  broadcastState(nowMs: number): void {
+    // Built for each participant: closing one that is too slow changes the state.
+    for (const participant of this.participants()) participant.send(this.stateFrame(), nowMs)
+  }
+
+  // Control frames.
+
+  /** Decides one control frame of the operator, and notes what the next decision needs of it. */
+  receiveControl(stamp: Stamp, nowMs: number): 'pass' | DropReason {
+    this.#stream.observeClock(stamp, nowMs)
+    const verdict = decide(this, stamp, nowMs)
+    if (verdict === 'pass') this.#stream.accept(stamp, nowMs)
+    else if (verdict === 'latency') this.#stream.exceedLatency()
+    return verdict
+  }
+
+  /** Notes that a control frame was sent to the robot. It ends a stop that is not latched. */
+  controlSent(nowMs: number): void {
+    this.#stream.setMoving(this.robotConnected) // false if the robot was too slow for the frame
+    if (this.#latch.stop === null || this.stopLatched) return
+    this.#latch.clear()
+    this.broadcastState(nowMs)
+  }
+
+  /** Buffers a control frame for a robot that does not read; returns the frame that it replaces. */
+  bufferControl(control: BufferedControl): BufferedControl | null {
+    return this.#stream.buffer(control)
+  }
+
+  takeBufferedControl(): BufferedControl | null {
+    return this.#stream.takeBuffered()
+  }
+
+  get lastPassMs(): number {
+    return this.#stream.lastPassMs
+  }
+  get deadmanScheduled(): boolean {
+    return this.#stream.deadmanScheduled
+  }
+
+  startDeadman(timer: NodeJS.Timeout): void {
+    this.#stream.startDeadman(timer)
+  }
+
+  /** Halts the robot because control frames have stopped. Returns false if it was not moving. */
+  expireDeadman(nowMs: number): boolean {
+    this.#stream.expireDeadman()
+    return this.haltIfMoving('deadman', nowMs)
+  }
+
+  /** Prevents every earlier frame from moving the robot. */
+  clearMotion(): void {
+    this.#stream.clearMotion()
+  }
+
+  // Stops.
+
+  /** Halts the robot if a frame since the last halt may have set it in motion. Returns whether it did. */
+  haltIfMoving(reason: StopReason, nowMs: number): boolean {
+    if (!this.#stream.moving) return false
+    this.#halt(reason, nowMs)
+    return true
+  }
+
+  /**
+   * Latches a stop that the database does not have yet. While a stop is latched the first reason stays, and the request
+   * waits for the database: that stop may have been cleared, which this gateway does not know yet.
+   */
+  requestStop(request: PendingStop, reason: string, nowMs: number): void {
+    const frameBefore = this.stateFrame()
+    this.#pendingStops.add(request)
+    if (!this.stopLatched) this.#latchStop(reason, false, nowMs)
+    if (this.stateFrame() !== frameBefore) this.broadcastState(nowMs)
+  }
+
+  /** Latches a stop that the database has recorded and that another process reports. */
+  applyRecordedStop(
+    stop: { eventSeq: number; reason: string; byRole: Role | null; byOwner: boolean },
+    nowMs: number,
+  ): void {
+    const { eventSeq, reason: stopReason, byRole: stopByRole, byOwner: stopByOwner } = stop
+    this.#session = { ...this.#session, eventSeq, stopReason, stopByRole, stopByOwner }
+    this.#latchStop(stopReason, true, nowMs)
+    this.broadcastState(nowMs)
+  }
+
+  /** Returns the stop to record now. Call `stopRecorded`, `stopRefused` or `stopNotRecorded` afterwards. */
+  beginRecordingStop(): PendingStop | null {
+    return this.#pendingStops.beginRecording()
+  }
+
+  /** Notes that the database has recorded a stop. */
+  stopRecorded(request: PendingStop, eventSeq: number): void {
+    this.#pendingStops.recorded()
+    this.#latch.markRecorded()
+    const session = this.#session
+    const { role, byOwner } = this.#pendingStops.authorityOf(request)
+    this.#session = {
+      ...session,
+      eventSeq: Math.max(eventSeq, session.eventSeq),
+      stopReason: this.#latch.stop?.reason ?? null,
+      stopByRole: session.stopReason === null ? role : session.stopByRole,
+      stopByOwner: session.stopByOwner || byOwner,
     }
   }
 
   /**
-   * The stop as people are told of it. One that was pressed again counts as recorded only when the last press is: the
-   * stop that stood may be cleared by now, for all we know.
+   * Clears a stop that the database refuses: the session is over, which the next lookup finds, or its user must not
+   * stop it. A stop that another user has requested stays in force.
    */
-  private get publicStop(): DriveStop | null {
-    if (this.stop === null || !this.stopLatched) return this.stop
-    const recorded = this.stop.recorded && this.pendingStop === null
-    return { ...this.stop, recorded, ...this.stopAuthority }
+  stopRefused(nowMs: number): void {
+    this.#pendingStops.recorded()
+    if (this.hasPendingStop || this.#session.stopReason !== null || !this.stopLatched) return
+    this.#unlatch(nowMs)
+    this.#halt('stop_refused', nowMs)
   }
 
-  stateFrame(): string {
-    const { status } = this.session
-    return JSON.stringify({
-      type: 'state',
-      status,
-      robot_connected: this.robotConnected,
-      stop: this.publicStop,
-    })
+  /** Prepares the next attempt after the database has failed. */
+  stopNotRecorded(): void {
+    this.#pendingStops.recordingFailed()
   }
 
-  /** Tells everybody who takes part how things stand. */
-  broadcastState(nowMs: number): void {
-    // Made anew for each: who is too slow for it is closed, and that changes how things stand.
-    for (const participant of this.participants()) participant.send(this.stateFrame(), nowMs)
-  }
-
-  /** Tells the robot to stand until control comes. It may be told twice; that is the caller's to avoid. */
-  halt(reason: StopReason, nowMs: number): void {
-    // Sent first: should that fail, the robot still counts as moving, and the deadman tries again.
-    this.robot?.send(JSON.stringify({ type: 'stop', reason, latched: false }), nowMs)
-    this.clearMotion()
-    if (!this.stopLatched) this.stop = { reason, latched: false, recorded: false }
-  }
-
-  /** Tells the robot to stand, if anything it was told since the last time may have moved it. */
-  haltIfMoving(reason: StopReason, nowMs: number): boolean {
-    if (!this.moving) return false
-    this.halt(reason, nowMs)
-    return true
-  }
-
-  /** Latches a stop, unless one with this reason is; the robot hears of it before anything else. */
-  latch(reason: string, recorded: boolean, nowMs: number): void {
-    this.clearMotion()
-    const known = this.stopLatched && this.stop?.reason === reason
-    this.stop = { reason, latched: true, recorded }
-    if (known) return
-    this.stopSentMs = nowMs
-    this.robot?.send(JSON.stringify({ type: 'stop', reason, latched: true }), nowMs)
-  }
-
-  /** Takes the latched stop away. The robot stands on. */
-  unlatch(nowMs: number): void {
-    this.stop = null
-    this.stopSentMs = 0
-    this.robot?.send('{"type":"stop_cleared"}', nowMs)
-  }
-
-  /** Tells the robot once more of its latched stop, unless it has said that it stands. Call it again and again. */
+  /** Sends the latched stop again if the robot has not confirmed it in time. Call it periodically. */
   repeatStop(nowMs: number): void {
-    if (this.stopSentMs === 0 || nowMs - this.stopSentMs < REPEAT_STOP_MS || !this.stop) return
-    this.stopSentMs = nowMs
-    const { reason } = this.stop
-    this.robot?.sendIfFlowing(JSON.stringify({ type: 'stop', reason, latched: true }), nowMs)
+    const stop = this.#latch.takeRepetition(nowMs)
+    if (stop) this.#robot?.sendIfFlowing(stopFrame(stop.reason, true), nowMs)
   }
 
-  /** Nothing that came before may move the robot any more. */
-  clearMotion(): void {
-    this.moving = false
-    this.bufferedControl = null
-    clearTimeout(this.deadman)
-    this.deadman = undefined
+  /** Notes that the robot has confirmed its halt. */
+  confirmStop(): void {
+    this.#latch.confirm()
   }
 
-  /** Sends everybody away. */
-  disconnectParticipants(reason: CloseReason): void {
-    const participants = [...this.participants()]
-    this.setOperator(null)
-    this.observers.clear()
-    for (const participant of participants) {
-      participant.controlSession = null
-      participant.close(reason)
+  /** Halts the robot until the next control frame. */
+  #halt(reason: StopReason, nowMs: number): void {
+    // Sent first: if sending fails, the robot still counts as moving, and the deadman timer tries again.
+    this.#robot?.send(stopFrame(reason, false), nowMs)
+    this.#stream.clearMotion()
+    this.#latch.halt(reason)
+  }
+
+  #latchStop(reason: string, recorded: boolean, nowMs: number): void {
+    this.#stream.clearMotion()
+    if (this.#latch.latch(reason, recorded, nowMs)) this.#robot?.send(stopFrame(reason, true), nowMs)
+  }
+
+  /** Clears the latched stop. The robot stays halted. */
+  #unlatch(nowMs: number): void {
+    this.#latch.clear()
+    this.#robot?.send(STOP_CLEARED_FRAME, nowMs)
+  }
+
+  /** The stop as participants see it. It counts as recorded once the database has every request of it. */
+  get #publicStop(): DriveStop | null {
+    const { stop } = this.#latch
+    if (stop === null || !stop.latched) return stop
+    const { stopReason, stopByRole, stopByOwner, stopClear } = this.#session
+    const localRole = stopReason === null ? this.#pendingStops.requesterRole : null
+    return {
+      ...stop,
+      recorded: stop.recorded && this.#pendingStops.isEmpty,
+      by_role: localRole ?? stopByRole,
+      clearable_by: clearableBy(stopByOwner || this.#pendingStops.byOwner, stopClear),
     }
   }
-}
-
-/** An open session as its robot is told of it. */
-export function robotSession({ id, status, operatorName }: OpenSession): RobotSession {
-  return { session_id: id, status, operator_name: operatorName }
-}
-
-/** A latched stop as a robot is told of it: it stands until `stop_cleared`. */
-export function latchedStop(stop: DriveStop | null): { reason: string; latched: true } | null {
-  return stop?.latched ? { reason: stop.reason, latched: true } : null
 }

@@ -1,5 +1,4 @@
-import type { LatencyIncrement } from '../../src/modules/sessions/control/control-persistence.service.ts'
-import { BUCKET_COUNT, bucketOf } from '../../src/modules/sessions/control/latency-histogram.ts'
+import { BUCKET_COUNT, bucketOf, type LatencyIncrement } from '../../src/modules/sessions/index.ts'
 
 /** A round trip that is being measured, and the last one that was. */
 class RoundTrip {

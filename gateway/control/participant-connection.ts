@@ -1,4 +1,4 @@
-import type { TicketClaims } from '../../src/modules/sessions/control/ticket.ts'
+import type { TicketClaims } from '../../src/modules/sessions/index.ts'
 import { GatewayConnection } from '../connections/connection.ts'
 import type { ControlSession, ParticipantMember } from './control-session.ts'
 

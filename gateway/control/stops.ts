@@ -1,5 +1,5 @@
 import type { RobotStop } from '../../src/core/events/bus.ts'
-import { stopReasonOf } from '../../src/modules/sessions/session-stop.ts'
+import { stopReasonOf } from '../../src/modules/sessions/index.ts'
 import type { SessionWriter } from '../persistence/session-writer.ts'
 import type { ControlSession, PendingStop } from './control-session.ts'
 import type { ControlSessionRegistry } from './control-session-registry.ts'

@@ -3,8 +3,8 @@ import type { Episode } from '@wheelhouse/protocol'
 import { withTimeout } from '../../src/core/concurrency/concurrency.ts'
 import { causesOf } from '../../src/core/errors/error-causes.ts'
 import type { Log } from '../../src/core/log.ts'
-import type { EpisodeStore, ReportedEpisode } from '../../src/modules/datasets/episode.store.ts'
-import { createSerialBatchLoader } from '../../src/modules/presence/serial-batch-loader.ts'
+import type { EpisodeStore, ReportedEpisode } from '../../src/modules/datasets/index.ts'
+import { createSerialBatchLoader } from '../../src/modules/presence/index.ts'
 import type { RobotConnection } from '../connections/robot-connection.ts'
 
 const EPISODES_PER_TRANSACTION = 500

@@ -1,4 +1,4 @@
-import type { ReportedLogLine } from '../../src/modules/robots/robot-log.store.ts'
+import type { ReportedLogLine } from '../../src/modules/robots/index.ts'
 
 /** What a robot may log for long, and how many lines at once after a rest. */
 const LINES_PER_SECOND = 20

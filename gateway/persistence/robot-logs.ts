@@ -1,7 +1,7 @@
 import { LOG_MESSAGE_MAX, RobotLogLevel } from '@wheelhouse/protocol'
 import { withTimeout } from '../../src/core/concurrency/concurrency.ts'
 import type { Log } from '../../src/core/log.ts'
-import type { ReportedLogLine, RobotLogStore } from '../../src/modules/robots/robot-log.store.ts'
+import type { ReportedLogLine, RobotLogStore } from '../../src/modules/robots/index.ts'
 import type { RobotConnection } from '../connections/robot-connection.ts'
 import { isDataError } from './episodes.ts'
 import { createLogBacklog } from './robot-log-backlog.ts'

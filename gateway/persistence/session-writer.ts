@@ -1,5 +1,5 @@
 import type { Log } from '../../src/core/log.ts'
-import type { ControlPersistence } from '../../src/modules/sessions/control/control-persistence.service.ts'
+import type { ControlPersistence } from '../../src/modules/sessions/index.ts'
 import type { ControlSession, PendingStop } from '../control/control-session.ts'
 import type { ControlSessionRegistry } from '../control/control-session-registry.ts'
 import { mergeStops } from '../control/stop-merging.ts'

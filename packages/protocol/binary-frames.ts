@@ -1,9 +1,9 @@
 /**
- * The binary fast path: a header of 16 bytes, big-endian, and a payload that nobody on the way looks into.
+ * Size of the header of a binary frame. A binary frame is a big-endian header and an opaque payload.
  *
  * | offset | type | field |
  * |---|---|---|
- * | 0 | u8 | kind: 1 control (operator to robot), 2 telemetry (robot to operator and watchers) |
+ * | 0 | u8 | kind: 1 control (operator to robot), 2 telemetry (robot to operator and observers) |
  * | 1 | u8 | flags: 0 |
  * | 2 | u16 | ttl_ms: 0 stands for the gateway's `deadman_ms` |
  * | 4 | u32 | seq |
@@ -23,7 +23,7 @@ export interface BinaryHeader {
   readonly t: number
 }
 
-/** Header and payload in one frame. */
+/** Returns one frame with the header and the payload. */
 export function encodeBinaryFrame(header: BinaryHeader, payload: Uint8Array): Uint8Array<ArrayBuffer> {
   const frame = new Uint8Array(BINARY_HEADER_BYTES + payload.byteLength)
   const view = new DataView(frame.buffer)
@@ -36,7 +36,7 @@ export function encodeBinaryFrame(header: BinaryHeader, payload: Uint8Array): Ui
   return frame
 }
 
-/** The header of a frame; undefined when it is shorter than one. */
+/** Returns the header of a frame; undefined when the frame is shorter than a header. */
 export function decodeBinaryHeader(frame: ArrayBufferView): BinaryHeader | undefined {
   if (frame.byteLength < BINARY_HEADER_BYTES) return undefined
   const view = new DataView(frame.buffer, frame.byteOffset, frame.byteLength)

@@ -1,4 +1,4 @@
-/** Why a WebSocket of the gateway was closed, and whether coming back (with jitter) makes sense. */
+/** Close codes of the gateway's WebSockets. `reconnect` says whether a client should connect again, with jitter. */
 export const closeCodes = {
   replaced: { code: 4000, reason: 'replaced by a newer connection', reconnect: false },
   protocolError: { code: 4002, reason: 'protocol error', reconnect: false },
@@ -9,17 +9,17 @@ export const closeCodes = {
   notAllowed: { code: 4403, reason: 'not allowed', reconnect: false },
   ticketVoid: { code: 4408, reason: 'ticket no longer valid, fetch a new one', reconnect: true },
   sessionOver: { code: 4410, reason: 'session over', reconnect: false },
-  /** A handler of the gateway failed; the connection ends, the gateway goes on. */
+  /** A handler of the gateway failed. The gateway closes the connection and continues to serve others. */
   internalError: { code: 4500, reason: 'internal error, reconnect', reconnect: true },
   draining: { code: 4503, reason: 'draining, reconnect', reconnect: true },
 } as const
 
 export type CloseReason = keyof typeof closeCodes
 
-/** 1006: the connection broke without a closing handshake. */
+/** The connection broke without a closing handshake. */
 const ABNORMAL_CLOSURE = 1006
 
-/** Whether a client should connect again after this close code. Unknown codes: no. */
+/** Returns whether a client should connect again after this close code; false for an unknown code. */
 export function shouldReconnect(code: number): boolean {
   if (code === ABNORMAL_CLOSURE) return true
   return Object.values(closeCodes).some((entry) => entry.code === code && entry.reconnect)

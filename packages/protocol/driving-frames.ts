@@ -3,10 +3,10 @@ import { RobotLogLevel } from './robot-log.ts'
 import { Role, SessionStatus, StopClear } from './status.ts'
 
 const sequence = z.number().int().min(0).max(Number.MAX_SAFE_INTEGER)
-/** The sender's clock. It must not jump: what counts is how much later than usual a frame arrives by it. */
+/** The sender's monotonic clock. The gateway measures how much later than usual a frame arrives by this clock. */
 const clockMs = z.number()
 
-/** Longest time for which a control frame may claim to be good, in milliseconds. */
+/** Largest `ttl_ms` of a control frame, in milliseconds. */
 export const MAX_TTL_MS = 65_535
 /** Longest reason of a stop, in characters. */
 export const MAX_STOP_REASON = 500
@@ -19,18 +19,18 @@ export const DropReason = z.enum([
   'session_paused',
   /** A stop is latched. */
   'stopped',
-  /** Its `seq` is not above the last one that passed. */
+  /** The frame's `seq` is not above that of the last relayed frame. */
   'out_of_order',
-  /** It is older than its `ttl_ms`. */
+  /** The frame is older than its `ttl_ms`. */
   'expired',
   /** Commands take longer than the robot's `latency_limit_ms`. */
   'latency',
-  /** A newer one overtook it while the robot was not reading. */
+  /** A newer frame replaced it while the robot did not read. */
   'robot_slow',
 ])
 export type DropReason = z.infer<typeof DropReason>
 
-/** Drive. The gateway passes it on, or says why not with `dropped`. */
+/** A control frame of an operator. The gateway relays it, or answers `dropped` with the reason. */
 export const DriveControl = z.looseObject({
   type: z.literal('control'),
   seq: sequence,
@@ -40,39 +40,39 @@ export const DriveControl = z.looseObject({
 })
 export type DriveControl = z.infer<typeof DriveControl>
 
-/** Stop the robot and keep it stopped until somebody clears the stop. */
+/** Halts the robot and latches the stop until a participant clears it. */
 export const RequestStop = z.looseObject({
   type: z.literal('stop'),
   reason: z.string().max(MAX_STOP_REASON).optional(),
 })
 export const Ping = z.looseObject({ type: z.literal('ping'), t: clockMs })
 
-/** Frames an operator sends. Unknown types are ignored. */
+/** Frames that an operator sends. The gateway ignores unknown types. */
 export const OperatorFrame = z.discriminatedUnion('type', [DriveControl, RequestStop, Ping])
 export type OperatorFrame = z.infer<typeof OperatorFrame>
 export const operatorFrameTypes: ReadonlySet<string> = new Set(['control', 'stop', 'ping'])
 
-/** Frames a watcher sends. */
+/** Frames that an observer sends. */
 export const ObserverFrame = z.discriminatedUnion('type', [RequestStop, Ping])
 export type ObserverFrame = z.infer<typeof ObserverFrame>
 export const observerFrameTypes: ReadonlySet<string> = new Set(['stop', 'ping'])
 
-/** The stop that the robot stands under. */
+/** The stop in force. */
 export const DriveStop = z.object({
-  /** `deadman`, `operator_lost`, `latency`, `session_paused`, or what the person who pressed it said. */
+  /** `deadman`, `operator_lost`, `latency`, `session_paused`, or the text of the participant who requested it. */
   reason: z.string(),
-  /** It stays until it is cleared. One that is not latched ends with the next control frame that passes. */
+  /** A latched stop lasts until a participant clears it; any other ends with the next relayed control frame. */
   latched: z.boolean(),
-  /** It is in the database, so that it outlives this gateway. False only while the database is away. */
+  /** The database has the stop, so it outlives this gateway. False only while the database is unavailable. */
   recorded: z.boolean(),
-  /** In which part its first requester did so; of latched stops only, null when the platform did. */
+  /** Role of the participant who requested the stop first; null for the platform. Only for latched stops. */
   by_role: Role.nullable().optional(),
-  /** Who may clear it: `owner` is the owner or an admin, `anyone` the operator too. Of latched stops only. */
+  /** Who may clear the stop: `owner` is the owner or an admin, `anyone` also the operator. Only for latched stops. */
   clearable_by: StopClear.optional(),
 })
 export type DriveStop = z.infer<typeof DriveStop>
 
-/** Sent first, and whenever something of it has changed. */
+/** The state of the session. The gateway sends it first and after every change. */
 export const DriveState = z.looseObject({
   type: z.literal('state'),
   status: SessionStatus,
@@ -80,13 +80,13 @@ export const DriveState = z.looseObject({
   stop: DriveStop.nullable(),
 })
 export type DriveState = z.infer<typeof DriveState>
-/** What the robot sent, as it sent it. */
+/** A telemetry sample, as the robot sent it. */
 export const DriveTelemetry = z.looseObject({ type: z.literal('telemetry'), data: z.unknown() })
 /** The robot obeyed a control frame. */
 export const DriveAck = z.looseObject({ type: z.literal('ack'), seq: sequence })
 /** A control frame did not reach the robot. */
 export const Dropped = z.looseObject({ type: z.literal('dropped'), seq: sequence, why: DropReason })
-/** Round trips between this gateway and either side as measured last, in milliseconds; null while unknown. */
+/** The latest round trips between the gateway and either side, in milliseconds; null while unknown. */
 export const DriveLatency = z.looseObject({
   type: z.literal('latency'),
   operator_ms: z.number().nullable(),
@@ -95,23 +95,23 @@ export const DriveLatency = z.looseObject({
 export type DriveLatency = z.infer<typeof DriveLatency>
 export const Pong = z.looseObject({
   type: z.literal('pong'),
-  /** Of the ping, unchanged. */
+  /** The `t` of the ping, unchanged. */
   t: clockMs,
   /** The gateway's clock, Unix milliseconds. */
   server_t: z.number(),
 })
-/** A line of the robot's log, as soon as it has arrived at the gateway. */
+/** A line of the robot's log. The gateway relays it on arrival. */
 export const DriveLog = z.looseObject({
   type: z.literal('log'),
   level: RobotLogLevel,
   message: z.string(),
-  /** How many lines are missing here: above 0 the gateway wrote this line in place of those. */
+  /** Number of lines that this line replaces; above 0, the gateway wrote it. */
   dropped: z.number().int().min(0),
   /** When the gateway received it, Unix milliseconds. */
   at: z.number(),
 })
 export type DriveLog = z.infer<typeof DriveLog>
-/** The charge of the robot: first after `state`, and when it has changed. */
+/** The charge of the robot. The gateway sends it after the first `state` and after every change. */
 export const DriveBattery = z.looseObject({
   type: z.literal('battery'),
   /** 0 to 1. */
@@ -122,7 +122,7 @@ export const DriveBattery = z.looseObject({
 export type DriveBattery = z.infer<typeof DriveBattery>
 export const DriveError = z.looseObject({ type: z.literal('error'), message: z.string() })
 
-/** Frames operators and watchers receive. `ack` and `dropped` are for the operator alone. */
+/** Frames that operators and observers receive. Only operators receive `ack` and `dropped`. */
 export const ToDriverFrame = z.discriminatedUnion('type', [
   DriveState,
   DriveTelemetry,

@@ -4,10 +4,10 @@ import { z } from 'zod'
 export const EPISODE_ID_MAX = 200
 /** Longest `uri`, in characters. */
 export const EPISODE_URI_MAX = 2_000
-/** The last millisecond of the year 9999: what comes later is a broken clock. */
+/** The last millisecond of the year 9999. A later time means a broken clock. */
 const LATEST_MS = 253_402_300_799_999
 
-/** Unix milliseconds. Fractions are let in, since many clocks give them. */
+/** Unix milliseconds. Fractions are valid, because many clocks return them. */
 const episodeTime = z.number().min(0).max(LATEST_MS)
 
 /** The robot's own name for an episode: visible characters and spaces, well-formed. */
@@ -17,7 +17,7 @@ export const EpisodeId = z
   .max(EPISODE_ID_MAX)
   .regex(/^[^\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}]+$/u, 'must be printable characters')
 
-/** Where the recording lies. It is kept and shown; the platform never opens it. */
+/** Location of the recording. The platform stores and shows it, and never opens it. */
 export const EpisodeUri = z
   .string()
   .max(EPISODE_URI_MAX)
@@ -26,7 +26,7 @@ export const EpisodeUri = z
     'must be a URI of the scheme http, https, s3, gs, az, hdfs, sftp or file',
   )
 
-/** A recording of what a robot did. It may be sent again until it is acknowledged, and is counted once. */
+/** A recording of a robot. The robot may send it again until it is acknowledged; the platform counts it once. */
 export const Episode = z
   .looseObject({
     type: z.literal('episode'),
@@ -34,15 +34,15 @@ export const Episode = z
     started_at: episodeTime,
     ended_at: episodeTime,
     size_bytes: z.number().int().min(0),
-    /** Whether the task was done, as far as the robot knows. */
+    /** Whether the robot considers the task done. */
     success: z.boolean().optional(),
     uri: EpisodeUri.optional(),
   })
   .refine(({ started_at, ended_at }) => ended_at >= started_at, {
-    error: 'must not lie before started_at',
+    error: 'must not be before started_at',
     path: ['ended_at'],
   })
 export type Episode = z.infer<typeof Episode>
 
-/** The episode is stored for good. */
+/** Confirms that the platform has stored the episode. */
 export const EpisodeAck = z.looseObject({ type: z.literal('episode_ack'), episode_id: z.string() })

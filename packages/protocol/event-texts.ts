@@ -1,6 +1,6 @@
 import type { NotificationType, SessionEventType } from './hub.ts'
 
-/** What happened in a session, as the title of a notification or of a line in a list. */
+/** Titles of session events, for notifications and lists. */
 export const sessionEventTexts: Readonly<Record<SessionEventType, string>> = {
   'session.scheduled': 'A session was scheduled',
   'session.started': 'A session has started',
@@ -24,7 +24,7 @@ export const sessionEventTexts: Readonly<Record<SessionEventType, string>> = {
 
 const { 'chat.message': _chat, ...sessionTexts } = sessionEventTexts
 
-/** The title of every kind of notification. */
+/** Titles of all notification types. */
 export const notificationTexts: Readonly<Record<NotificationType, string>> = {
   ...sessionTexts,
   'robot.battery_low': 'The battery of a robot is low',
@@ -42,7 +42,7 @@ export const notificationTexts: Readonly<Record<NotificationType, string>> = {
   'webhook.disabled': 'A webhook was switched off',
 }
 
-/** Returns the title of an event; of a kind that is newer than this version, its name as words. */
+/** Returns the title of an event; for a type that this version does not know, its name as words. */
 export function eventTitle(type: string): string {
   const known: Readonly<Record<string, string>> = { ...sessionEventTexts, ...notificationTexts }
   return Object.hasOwn(known, type) ? (known[type] as string) : typeWords(type)

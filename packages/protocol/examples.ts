@@ -1,10 +1,10 @@
 import { z } from 'zod'
 
 /**
- * @internal For the description of the REST API.
+ * @internal Ids in the examples of the REST API's description.
  *
- * Whom and what the examples in all schemas speak of, so that together they tell one story: Ada owns a robot arm in
- * a warehouse, Grace drives it for half an hour on the morning of 20 November 2026, and Ada rates the session.
+ * All examples describe one session: Ada owns a robot arm in a warehouse, Grace drives it for half an hour on the
+ * morning of 20 November 2026, and Ada rates the session.
  */
 export const exampleIds = {
   client: '7c9a2d54-3e61-4b0f-8d27-5a1c6f9e0b34',
@@ -26,5 +26,5 @@ export const exampleIds = {
   delivery: 'd76b03e8-5f1a-4c92-8d47-2e90a6c3f1b5',
 } as const
 
-/** @internal An id, with the one of the story as its example. */
-export const idOf = (whose: keyof typeof exampleIds) => z.uuid().meta({ examples: [exampleIds[whose]] })
+/** @internal Returns the schema of an id, with the id of that resource as its example. */
+export const idOf = (resource: keyof typeof exampleIds) => z.uuid().meta({ examples: [exampleIds[resource]] })

@@ -1,4 +1,4 @@
-/** Most levels of objects and arrays, one within the other, that a frame may have; the frame itself is the first. */
+/** Largest nesting depth of objects and arrays in a frame. The frame itself is level 1. */
 export const MAX_FRAME_DEPTH = 64
 
 const QUOTE = 0x22
@@ -9,8 +9,8 @@ const OPEN_OBJECT = 0x7b
 const CLOSE_OBJECT = 0x7d
 
 /**
- * Tells whether a JSON text is nested deeper than `limit`, before it is parsed: deep values end programs that walk
- * them recursively, as JSON.stringify does. Reads the text once; text that is no JSON is left to the parser.
+ * Returns whether a JSON text is nested deeper than `limit`, before it is parsed. Recursive functions such as
+ * JSON.stringify overflow the stack on deep values. Reads the text once; the parser rejects invalid JSON.
  */
 export function isNestedTooDeep(text: string, limit: number = MAX_FRAME_DEPTH): boolean {
   if (text.length <= limit) return false
@@ -27,24 +27,24 @@ export function isNestedTooDeep(text: string, limit: number = MAX_FRAME_DEPTH): 
   return false
 }
 
-/** Tells the same of a value that has been parsed already. Recursion ends at the limit. */
+/** Returns whether a parsed value is nested deeper than `limit`. Recursion ends at the limit. */
 export function isValueNestedTooDeep(value: unknown, limit: number = MAX_FRAME_DEPTH): boolean {
   if (typeof value !== 'object' || value === null) return false
   if (limit === 0) return true
-  // Bytes hold no further values, but very many entries.
+  // A byte array has very many entries, and none of them is nested.
   if (ArrayBuffer.isView(value)) return false
   for (const entry of Object.values(value)) if (isValueNestedTooDeep(entry, limit - 1)) return true
   return false
 }
 
-/** Returns the place of the quote that ends the string that begins at `start`; -1 when the string does not end. */
+/** Returns the index of the closing quote of the string that begins at `start`; -1 when the string does not end. */
 function endOfString(text: string, start: number): number {
   let end = text.indexOf('"', start + 1)
   while (end >= 0 && isEscaped(text, end)) end = text.indexOf('"', end + 1)
   return end
 }
 
-/** Tells whether an odd number of backslashes stands before the character. */
+/** Returns whether an odd number of backslashes precedes the character. */
 function isEscaped(text: string, index: number): boolean {
   let before = index - 1
   while (text.charCodeAt(before) === BACKSLASH) before--

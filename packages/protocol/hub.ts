@@ -10,17 +10,17 @@ export const ChatMessage = z
   .object({
     id: idOf('message'),
     session_id: idOf('session'),
-    seq: seq.meta({ description: 'Its number in the log of the session.', examples: [2] }),
+    seq: seq.meta({ description: 'Number of the message in the log of the session.', examples: [2] }),
     sender_id: idOf('client').meta({ description: 'The user who wrote it.' }),
     sender_name: z.string().meta({ examples: ['Ada'] }),
-    sender_role: Role.meta({ description: 'For which side of the session the sender speaks.' }),
+    sender_role: Role.meta({ description: 'Role of the sender in the session.' }),
     body: z.string().meta({ examples: ['Careful with the vase'] }),
     created_at: timestamp.meta({ examples: ['2026-11-20T09:31:05.000Z'] }),
   })
   .meta({ id: 'ChatMessage', description: 'A message in the chat of a session.' })
 export type ChatMessage = z.infer<typeof ChatMessage>
 
-/** Everything that can stand in a session's log. */
+/** Types of entries in a session's log. */
 export const SessionEventType = z.enum([
   'session.scheduled',
   'session.started',
@@ -44,23 +44,23 @@ export const SessionEventType = z.enum([
 export type SessionEventType = z.infer<typeof SessionEventType>
 
 /**
- * One entry of a session's log. `seq` counts from 1 without gaps, so a client that sees a gap asks for what
- * it missed. `data` of `chat.message` is the ChatMessage; of the others `{status, actor_id?, reason?}`, with
- * `extension_id`, `additional_minutes` and `planned_minutes` for extensions, `rating` and `comment` for a rating,
- * `ends_at` for a pause that is about to end its session, `planned_minutes` and `planned_end` for a planned end.
+ * One entry of a session's log. `seq` counts from 1 without gaps: a client that sees a gap requests the missing
+ * entries. `data` of `chat.message` is the ChatMessage. All other types have `{status, actor_id?, reason?}`;
+ * extensions add `extension_id`, `additional_minutes` and `planned_minutes`, a rating adds `rating` and `comment`,
+ * `session.pause_limit_soon` adds `ends_at`, `session.planned_end_soon` adds `planned_minutes` and `planned_end`.
  */
 export const SessionLogEvent = z
   .object({
     session_id: idOf('session'),
     seq: seq.meta({ description: 'Counts from 1 without gaps.', examples: [1] }),
     type: z.string().meta({
-      description: `What happened; more kinds may come. ${SessionEventType.options.join(', ')}`,
+      description: `Type of the entry; later versions may add types. ${SessionEventType.options.join(', ')}`,
       examples: ['session.started'],
     }),
     data: z.record(z.string(), z.unknown()).meta({
       description:
-        'Of chat.message the ChatMessage; else the status after it, actor_id unless the platform acted by itself, ' +
-        'reason when there is one, and what the kind adds.',
+        'The ChatMessage for chat.message. For all other types: the status after the event, actor_id unless the ' +
+        'platform itself caused the event, an optional reason, and fields of the type.',
       examples: [{ status: 'ACTIVE', actor_id: exampleIds.operator }],
     }),
     at: timestamp,
@@ -68,7 +68,7 @@ export const SessionLogEvent = z
   .meta({ id: 'SessionEvent', description: 'One entry of the log of a session.' })
 export type SessionLogEvent = z.infer<typeof SessionLogEvent>
 
-/** Everything that people are notified of: what happens to their sessions, and decisions about themselves. */
+/** Types of notifications: events of a user's sessions, and decisions about the user. */
 export const NotificationType = z.enum([
   ...SessionEventType.exclude(['chat.message']).options,
   'certification.approved',
@@ -90,11 +90,11 @@ export type NotificationType = z.infer<typeof NotificationType>
 export const NotificationEvent = z.object({
   id: z.string().meta({ description: 'Counts from 1 without gaps, for each user.', examples: ['12'] }),
   type: z.string().meta({
-    description: `What happened; more kinds may come. ${NotificationType.options.join(', ')}`,
+    description: `Type of the notification; later versions may add types. ${NotificationType.options.join(', ')}`,
     examples: ['session.started'],
   }),
   data: z.record(z.string(), z.unknown()).meta({
-    description: 'What it is about, by id, and what the kind adds.',
+    description: 'Ids of the affected resources, and fields of the type.',
     examples: [{ session_id: exampleIds.session, robot_id: exampleIds.robot, robot_name: 'Warehouse arm' }],
   }),
   created_at: timestamp,
@@ -102,9 +102,9 @@ export const NotificationEvent = z.object({
 export type NotificationEvent = z.infer<typeof NotificationEvent>
 
 /**
- * What a user has just read, here or elsewhere: one notification (`id`), or all up to one (`up_to`). `unread` counts
- * those up to `head`, the newest there is. Of two counts the one with the higher `head` is the newer, of two with the
- * same `head` the lower one.
+ * Reports that a user has read one notification (`id`) or all up to one (`up_to`), on any connection. `unread` counts
+ * the unread notifications up to `head`, the newest one. Of two counts, the one with the higher `head` is newer; with
+ * the same `head`, the lower count is newer.
  */
 export const NotificationReadEvent = z.object({
   id: z.string().optional(),
@@ -138,20 +138,20 @@ export const ClientMessageId = z
   .max(100)
   .regex(/^[\x20-\x7e]+$/, 'must be printable ASCII')
   .meta({
-    description: 'Makes a repetition safe: named again, it answers with the first message.',
+    description: 'Makes a repetition safe: a request with the same id returns the first message.',
     examples: ['m-17'],
   })
-/** Reason of an action, shown to the other side. */
+/** Reason of an action. The platform shows it to the other participants. */
 export const ActionReason = z
   .string()
   .max(500)
   .refine((text) => text.isWellFormed() && !text.includes('\0'), 'must be well-formed text')
   .meta({ examples: ['Lunch'] })
 
-/** Sessions one connection may watch at a time. */
+/** Largest number of sessions that one connection may watch at a time. */
 export const MAX_WATCHED_SESSIONS = 100
 
-/** Commands a client sends, each with an acknowledgement. */
+/** Commands that a client sends. The hub acknowledges each. */
 export const hubCommands = {
   'session:watch': z.strictObject({ session_id: z.uuid(), after: seq.optional() }),
   'session:unwatch': z.strictObject({ session_id: z.uuid() }),
@@ -173,7 +173,7 @@ export const hubCommands = {
 export type HubCommandName = keyof typeof hubCommands
 export type HubCommand<N extends HubCommandName> = z.input<(typeof hubCommands)[N]>
 
-/** The session as `session:watch` shows it; the REST session of the caller's view. */
+/** The session as `session:watch` returns it: the REST session, as the caller may see it. */
 export interface WatchedSession {
   readonly id: string
   readonly status: SessionStatus
@@ -181,13 +181,13 @@ export interface WatchedSession {
   readonly [field: string]: unknown
 }
 
-/** What each acknowledged command answers beside `ok: true`. */
+/** Fields of each command's acknowledgement in addition to `ok: true`. */
 export interface HubAnswers {
   'session:watch': {
     session: WatchedSession
     /** Log entries after `after`, oldest first; at most one page. */
     events: SessionLogEvent[]
-    /** Number of the newest entry; when the last of `events` is below it, ask again with `after`. */
+    /** Number of the newest entry. When the last of `events` is below it, request the next page with `after`. */
     head: number
   }
   'session:unwatch': object
@@ -197,7 +197,7 @@ export interface HubAnswers {
   'notifications:since': {
     notifications: NotificationEvent[]
     head: string
-    /** How many up to `head` are unread; older hubs do not say. */
+    /** Number of unread notifications up to `head`. Older hubs do not send it. */
     unread?: number | undefined
   }
   'robots:watch': { robots: RobotStatusEvent[] }
@@ -207,7 +207,7 @@ export type HubAck<N extends HubCommandName> =
   | ({ ok: true } & HubAnswers[N])
   | { ok: false; error: string; status: number }
 
-/** Events the hub pushes, by name. */
+/** Events that the hub pushes, by name. */
 export interface HubEvents {
   'session:event': SessionLogEvent
   notification: NotificationEvent

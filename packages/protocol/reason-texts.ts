@@ -4,8 +4,8 @@ import type { DropReason } from './driving-frames.ts'
 import type { PlatformReason } from './reasons.ts'
 
 /**
- * The words that people read instead of a code, without a capital and without a full stop. They are typed by the
- * codes: a code without a text does not compile.
+ * Texts that a user interface shows instead of a code, without a capital and without a full stop. A code without a
+ * text does not compile.
  */
 export const reasonTexts: Readonly<Record<PlatformReason, string>> = {
   requested: 'as requested',
@@ -41,7 +41,7 @@ export const dropTexts: Readonly<Record<DropReason, string>> = {
   robot_slow: 'the robot does not keep up',
 }
 
-/** Why the gateway closed a connection, and what to do about it, as a sentence without a full stop. */
+/** Why the gateway closed a connection and what to do, as a sentence without a full stop. */
 export const closeTexts: Readonly<Record<CloseReason, string>> = {
   replaced: 'A newer connection took over',
   protocolError: 'The gateway could not read what this program sent. Update the program',
@@ -49,7 +49,7 @@ export const closeTexts: Readonly<Record<CloseReason, string>> = {
   robotMoved: 'The robot is connected to another gateway now',
   tooFast: 'This program sent too much at once',
   credentialRevoked: 'The credential was revoked. Sign in again',
-  ticketVoid: 'The ticket is not valid any more',
+  ticketVoid: 'The ticket is no longer valid',
   notAllowed: 'You may no longer take part in this session',
   sessionOver: 'The session is over',
   draining: 'The gateway restarts',
@@ -58,14 +58,14 @@ export const closeTexts: Readonly<Record<CloseReason, string>> = {
 
 const CODE = /^[a-z]+(_[a-z]+)+$/
 
-/** Returns the text of a reason: of a code its words, and what a participant wrote as it is. */
+/** Returns the text of a reason code, or the unchanged reason that a participant wrote. */
 export function reasonText(reason: unknown): string {
   if (typeof reason !== 'string') return ''
   if (Object.hasOwn(reasonTexts, reason)) return reasonTexts[reason as PlatformReason]
   return plainWords(reason.trim())
 }
 
-/** Returns the text of a close code; undefined for a code that is not the gateway's. */
+/** Returns the text of a close code; undefined for a code that the gateway does not use. */
 export function closeText(code: number | undefined): string | undefined {
   const entry = Object.entries(closeCodes).find(([, known]) => known.code === code)
   return entry && closeTexts[entry[0] as CloseReason]

@@ -1,6 +1,6 @@
 import { z } from 'zod'
 
-/** Why the platform pauses a session. A participant may give a reason of their own instead. */
+/** Why the platform pauses a session. A participant may write a free text instead. */
 export const PauseReason = z.enum([
   'requested',
   'emergency_stop',
@@ -11,27 +11,27 @@ export const PauseReason = z.enum([
 ])
 export type PauseReason = z.infer<typeof PauseReason>
 
-/** Why a session ended or was cancelled. A participant may give a reason of their own instead. */
+/** Why a session ended or was cancelled. A participant may write a free text instead. */
 export const EndReason = z.enum([
   'ended',
   'cancelled',
   'robot_lost',
   'robot_removed',
   'not_started',
-  /** Its operator was in another session on the robot when it was due. */
+  /** At the planned start, the operator was in another session on the robot. */
   'superseded',
-  /** An update found it planned for the same time as another session. */
+  /** A migration found another session that was planned for the same time. */
   'double_booked',
-  /** Its pause lasted too long. */
+  /** The pause lasted too long. */
   'pause_limit',
 ])
 export type EndReason = z.infer<typeof EndReason>
 
-/** Why a robot is halted, where no participant wrote a reason. */
+/** Why a robot is halted when no participant wrote a reason. */
 export const StopReason = z.enum([
   /** A participant requested a remote stop without a reason. */
   'emergency_stop',
-  /** No control frame came in time. */
+  /** No control frame arrived in time. */
   'deadman',
   /** The operator's connection broke. */
   'operator_lost',
@@ -41,14 +41,14 @@ export const StopReason = z.enum([
   'session_over',
   /** The database refused to record a remote stop; the robot stays halted until the next command. */
   'stop_refused',
-  /** The gateway ends before the robot has found another one. */
+  /** The gateway ends before the robot has connected to another one. */
   'gateway_draining',
-  /** The robot's own program halted it: no command came in time. */
+  /** The robot's own program halted it: no command arrived in time. */
   'watchdog',
   /** The robot's own program halted it: its connection broke. */
   'link_lost',
 ])
 export type StopReason = z.infer<typeof StopReason>
 
-/** Every reason that the platform writes where a participant can write one too. */
+/** All reasons that the platform writes into fields where participants may write a free text. */
 export type PlatformReason = PauseReason | EndReason | StopReason

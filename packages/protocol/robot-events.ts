@@ -4,17 +4,17 @@ import { RobotLogLevel } from './robot-log.ts'
 
 const timestamp = z.iso.datetime()
 
-/** `data` of the event `robot.log`: lines of the robot's log that reach the level its owner has set. */
+/** `data` of the event `robot.log`: lines of the robot's log at or above the level that the owner has set. */
 export const RobotLogEvent = z.object({
   robot_id: idOf('robot'),
   robot_name: z.string(),
-  /** Of the most severe line. */
+  /** Level of the most severe line. */
   level: RobotLogLevel,
-  /** Of the first line of that level. */
+  /** Message of the first line of that level. */
   message: z.string(),
-  /** How many lines since the last event of this robot. */
+  /** Number of lines since the last `robot.log` event of this robot. */
   lines: z.number().int().min(1),
-  /** When the first of them arrived. */
+  /** When the first of these lines arrived. */
   since: timestamp,
 })
 export type RobotLogEvent = z.infer<typeof RobotLogEvent>

@@ -3,15 +3,15 @@ import { Episode, EpisodeAck } from './episodes.ts'
 import { LOG_MESSAGE_MAX, RobotLogLevel } from './robot-log.ts'
 import { SessionStatus } from './status.ts'
 
-/** Largest frame either side may send, in bytes. */
+/** Largest frame that either side may send, in bytes. */
 export const MAX_FRAME_BYTES = 64 * 1024
 
 const sequence = z.number().int().min(0).max(Number.MAX_SAFE_INTEGER)
 const unixMs = z.number()
 
 /**
- * Owed every `heartbeat_interval_ms`. Robots may add fields of their own. The gateway accepts every heartbeat: it clamps
- * a battery that is out of range and ignores fields of another type.
+ * A robot must send it every `heartbeat_interval_ms` and may add fields. The gateway accepts every heartbeat: it
+ * clamps a battery that is out of range and ignores known fields of a wrong type.
  */
 export const Heartbeat = z.looseObject({
   type: z.literal('heartbeat'),
@@ -21,7 +21,7 @@ export const Heartbeat = z.looseObject({
 })
 export const Telemetry = z.looseObject({ type: z.literal('telemetry'), data: z.unknown() })
 export const ControlAck = z.looseObject({ type: z.literal('ack'), seq: sequence })
-/** The robot stands still, and why: it may echo the reason of the stop, which a person may have written. */
+/** Reports that the robot is halted, and why. The robot may echo the reason of the stop, which may be a free text. */
 export const Stopped = z.looseObject({ type: z.literal('stopped'), reason: z.string().max(500) })
 /** A line of the robot's log. The gateway records a level that it does not know as `info`. */
 export const RobotLog = z.looseObject({
@@ -30,7 +30,7 @@ export const RobotLog = z.looseObject({
   message: z.string().max(LOG_MESSAGE_MAX),
 })
 
-/** Frames a robot sends. Unknown types are ignored, so that newer robots can talk to older gateways. */
+/** Frames that a robot sends. The gateway ignores unknown types, so newer robots work with older gateways. */
 export const RobotFrame = z.discriminatedUnion('type', [
   Heartbeat,
   Telemetry,
@@ -49,7 +49,7 @@ export const robotFrameTypes: ReadonlySet<string> = new Set([
   'log',
 ])
 
-/** The open session of a robot as the robot is told of it. */
+/** The open session of a robot, as the gateway sends it to the robot. */
 export const RobotSession = z.object({
   session_id: z.uuid(),
   status: SessionStatus,
@@ -65,7 +65,7 @@ export const Welcome = z.looseObject({
   heartbeat_timeout_ms: z.number(),
   deadman_ms: z.number(),
   session: RobotSession.nullable(),
-  /** A stop that is in force; the robot must stand until `stop_cleared`. */
+  /** The stop in force. The robot must stay halted until `stop_cleared`. */
   stop: z.object({ reason: z.string(), latched: z.boolean() }).nullable(),
 })
 export type Welcome = z.infer<typeof Welcome>
@@ -93,14 +93,14 @@ export const StopCleared = z.looseObject({ type: z.literal('stop_cleared') })
 export const ErrorFrame = z.looseObject({
   type: z.literal('error'),
   message: z.string(),
-  /** The episode that was not taken. */
+  /** The episode that the platform did not accept. */
   episode_id: z.string().optional(),
-  /** Send the episode again, this much later. Without it, sending it again is of no use. */
+  /** How long to wait before sending the episode again. Without it, do not send the episode again. */
   retry_after_ms: z.number().optional(),
 })
 export type ErrorFrame = z.infer<typeof ErrorFrame>
 
-/** Frames a robot receives. */
+/** Frames that a robot receives. */
 export const ToRobotFrame = z.discriminatedUnion('type', [
   Welcome,
   HeartbeatAck,

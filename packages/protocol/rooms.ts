@@ -1,15 +1,15 @@
-/** @internal Names of Socket.IO rooms, which only hubs use; the only place that spells them. */
+/** @internal Builds the names of the hub's Socket.IO rooms. No other module spells them. */
 export const rooms = {
-  /** Watchers of a session: its log and typing. */
+  /** Sockets that watch a session: its log and typing events. */
   session: (sessionId: string) => `session:${sessionId}`,
-  /** Every socket of a user: notifications. */
+  /** All sockets of a user: notifications. */
   user: (userId: string) => `user:${userId}`,
-  /** A client's sockets that asked for their robots. */
+  /** Sockets of a client that watch their robots. */
   ownRobots: (ownerId: string) => `robots:owner:${ownerId}`,
-  /** Operators' sockets that asked for robots, by the types they are certified for. */
+  /** Sockets of operators that watch robots, one room for each type that they are certified for. */
   robotType: (robotType: string) => `robots:type:${robotType}`,
-  /** Operators' sockets that asked for robots: those that require no certification. */
+  /** Sockets of operators that watch robots without a certification requirement. */
   openRobots: 'robots:open',
-  /** Sockets opened with an API key; closed when it is revoked. */
+  /** Sockets that an API key opened. The hub closes them when the key is revoked. */
   apiKey: (apiKeyId: string) => `key:${apiKeyId}`,
 } as const

@@ -2,7 +2,7 @@ import type { RobotStatus, Role, SessionAction, SessionStatus } from './status.t
 
 type Texts<Code extends string> = Readonly<Record<Code, string>>
 
-/** The words for every status that people see. Those of the protocol are typed by it; the others by the REST API. */
+/** Labels of robot statuses. Labels of the protocol's codes are typed by the protocol, all others by the REST API. */
 export const robotStatusTexts: Texts<RobotStatus> = {
   AVAILABLE: 'Online',
   IN_SESSION: 'In a session',
@@ -19,7 +19,7 @@ export const sessionStatusTexts: Texts<SessionStatus> = {
 
 export const roleTexts: Texts<Role> = { client: 'Owner', operator: 'Operator', admin: 'Admin' }
 
-/** What a participant does with an action, behind "may": "Only the operator may resume the session." */
+/** Verb phrases of the session actions, for use after "may": "Only the operator may resume the session." */
 export const actionTexts: Texts<SessionAction> = {
   start: 'start the session',
   pause: 'pause the session',
@@ -41,7 +41,7 @@ export const certificationStatusTexts = {
 } as const
 
 export const invoiceStatusTexts = {
-  DRAFT: 'Being made',
+  DRAFT: 'In preparation',
   OPEN: 'To be paid',
   PAID: 'Paid',
   FAILED: 'Payment failed',
@@ -59,20 +59,19 @@ export const extensionStatusTexts = {
   EXPIRED: 'Expired',
 } as const
 
-/** Why a webhook is off. */
+/** Why a webhook is disabled. */
 export const webhookOffTexts = {
-  user: 'You have switched it off.',
-  failing: 'It was switched off because nothing arrived for days.',
-  gone: 'It was switched off because the address answered that it is gone (410).',
+  user: 'You have disabled it.',
+  failing: 'The platform disabled it because every delivery failed for days.',
+  gone: 'The platform disabled it because the address answered 410 Gone.',
 } as const
 
 /** Why an operator is not available. */
 export const unavailableTexts = {
   in_session: 'You are not available while you are in a session.',
-  no_schedule:
-    'You are not shown as available, because your schedule has no hours yet. You may start all the same.',
-  outside_schedule: 'It is outside the hours of your schedule; you may start all the same.',
-  offline: 'Your hours are open, but you are not seen as online yet.',
+  no_schedule: 'You are not shown as available: your schedule has no hours yet. You can still start sessions.',
+  outside_schedule: 'The time is outside the hours of your schedule. You can still start sessions.',
+  offline: 'The time is within your schedule, but the platform does not see you online yet.',
 } as const
 
 export const logLevelTexts = { debug: 'Debug', info: 'Info', warn: 'Warning', error: 'Error' } as const

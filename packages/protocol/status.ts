@@ -1,6 +1,6 @@
 import { z } from 'zod'
 
-/** Where a robot stands, as owners and operators see it. OFFLINE also covers "never connected". */
+/** Status of a robot, as owners and operators see it. OFFLINE also covers a robot that has never connected. */
 export const RobotStatus = z.enum(['OFFLINE', 'AVAILABLE', 'IN_SESSION']).meta({
   id: 'RobotStatus',
   description: 'OFFLINE also covers a robot that has never connected.',
@@ -8,15 +8,15 @@ export const RobotStatus = z.enum(['OFFLINE', 'AVAILABLE', 'IN_SESSION']).meta({
 })
 export type RobotStatus = z.infer<typeof RobotStatus>
 
-/** States of a session. ACTIVE and PAUSED together are "open": they hold the robot and the operator. */
+/** Status of a session. An ACTIVE or PAUSED session is open: its robot and its operator cannot start another one. */
 export const SessionStatus = z.enum(['PENDING', 'ACTIVE', 'PAUSED', 'COMPLETED', 'CANCELLED']).meta({
   id: 'SessionStatus',
-  description: 'ACTIVE and PAUSED sessions hold their robot and their operator.',
+  description: 'An ACTIVE or PAUSED session occupies its robot and its operator.',
   examples: ['ACTIVE'],
 })
 export type SessionStatus = z.infer<typeof SessionStatus>
 
-/** What the caller may ask of a session through PATCH /api/sessions/{id} or the hub's `session:action`. */
+/** Actions of PATCH /api/sessions/{id} and of the hub's `session:action`. */
 export const SessionAction = z
   .enum([
     'start',
@@ -33,15 +33,15 @@ export const SessionAction = z
   .meta({ id: 'SessionAction', examples: ['pause'] })
 export type SessionAction = z.infer<typeof SessionAction>
 
-/** Who may clear a remote stop that the owner or an admin requested: a setting of each robot. */
+/** Setting of a robot: who may clear a remote stop that the owner or an admin requested. */
 export const StopClear = z.enum(['owner', 'anyone']).meta({
   id: 'StopClear',
-  description: 'owner: the owner or an admin. anyone: the operator of the session too.',
+  description: 'owner: the owner or an admin. anyone: also the operator of the session.',
   examples: ['owner'],
 })
 export type StopClear = z.infer<typeof StopClear>
 
-/** Roles an account can hold. `admin` comes from configuration, never from the account's own choice. */
+/** Roles of an account. The configuration assigns `admin`; an account cannot choose it. */
 export const Role = z
   .enum(['client', 'operator', 'admin'])
   .meta({ id: 'Role', description: 'A client owns robots, an operator drives them.' })

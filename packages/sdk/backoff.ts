@@ -1,16 +1,16 @@
-/** How long to wait between attempts; see `Backoff`. */
+/** Delays between attempts; see `Backoff`. */
 export interface BackoffOptions {
   /** Upper bound of the first delay, in milliseconds. Default 250. */
   readonly baseMs?: number
   /** Upper bound of every delay, in milliseconds. Default 10,000. */
   readonly maxMs?: number
-  /** Uniform in [0, 1); injectable for tests. */
+  /** Returns a uniform number in [0, 1); injectable for tests. */
   readonly random?: () => number
 }
 
 /**
- * Exponential backoff with full jitter: attempt n waits somewhere between 0 and `baseMs * 2^n`, at most `maxMs`.
- * Full jitter spreads a fleet that lost its gateway in one instant over the whole interval.
+ * Computes exponential backoff with full jitter: attempt n waits between 0 and `baseMs * 2^n`, at most `maxMs`.
+ * Full jitter spreads the reconnects of a fleet that lost its gateway over the whole interval.
  */
 export class Backoff {
   readonly #baseMs: number
@@ -24,14 +24,14 @@ export class Backoff {
     this.#random = options.random ?? Math.random
   }
 
-  /** Delays handed out since the last reset. */
+  /** Number of delays since the last reset. */
   get attempts(): number {
     return this.#attempts
   }
 
   /**
-   * The delay before the next attempt, in milliseconds. The peer may have asked for `atLeastMs`; the jitter comes on
-   * top, since it has asked others for the same.
+   * Returns the delay before the next attempt, in milliseconds. The jitter is added to the `atLeastMs` that the peer
+   * asks for, because the peer asks other clients for the same delay.
    */
   nextDelayMs(atLeastMs = 0): number {
     const ceilingMs = Math.min(this.#maxMs, this.#baseMs * 2 ** this.#attempts)
@@ -39,7 +39,7 @@ export class Backoff {
     return atLeastMs + this.#random() * ceilingMs
   }
 
-  /** Starts over at `baseMs`; call it when an attempt has succeeded. */
+  /** Resets the delay to `baseMs`; call it after a successful attempt. */
   reset(): void {
     this.#attempts = 0
   }

@@ -3,11 +3,11 @@ import { NotConnectedError, UnacknowledgedError } from './errors.ts'
 import type { HubConnection } from './hub-connection.ts'
 import { KeyedMutex } from './keyed-mutex.ts'
 
-/** After this long without an answer on a living connection, the message is sent again. */
+/** Without an acknowledgement on an open connection, the outbox repeats the message after this time. */
 const ACK_TIMEOUT_MS = 5_000
 const MAX_PENDING = 200
 
-/** Sends chat messages until they are acknowledged; the hub recognises repetitions by `client_message_id`. */
+/** Sends each chat message until the hub acknowledges it. The hub detects repetitions by `client_message_id`. */
 export class ChatOutbox {
   readonly #connection: HubConnection
   readonly #mutex = new KeyedMutex()
@@ -18,12 +18,12 @@ export class ChatOutbox {
   }
 
   /**
-   * Sends one message; messages of one session keep their order.
-   * @throws HubError when refused, UnacknowledgedError after `timeoutMs`, HubClosedError on close, Error when
-   * too many messages wait already
+   * Sends one message. Messages of one session are delivered in order.
+   * @throws HubError for a refusal, UnacknowledgedError after `timeoutMs`, HubClosedError on close, Error when
+   * too many messages are pending
    */
   async send(message: HubCommand<'chat:send'>, timeoutMs: number): Promise<ChatMessage> {
-    if (this.#pending >= MAX_PENDING) throw new Error('too many chat messages wait to be sent')
+    if (this.#pending >= MAX_PENDING) throw new Error('too many chat messages are pending: wait for earlier ones')
     const deadlineMs = performance.now() + timeoutMs
     this.#pending += 1
     try {

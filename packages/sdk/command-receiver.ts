@@ -28,8 +28,8 @@ const DEFAULT_WATCHDOG_MARGIN_MS = 250
 const DEFAULT_LATE_ALLOWANCE_MS = 100
 
 /**
- * What the gateway has told a robot: its session, the stop in force, and the control frames that may pass. Stops by
- * itself when control falls silent or the link is lost.
+ * Tracks a robot's session and the stop in force, and passes the control frames that the robot may obey. Stops the
+ * robot when control frames stop arriving or the link is lost.
  */
 export class CommandReceiver {
   readonly #options: CommandReceiverOptions
@@ -44,17 +44,17 @@ export class CommandReceiver {
     this.#options = options
   }
 
-  /** The open session as last heard; null if there is none. */
+  /** The open session as last received; null without one. */
   get session(): RobotSession | null {
     return this.#session
   }
 
-  /** The stop in force, as last heard or by the robot itself. */
+  /** The stop in force, requested by the gateway or by this robot itself; null without one. */
   get stop(): StopInForce | null {
     return this.#stop
   }
 
-  /** Takes over session and stop of a new connection. */
+  /** Applies the session and the stop of a new connection. */
   welcome({ session, stop, deadman_ms }: Welcome): void {
     const wasLatched = this.#stop?.latched === true
     this.#deadmanMs = deadman_ms
@@ -62,12 +62,12 @@ export class CommandReceiver {
     this.#age.forget()
     this.#changeSession(session)
     if (stop) this.#stopNow(stop)
-    // Cleared while this robot was away.
+    // A participant cleared it while this robot was offline.
     else if (wasLatched) this.#clearStop()
     else this.#stop = null
   }
 
-  /** Acts on any frame after the welcome. */
+  /** Handles a frame after the welcome. */
   frame(frame: ToRobotFrame): void {
     if (frame.type === 'session') this.#changeSession(frame)
     else if (frame.type === 'stop') this.#stopNow(frame)
@@ -76,7 +76,7 @@ export class CommandReceiver {
       this.#runCallback(() => this.#options.onControl?.(frame))
   }
 
-  /** Acts on a binary frame after the welcome. @throws Error for one that is not well-formed */
+  /** Handles a binary frame after the welcome. @throws Error for a malformed frame */
   binary(frame: Uint8Array): void {
     const header = decodeBinaryHeader(frame)
     if (header === undefined || !Number.isFinite(header.t)) throw new Error('malformed binary frame')
@@ -86,19 +86,19 @@ export class CommandReceiver {
     this.#runCallback(() => this.#options.onBinaryControl?.(payload, header))
   }
 
-  /** The connection is gone, and with it whoever could stop a robot that moves. */
+  /** Stops a moving robot: without a connection, no participant could stop it. */
   linkLost(): void {
     if (this.#watchdog.moving) this.#stopNow({ reason: 'link_lost', latched: false })
   }
 
-  /** Whether a control frame is to be obeyed; the watchdog then waits for the next one. */
+  /** Returns whether the robot may obey a control frame. If so, restarts the watchdog. */
   #mayPass(seq: number, t: number, ttlMs: number): boolean {
-    // Numbers only rise on one operator's connection: these are another's, with another clock.
+    // `seq` only rises on one operator's connection. This frame is from another operator, with another clock.
     if (seq <= this.#lastSeq) this.#age.forget()
     this.#lastSeq = seq
     const allowanceMs = this.#options.lateAllowanceMs ?? DEFAULT_LATE_ALLOWANCE_MS
     const lateMs = this.#age.lateMs(t, (ttlMs || this.#deadmanMs) + allowanceMs, performance.now())
-    // The gateway relays nothing under a latched stop. Should it ever, the stop wins.
+    // The gateway relays no control frame under a latched stop. The robot enforces the same rule.
     if (this.#stop?.latched) return false
     if (lateMs !== null) {
       this.#runCallback(() => this.#options.onLateControl?.(seq, lateMs))
@@ -111,7 +111,7 @@ export class CommandReceiver {
 
   #changeSession(session: RobotSession | null): void {
     const open = session?.status === 'ACTIVE' || session?.status === 'PAUSED'
-    // Another session has another operator, whose clock is another.
+    // Another session may have another operator, with another clock.
     if (open && session.session_id !== this.#session?.session_id) this.#age.forget()
     this.#session = open ? session : null
     this.#runCallback(() => this.#options.onSession?.(session))
@@ -119,7 +119,7 @@ export class CommandReceiver {
 
   #stopNow({ reason, latched }: StopInForce): void {
     this.#watchdog.disarm()
-    // A deadman's stop on top of a latched one does not loosen it.
+    // A deadman stop does not release a latched stop.
     const stop = { reason, latched: latched || this.#stop?.latched === true }
     this.#stop = stop
     this.#runCallback(() => this.#options.onStop?.(stop))

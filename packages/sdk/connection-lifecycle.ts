@@ -1,55 +1,55 @@
 import { type LinkSocket, openLinkSocket, type SocketEnd, type WebSocketLike } from './link-socket.ts'
 import { safeCallback } from './safe-callback.ts'
 
-/** What `onConnection` reports. */
+/** State that `onConnection` reports. */
 export type ConnectionState = 'connecting' | 'online' | 'offline'
 /** `idle` before `connect()`, `closed` after `close()` or after giving up. */
 export type LinkPhase = 'idle' | ConnectionState | 'closed'
 
-/** Why a link ended for good. */
+/** Why a link ended. */
 export interface LinkEnd {
   readonly reason: string
-  /** The close code that forbids coming back, if one did. */
+  /** The close code that forbids reconnecting, if any. */
   readonly closeCode?: number
-  /** The status with which the upgrade or the ticket was refused, if one was. */
+  /** HTTP status of the refused upgrade or ticket request, if any. */
   readonly httpStatus?: number
 }
 
-/** What a link tells its user of its life. */
+/** Callbacks of a link about its connection. */
 export interface ConnectionLifecycleCallbacks {
-  /** `closeCode` comes with `offline`. */
+  /** Called on every change of the connection. Only `offline` has a `closeCode`. */
   readonly onConnection?: (state: ConnectionState, closeCode?: number) => void
-  /** Failures that are retried, bad frames, and what callbacks throw. */
+  /** Called for failures that the link retries, for malformed frames, and for errors that callbacks throw. */
   readonly onError?: (cause: unknown) => void
-  /** The link has given up or was closed; nothing comes after it. */
+  /** Called once, last: the link has given up or was closed. */
   readonly onClosed?: (end: LinkEnd) => void
 }
 
-/** An attempt that came to nothing, or a connection that ended. */
+/** A failed attempt, or the end of a connection. */
 export type LinkFailure =
   | { readonly at: 'preparing'; readonly cause: unknown }
   | { readonly at: 'socket'; readonly end: SocketEnd }
 
 export interface ConnectionLifecycleOptions<Frame> {
   readonly callbacks: ConnectionLifecycleCallbacks
-  /** Fetches what the next connection needs and answers with how to dial it. */
+  /** Fetches the credentials of the next connection and returns a function that dials it. */
   readonly prepare: () => Promise<() => WebSocketLike>
   readonly connectTimeoutMs: number
   /** Above this many unsent bytes, droppable frames are dropped. */
   readonly maxBufferedBytes: number
   readonly read: (text: string) => Frame | null
   readonly onFrame: (frame: Frame) => void
-  /** What it throws is reported. */
+  /** Errors that it throws go to `onError`. */
   readonly onBinary: (frame: Uint8Array) => void
-  /** The connection is over; called before the user hears of it. */
+  /** Called when the connection ends, before `onConnection`. */
   readonly onOffline: () => void
-  /** The link is over. */
+  /** Called when the link ends. */
   readonly onFinished: (error: Error) => void
-  /** After how many milliseconds to try again; or that, and why, it is of no use. */
+  /** Returns the delay of the next attempt in milliseconds, or why the link ends. */
   readonly verdict: (failure: LinkFailure) => number | LinkEnd
 }
 
-/** The life of a link: it connects, comes back as often as it takes, and ends once. */
+/** Runs the connections of a link: it connects, reconnects after failures, and ends once. */
 export class ConnectionLifecycle<First, Frame> {
   readonly #options: ConnectionLifecycleOptions<Frame>
   readonly #first = Promise.withResolvers<First>()
@@ -60,7 +60,7 @@ export class ConnectionLifecycle<First, Frame> {
 
   constructor(options: ConnectionLifecycleOptions<Frame>) {
     this.#options = options
-    // Whoever ignores the promise of connect() still learns the reason from onClosed.
+    // A caller that ignores the promise of connect() receives the reason through onClosed.
     this.#first.promise.catch(() => {})
   }
 
@@ -72,14 +72,14 @@ export class ConnectionLifecycle<First, Frame> {
     return this.#phase === 'online'
   }
 
-  /** Starts, unless it has; see `connect` of the links. */
+  /** Starts connecting on the first call; see `connect` of the links. */
   connect(): Promise<First> {
     if (this.#phase === 'closed') return Promise.reject(new Error('this link is closed'))
     if (this.#phase === 'idle') void this.#dial()
     return this.#first.promise
   }
 
-  /** Ends for good; resolves once the socket is gone. */
+  /** Ends the link; resolves when the socket is closed. */
   close(): Promise<void> {
     if (this.#phase === 'online' || this.#phase === 'connecting') this.#goOffline(1000)
     // A callback may have called close() itself.
@@ -91,7 +91,7 @@ export class ConnectionLifecycle<First, Frame> {
     return this.#closed.promise
   }
 
-  /** The peer has said what it says first. From now on, `silenceMs` without a frame end the connection. */
+  /** Reports the peer's first frame. From now on, the connection ends after `silenceMs` without a frame. */
   online(first: First, silenceMs: number): void {
     this.#socket?.keepAlive(silenceMs)
     this.#first.resolve(first)
@@ -99,8 +99,8 @@ export class ConnectionLifecycle<First, Frame> {
   }
 
   /**
-   * Sends what `encode` answers with; what it throws is reported.
-   * @returns whether it was handed to the socket
+   * Sends the frame that `encode` returns. Errors that it throws go to `onError`.
+   * @returns whether the socket accepted the frame
    */
   transmit(kind: 'droppable' | 'vital', encode: () => string | Uint8Array<ArrayBuffer>): boolean {
     const socket = this.#socket
@@ -119,7 +119,7 @@ export class ConnectionLifecycle<First, Frame> {
     safeCallback(undefined, () => this.#options.callbacks.onError?.(cause))
   }
 
-  /** Calls a callback of the user's. */
+  /** Runs a callback of the caller. */
   runCallback(run: () => void): void {
     safeCallback(this.#options.callbacks.onError, run)
   }

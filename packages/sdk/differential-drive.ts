@@ -1,8 +1,8 @@
 import { isFree, normalAngle, type World } from './world.ts'
 
-/** What a robot of two driven wheels can do. */
+/** Dimensions and limits of a robot with two driven wheels. */
 export interface DriveLimits {
-  /** Of the disc that the robot covers, in metres. */
+  /** Radius of the disc that the robot covers, in metres. */
   readonly radiusM: number
   /** Distance between the wheels, in metres. */
   readonly trackM: number
@@ -14,7 +14,7 @@ export interface DriveLimits {
   readonly brakeMps2: number
 }
 
-/** A small robot, as fast as somebody who walks. */
+/** Limits of a small robot at walking speed. */
 export const demoLimits: DriveLimits = {
   radiusM: 0.25,
   trackM: 0.4,
@@ -24,7 +24,7 @@ export const demoLimits: DriveLimits = {
   brakeMps2: 3,
 }
 
-/** Where a robot of two wheels is, in metres and radians, and how its wheels turn. */
+/** Pose of the robot in metres and radians, and the speeds of its wheels. */
 export interface DriveState {
   readonly xM: number
   readonly yM: number
@@ -38,20 +38,20 @@ export interface DriveState {
   readonly bumped: boolean
 }
 
-/** A wanted motion; `null` in its place means: brake. */
+/** A motion command. Functions that accept `null` instead brake the robot. */
 export interface DriveCommand {
   readonly linearMps: number
   readonly angularRadps: number
 }
 
-/** Fine enough that no step can jump through an obstacle. */
+/** Small enough that no step passes through an obstacle. */
 const MAX_STEP_S = 0.02
-/** A process that slept longer than this has lost time; the robot does not catch up on it. */
+/** After a longer interruption of the process, the robot does not catch up on the lost time. */
 const MAX_ELAPSED_S = 0.5
 const DRAIN_PER_S = 1 / 3_600
 const CHARGE_PER_S = 1 / 7_200
 
-/** Forward and turning speed of a state. */
+/** Returns the forward and the turning speed of a state. */
 export function velocity(state: DriveState, limits: DriveLimits): DriveCommand {
   return {
     linearMps: (state.leftMps + state.rightMps) / 2,
@@ -59,14 +59,14 @@ export function velocity(state: DriveState, limits: DriveLimits): DriveCommand {
   }
 }
 
-/** Whether both wheels stand still. */
+/** Returns whether both wheels have stopped. */
 export function isHalted(state: DriveState): boolean {
   return state.leftMps === 0 && state.rightMps === 0
 }
 
 /**
- * Moves the robot on by `elapsedS` seconds. A negative or absurdly long time is cut to what one step may cover;
- * numbers that are not finite count as 0.
+ * Returns the state after `elapsedS` seconds. Clamps the time to between 0 and 0.5 seconds; a number that is not
+ * finite counts as 0.
  */
 export function advance(
   state: DriveState,
@@ -91,7 +91,7 @@ function clamp(value: number, limit: number): number {
   return Number.isFinite(value) ? Math.min(Math.max(value, -limit), limit) : 0
 }
 
-/** Wheel speeds after `stepS` on the way to the command. */
+/** Returns the wheel speeds after `stepS`, on the way to the command. */
 function slew(state: DriveState, command: DriveCommand | null, stepS: number, limits: DriveLimits) {
   const goal = state.battery > 0 ? command : null
   const linear = clamp(goal?.linearMps ?? 0, limits.maxLinearMps)
@@ -102,7 +102,7 @@ function slew(state: DriveState, command: DriveCommand | null, stepS: number, li
   const wanted = Math.max(Math.abs(deltaLeft), Math.abs(deltaRight))
   if (wanted <= allowed) return { leftMps: left, rightMps: right }
   // Both wheels change in proportion. The allowed speeds form a convex set, so the straight line between two of
-  // them never leaves it; wheels that change independently could.
+  // them stays inside it. Wheels that change independently could leave it.
   const share = allowed / wanted
   return { leftMps: state.leftMps + deltaLeft * share, rightMps: state.rightMps + deltaRight * share }
 }
@@ -127,7 +127,7 @@ function step(
     battery: Math.min(Math.max(battery, 0), 1),
   }
   if (isFree(world, xM, yM, limits.radiusM)) return { ...next, xM, yM, bumped: false }
-  // Against an obstacle the disc can still turn on the spot, and so find its way out.
+  // Against an obstacle the disc can still turn on the spot, and so leave it.
   const spread = (angularRadps * limits.trackM) / 2
   return { ...next, leftMps: 0 - spread, rightMps: spread, xM: state.xM, yM: state.yM, bumped: true }
 }

@@ -11,7 +11,7 @@ export function readDriveCommand(data: unknown): DriveCommand | null {
   return { linearMps: linear_mps, angularRadps: angular_radps }
 }
 
-/** Reads two 32-bit floats, big-endian: metres and radians a second. Returns null for anything else. */
+/** Reads two big-endian 32-bit floats: metres and radians per second. Returns null for anything else. */
 export function readBinaryDriveCommand(payload: Uint8Array): DriveCommand | null {
   if (payload.byteLength !== 8) return null
   const view = new DataView(payload.buffer, payload.byteOffset, payload.byteLength)
@@ -19,9 +19,9 @@ export function readBinaryDriveCommand(payload: Uint8Array): DriveCommand | null
 }
 
 /**
- * Decides, from what the gateway says, what a robot may do now: a pure state machine. The rule behind it is that a
- * robot moves only on a command of an ACTIVE session over a living link; anything else brakes. That commands are
- * fresh, and that silence stops, is the link's business.
+ * Decides from the gateway's frames which motion is allowed: a pure state machine. A robot moves only on a command of
+ * an ACTIVE session over an open link; everything else brakes. The link drops late commands and stops the robot when
+ * commands stop arriving.
  */
 export class DrivePilot {
   #online = false
@@ -30,7 +30,7 @@ export class DrivePilot {
   #latched = false
   #unanswered: string | null = null
 
-  /** A welcome: the link lives. */
+  /** Handles a welcome: the link is open. */
   linkUp(): void {
     this.#online = true
     this.#command = null
@@ -39,7 +39,7 @@ export class DrivePilot {
   linkDown(): void {
     this.#online = false
     this.#command = null
-    // The gateway repeats a stop that still matters.
+    // The gateway repeats a stop that is still in force.
     this.#unanswered = null
   }
 
@@ -48,24 +48,24 @@ export class DrivePilot {
     if (session?.status !== 'ACTIVE') this.#command = null
   }
 
-  /** The motion wanted now; null: brake. */
+  /** The motion command to follow now; null brakes. */
   get command(): DriveCommand | null {
     return this.#command
   }
 
   /**
-   * A control frame.
-   * @param command null if the frame could not be read
-   * @param sessionId the session it is for, if the frame says so
-   * @returns whether it is obeyed; a refused or unreadable one brakes
+   * Handles a control frame.
+   * @param command null for a malformed frame
+   * @param sessionId the session of the frame, if it contains one
+   * @returns whether the robot obeys; a refused or malformed frame brakes
    */
   control(command: DriveCommand | null, sessionId?: string): boolean {
     const session = this.#session?.status === 'ACTIVE' ? this.#session : null
     const ours = session !== null && (sessionId === undefined || sessionId === session.session_id)
-    // What is not obeyed must not keep the last motion alive either.
+    // A frame that is not obeyed must not extend the last motion.
     this.#command = this.#online && !this.#latched && ours ? command : null
     if (this.#command === null) return false
-    // It drives on: a report that it stands would be a lie by the time it arrives.
+    // The robot moves again, so a report that it has halted would be wrong.
     this.#unanswered = null
     return true
   }
@@ -76,12 +76,12 @@ export class DrivePilot {
     this.#unanswered = reason
   }
 
-  /** The stop is over. The robot stands on until the next control frame. */
+  /** Handles the end of a stop. The robot stays halted until the next control frame. */
   stopCleared(): void {
     this.#latched = false
   }
 
-  /** Once the robot stands: the reason of a stop that has not been answered yet, given once. */
+  /** Returns the reason of a stop that the robot has not answered yet, once. Call it when the robot has halted. */
   takeAnswer(): string | null {
     const reason = this.#unanswered
     this.#unanswered = null

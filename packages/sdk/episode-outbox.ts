@@ -1,29 +1,29 @@
 import { Episode, type ErrorFrame } from '@wheelhouse/protocol'
 import { EpisodeRefusedError } from './errors.ts'
 
-/** What a robot says of a recording; see the `episode` frame of the protocol. Times are Unix milliseconds. */
+/** A robot's report of a recording; see the `episode` frame of the protocol. Times are Unix milliseconds. */
 export type EpisodeReport = Pick<
   Episode,
   'episode_id' | 'started_at' | 'ended_at' | 'size_bytes' | 'success' | 'uri'
 >
 
-/** Episodes kept until they are acknowledged. */
+/** Largest number of unacknowledged episodes in memory. */
 const MAX_ENTRIES = 1_000
-/** Episodes sent and not answered yet; the gateway takes 100 of one robot at a time. */
+/** Largest number of sent episodes without an answer. The gateway accepts 100 of one robot at a time. */
 const MAX_UNANSWERED = 32
-/** After this long without an answer on a living connection, an episode is sent again. */
+/** Without an answer on an open connection, the outbox repeats an episode after this time. */
 const ANSWER_TIMEOUT_MS = 15_000
 
 interface OutboxEntry {
   readonly frame: Episode
   readonly answer: PromiseWithResolvers<void>
-  /** Sent on this connection, and not answered yet. */
+  /** Sent on this connection, without an answer yet. */
   sent: boolean
-  /** When it may be sent, or sent again. */
+  /** Earliest time to send the episode, or to repeat it. */
   dueMs: number
 }
 
-/** Sends episodes until they are acknowledged; the platform recognises repetitions by `episode_id`. */
+/** Sends each episode until the platform acknowledges it. The platform detects repetitions by `episode_id`. */
 export class EpisodeOutbox {
   readonly #entries = new Map<string, OutboxEntry>()
   readonly #transmit: (frame: Episode) => boolean
@@ -32,7 +32,7 @@ export class EpisodeOutbox {
   #unanswered = 0
   #closed: Error | undefined
 
-  /** @param options.transmit answers whether the frame went out; `nowMs` is any monotonic clock. */
+  /** @param options.transmit returns whether the socket accepted the frame; `nowMs` is any monotonic clock */
   constructor(options: {
     transmit: (frame: Episode) => boolean
     report: (cause: unknown) => void
@@ -43,12 +43,12 @@ export class EpisodeOutbox {
     this.#nowMs = options.nowMs
   }
 
-  /** Settles once the episode is acknowledged. One that waits already is not taken a second time. */
+  /** Sends an episode; settles when it is acknowledged. Ignores a pending episode with the same id. */
   send(report: EpisodeReport): Promise<void> {
-    const waiting = this.#entries.get(report.episode_id)
-    if (waiting) return waiting.answer.promise
+    const pending = this.#entries.get(report.episode_id)
+    if (pending) return pending.answer.promise
     const answer = Promise.withResolvers<void>()
-    answer.promise.catch(() => {}) // whoever ignores the promise learns the reason from onError
+    answer.promise.catch(() => {}) // a caller that ignores the promise receives the reason through onError
     const problem = this.#enqueue(report, answer)
     if (problem) {
       answer.reject(problem)
@@ -59,16 +59,16 @@ export class EpisodeOutbox {
 
   #enqueue(report: EpisodeReport, answer: PromiseWithResolvers<void>): Error | undefined {
     if (this.#closed) return this.#closed
-    if (this.#entries.size >= MAX_ENTRIES) return new Error('too many episodes wait to be acknowledged')
+    if (this.#entries.size >= MAX_ENTRIES) return new Error('too many unacknowledged episodes: wait for earlier ones')
     const { episode_id, started_at, ended_at, size_bytes, success, uri } = report
     const known = { type: 'episode', episode_id, started_at, ended_at, size_bytes, success, uri }
     const { data, error } = Episode.safeParse(known)
-    if (error) return new TypeError('this is no episode', { cause: error })
+    if (error) return new TypeError('invalid episode', { cause: error })
     this.#entries.set(episode_id, { frame: data, answer, sent: false, dueMs: 0 })
     return undefined
   }
 
-  /** A new connection: what the old one has not been answered goes out again. */
+  /** Handles a new connection: sends all episodes again that have no answer. */
   online(): void {
     this.#unanswered = 0
     for (const entry of this.#entries.values()) {
@@ -78,7 +78,7 @@ export class EpisodeOutbox {
     this.tick()
   }
 
-  /** Sends what is due, oldest first, as much as may be unanswered. Call it again and again. */
+  /** Sends the episodes that are due, oldest first, up to the limit of unanswered ones. Call it periodically. */
   tick(): void {
     const nowMs = this.#nowMs()
     for (const entry of this.#entries.values()) {
@@ -99,7 +99,7 @@ export class EpisodeOutbox {
     this.tick()
   }
 
-  /** An `error` frame: about an episode, it comes later or not at all. */
+  /** Handles an `error` frame. If it refuses an episode, the outbox retries the episode later or rejects it. */
   refused({ episode_id: episodeId, retry_after_ms: retryAfterMs, message }: ErrorFrame): void {
     const entry = episodeId === undefined ? undefined : this.#entries.get(episodeId)
     if (!entry || episodeId === undefined) return
@@ -114,13 +114,13 @@ export class EpisodeOutbox {
     this.tick()
   }
 
-  /** Gives up: nothing will be acknowledged any more. */
+  /** Rejects all pending episodes and every later one. */
   close(cause: Error): void {
     this.#closed = cause
-    const entry = [...this.#entries.values()]
+    const entries = [...this.#entries.values()]
     this.#entries.clear()
     this.#unanswered = 0
-    for (const { answer } of entry) answer.reject(cause)
+    for (const { answer } of entries) answer.reject(cause)
   }
 
   #forget(episodeId: string, entry: OutboxEntry): void {

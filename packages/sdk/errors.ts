@@ -10,7 +10,7 @@ export class HubError extends Error {
   }
 }
 
-/** A command was not sent, because there is no connection. */
+/** A command was not sent, because the client has no connection. */
 export class NotConnectedError extends Error {
   override readonly name = 'NotConnectedError'
 }
@@ -25,12 +25,12 @@ export class HubClosedError extends Error {
   override readonly name = 'HubClosedError'
 }
 
-/** The gateway refused an episode for good: sending it again cannot help. */
+/** The gateway refused an episode permanently. Do not send it again. */
 export class EpisodeRefusedError extends Error {
   override readonly name = 'EpisodeRefusedError'
 }
 
-/** Whether asking the same again cannot help: the hub understood, and refuses. */
+/** Returns whether a refusal is final: the hub would refuse the same command again. */
 export function isFinalRefusal(cause: unknown): boolean {
   if (!(cause instanceof HubError)) return cause instanceof HubClosedError
   return cause.status >= 400 && cause.status < 500 && cause.status !== 408 && cause.status !== 429
@@ -39,9 +39,9 @@ export function isFinalRefusal(cause: unknown): boolean {
 /** The REST API refused a request, or could not be reached. */
 export class ApiError extends Error {
   override readonly name = 'ApiError'
-  /** The HTTP status; 0 when no answer came. */
+  /** The HTTP status; 0 without a response. */
   readonly status: number
-  /** Seconds after which asking again makes sense, where the platform says so. */
+  /** Seconds to wait before the next attempt, if the platform names a time. */
   readonly retryAfterS?: number
 
   constructor(status: number, message: string, options: ErrorOptions & { retryAfterS?: number } = {}) {

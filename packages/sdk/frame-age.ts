@@ -1,11 +1,11 @@
-/** Crystals differ: between two clocks, the offset may creep up this much without any frame being late. */
+/** The offset between two clocks may grow this fast without any frame being late, because crystals differ. */
 const CLOCK_DRIFT_PER_MS = 0.2 / 1_000
-/** After so long of frames that are all late by the same, it is the clock or the path that has changed. */
+/** When all frames of this period are late by the same amount, the clock or the network path has changed. */
 const RECALIBRATE_MS = 2_000
-/** Frames further apart than this are not one stretch. */
+/** A longer gap between late frames starts a new run. */
 const RUN_GAP_MS = 500
 
-/** Late frames that follow closely on each other, and their offsets. */
+/** Consecutive late frames and their offsets. */
 interface LateFrameRun {
   readonly sinceMs: number
   readonly lastMs: number
@@ -14,29 +14,28 @@ interface LateFrameRun {
 }
 
 /**
- * How old control frames are when they arrive, without knowing the sender's clock: arrival minus `t`, compared with
- * the smallest such offset seen. Frames that waited in a buffer stand out, because they come later by their clock
- * than others did.
+ * Measures the age of control frames on arrival without synchronized clocks: the offset (arrival minus `t`) minus the
+ * smallest offset so far. A frame that waited in a buffer has a larger offset than others.
  *
- * Another operator's clock may be far behind the last one's, which looks like being late for ever. Frames from a
- * buffer come in a burst, or less and less late while it drains; frames that are late by the same for two seconds on
- * end therefore set the measure anew.
+ * The clock of another operator may be far behind the last one's, so that all frames seem late. Frames from a buffer
+ * arrive in a burst, or their lateness decreases while the buffer drains. Frames that are late by the same amount for
+ * two seconds therefore set a new smallest offset.
  */
 export class FrameAge {
   #smallestMs: number | null = null
   #atMs = 0
   #late: LateFrameRun | null = null
 
-  /** Forgets what it has seen: frames come from another clock now. */
+  /** Resets the measurement, because the next frames have another clock. */
   forget(): void {
     this.#smallestMs = null
     this.#late = null
   }
 
   /**
-   * Takes note of a frame that arrived at `nowMs` (any monotonic clock).
-   * @param t the sender's clock when it was sent, milliseconds
-   * @returns its age in milliseconds if that is more than `limitMs`, else null
+   * Measures a frame that arrived at `nowMs` (any monotonic clock).
+   * @param t the sender's clock at sending time, milliseconds
+   * @returns the age in milliseconds if it exceeds `limitMs`, else null
    */
   lateMs(t: number, limitMs: number, nowMs: number): number | null {
     const offsetMs = nowMs - t
@@ -59,7 +58,7 @@ export class FrameAge {
   }
 }
 
-/** The stretch with one more late frame; a new one if that came after a pause or was not late by the same. */
+/** Returns the run with one more late frame, or a new run after a gap or for a different lateness. */
 function extendRun(
   late: LateFrameRun | null,
   offsetMs: number,

@@ -1,6 +1,6 @@
 import { MAX_FRAME_BYTES } from '@wheelhouse/protocol'
 
-/** A union of frames, told apart by their `type`. */
+/** Schema of a union of frames, discriminated by `type`. */
 interface FrameSchema<Frame> {
   readonly options: readonly { readonly shape: { readonly type: { readonly value: string } } }[]
   safeParse(
@@ -9,9 +9,9 @@ interface FrameSchema<Frame> {
 }
 
 /**
- * Makes a reader of text frames. The reader answers null for a frame of an unknown type, which newer gateways may
- * send, and throws for text that is no frame or a known frame of the wrong shape.
- * @param rescue what to make of a known frame of the wrong shape instead, if anything
+ * Creates a reader of text frames. The reader returns null for a frame of an unknown type, which newer gateways may
+ * send. It throws for text that is not a frame and for a malformed frame of a known type.
+ * @param rescue returns a replacement for a malformed frame of a known type, if any
  */
 export function createFrameReader<Frame>(
   schema: FrameSchema<Frame>,
@@ -21,7 +21,7 @@ export function createFrameReader<Frame>(
   return (text) => {
     const value: unknown = JSON.parse(text)
     if (typeof value !== 'object' || value === null || !('type' in value))
-      throw new Error('a frame without type')
+      throw new Error('the frame has no type')
     if (typeof value.type !== 'string' || !types.has(value.type)) return null
     const parsed = schema.safeParse(value)
     if (parsed.success) return parsed.data
@@ -34,23 +34,23 @@ export function createFrameReader<Frame>(
 const encoder = new TextEncoder()
 
 /**
- * A frame as text.
- * @throws RangeError if it is larger than the protocol allows, TypeError if it has no JSON form
+ * Returns a frame as text.
+ * @throws RangeError if it is larger than the protocol allows, TypeError if JSON cannot represent it
  */
 export function frameText(frame: { readonly type: string; readonly [field: string]: unknown }): string {
   const text = JSON.stringify(frame)
-  // A character has at most three bytes, so that most frames need not be counted.
+  // A UTF-16 code unit has at most three bytes in UTF-8, so most frames need no exact count.
   const small = text.length * 3 <= MAX_FRAME_BYTES
   if (!small && encoder.encode(text).byteLength > MAX_FRAME_BYTES) throw tooLarge(frame.type)
   return text
 }
 
-/** The same frame. @throws RangeError if it is larger than the protocol allows */
+/** Returns the frame unchanged. @throws RangeError if it is larger than the protocol allows */
 export function checkBinarySize(frame: Uint8Array<ArrayBuffer>): Uint8Array<ArrayBuffer> {
   if (frame.byteLength > MAX_FRAME_BYTES) throw tooLarge('binary')
   return frame
 }
 
-function tooLarge(what: string): RangeError {
-  return new RangeError(`${what} frame is too large`)
+function tooLarge(type: string): RangeError {
+  return new RangeError(`the ${type} frame is larger than ${MAX_FRAME_BYTES} bytes`)
 }

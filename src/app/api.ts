@@ -4,38 +4,39 @@ import { createApp } from '../core/http/app.ts'
 import type { Endpoint } from '../core/http/endpoint.ts'
 import { createRequestAuthorization, limitLogins } from '../core/http/request-authorization.ts'
 import { metricsRoute } from '../core/metrics/metrics-http.ts'
-import { auditEndpoints } from '../modules/admin/audit.routes.ts'
-import { inboxEndpoints } from '../modules/admin/inbox.routes.ts'
-import { overviewEndpoint } from '../modules/admin/overview.routes.ts'
-import { billingEndpoints } from '../modules/billing/billing.routes.ts'
-import { clientProfileEndpoints } from '../modules/clients/client-profile.routes.ts'
-import { clientStatsEndpoints } from '../modules/clients/stats.routes.ts'
-import { datasetEndpoints } from '../modules/datasets/dataset.routes.ts'
-import { avatarEndpoints } from '../modules/identity/avatars/avatar.routes.ts'
-import { cliLoginEndpoint } from '../modules/identity/oidc/cli-login.routes.ts'
-import { loginRoutes } from '../modules/identity/oidc/login.routes.ts'
-import { accountEndpoints } from '../modules/identity/profile.routes.ts'
-import { notificationEndpoints } from '../modules/notifications/notification.routes.ts'
-import { unsubscribePage } from '../modules/notifications/unsubscribe-page.ts'
-import { certificationEndpoints } from '../modules/operators/certification.routes.ts'
-import { operatorProfileEndpoints } from '../modules/operators/operator-profile.routes.ts'
-import { scheduleEndpoints } from '../modules/operators/schedule.routes.ts'
-import { operatorStatsEndpoints } from '../modules/operators/stats.routes.ts'
-import { onboardingPage } from '../modules/payments/onboarding-page.ts'
-import { paymentEndpoints } from '../modules/payments/payment.routes.ts'
-import { robotEndpoints } from '../modules/robots/robot.routes.ts'
-import { createRobotViews } from '../modules/robots/robot.view.ts'
-import { robotLogEndpoint } from '../modules/robots/robot-log.routes.ts'
-import { robotModelEndpoints } from '../modules/robots/robot-model.routes.ts'
-import { ticketEndpoints } from '../modules/sessions/control/ticket.routes.ts'
-import { exportEndpoints } from '../modules/sessions/export.routes.ts'
-import { extensionEndpoints } from '../modules/sessions/extension.routes.ts'
-import { ratingEndpoints } from '../modules/sessions/rating.routes.ts'
-import { sessionEndpoints } from '../modules/sessions/session.routes.ts'
-import { contactEndpoints } from '../modules/support/contact.routes.ts'
-import { robotRequestEndpoints } from '../modules/support/robot-request.routes.ts'
-import { streamEndpoints } from '../modules/webhooks/event-stream.routes.ts'
-import { webhookEndpoints } from '../modules/webhooks/webhook.routes.ts'
+import { auditEndpoints, overviewEndpoint } from '../modules/admin/index.ts'
+import { billingEndpoints } from '../modules/billing/index.ts'
+import { clientProfileEndpoints, clientStatsEndpoints } from '../modules/clients/index.ts'
+import { datasetEndpoints } from '../modules/datasets/index.ts'
+import {
+  accountEndpoints,
+  avatarEndpoints,
+  cliLoginEndpoint,
+  loginRoutes,
+} from '../modules/identity/index.ts'
+import { notificationEndpoints, unsubscribePage } from '../modules/notifications/index.ts'
+import {
+  certificationEndpoints,
+  operatorProfileEndpoints,
+  operatorStatsEndpoints,
+  scheduleEndpoints,
+} from '../modules/operators/index.ts'
+import { onboardingPage, paymentEndpoints } from '../modules/payments/index.ts'
+import {
+  createRobotViews,
+  robotEndpoints,
+  robotLogEndpoint,
+  robotModelEndpoints,
+} from '../modules/robots/index.ts'
+import {
+  exportEndpoints,
+  extensionEndpoints,
+  ratingEndpoints,
+  sessionEndpoints,
+  ticketEndpoints,
+} from '../modules/sessions/index.ts'
+import { contactEndpoints, inboxEndpoints, robotRequestEndpoints } from '../modules/support/index.ts'
+import { streamEndpoints, webhookEndpoints } from '../modules/webhooks/index.ts'
 import { mcpEndpoint } from '../web/mcp/index.ts'
 import { docsPage } from '../web/openapi/docs-page.ts'
 import { withDescription } from '../web/openapi/openapi.routes.ts'

@@ -2,8 +2,7 @@ import { existsSync } from 'node:fs'
 import { resolve } from 'node:path'
 import { z } from 'zod'
 import { parseOptions } from '../core/http/validation-messages.ts'
-import { parseNetwork } from '../modules/webhooks/target-address.ts'
-import { webhookNetworks, webhookProblems } from '../modules/webhooks/webhook-networks.ts'
+import { parseNetwork, webhookNetworks, webhookProblems } from '../modules/webhooks/index.ts'
 
 export const ProcessRoles = z.enum(['api', 'hub', 'gateway', 'worker'])
 export type ProcessRole = z.infer<typeof ProcessRoles>

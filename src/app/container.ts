@@ -1,6 +1,5 @@
 import { randomUUID } from 'node:crypto'
 import { demoAccounts } from '../../tools/demo/accounts.ts'
-import { createGuard } from '../core/errors/guard.ts'
 import { createTransactor } from '../core/events/transactor.ts'
 import { createIdempotency } from '../core/http/idempotency.ts'
 import { createRateLimits } from '../core/http/rate-limits.ts'
@@ -10,55 +9,63 @@ import { createMailer } from '../core/mail/mailer.ts'
 import { measureDatabase, measureDisk } from '../core/metrics/database-metrics.ts'
 import { createMetrics } from '../core/metrics/metrics.ts'
 import { createMetricsPage } from '../core/metrics/metrics-http.ts'
+import { createGuard } from '../core/process/guard.ts'
 import { createSecrets, loadOrCreateRootKey } from '../core/secrets.ts'
-import { createEarningsRelease } from '../modules/billing/earnings.service.ts'
-import { createInvoices } from '../modules/billing/invoice.service.ts'
-import { createPlans } from '../modules/billing/plan.service.ts'
-import { createSettle } from '../modules/billing/settle.ts'
-import { createClientProfiles } from '../modules/clients/client-profile.service.ts'
-import { createClientStats } from '../modules/clients/stats.service.ts'
-import { createDatasets } from '../modules/datasets/dataset.service.ts'
-import { createEpisodeStore } from '../modules/datasets/episode.store.ts'
-import { createApiKeys } from '../modules/identity/api-key.service.ts'
-import { createAuth } from '../modules/identity/auth.ts'
-import { createAvatars } from '../modules/identity/avatars/avatar.service.ts'
-import { createIdentity } from '../modules/identity/oidc/identity.ts'
-import { createRoles } from '../modules/identity/role.service.ts'
-import { createUsers } from '../modules/identity/user.service.ts'
-import { createUserPresence } from '../modules/identity/user-presence.ts'
-import { createDigests } from '../modules/notifications/digest.service.ts'
-import { createNotificationMails } from '../modules/notifications/mail.service.ts'
-import { createNotifications } from '../modules/notifications/notification.service.ts'
-import { createUnsubscribing, type Unsubscribing } from '../modules/notifications/unsubscribe.ts'
-import { createAvailability } from '../modules/operators/availability.service.ts'
-import { type Certifications, createCertifications } from '../modules/operators/certification.service.ts'
-import { createOperatorProfiles } from '../modules/operators/operator-profile.service.ts'
-import { createSchedules } from '../modules/operators/schedule.service.ts'
-import { createOperatorStats } from '../modules/operators/stats.service.ts'
-import { createPayments } from '../modules/payments/payments.ts'
-import { createBatteryJob } from '../modules/robots/battery.worker.ts'
-import { createRobots } from '../modules/robots/robot.service.ts'
-import { createRobotLogs } from '../modules/robots/robot-log.service.ts'
-import { createRobotLogStore } from '../modules/robots/robot-log.store.ts'
-import { createRobotLogJobs } from '../modules/robots/robot-log.worker.ts'
-import { createRobotTokens } from '../modules/robots/robot-token.ts'
-import { createRobotWatch } from '../modules/robots/robot-watch.ts'
-import { createControlPersistence } from '../modules/sessions/control/control-persistence.service.ts'
-import { createSessionTickets } from '../modules/sessions/control/ticket.service.ts'
-import { createTicketStore } from '../modules/sessions/control/ticket.store.ts'
-import { createTickets } from '../modules/sessions/control/ticket.ts'
-import { createSessionExports } from '../modules/sessions/export.service.ts'
-import { createExtensions } from '../modules/sessions/extension.service.ts'
-import { createMessages } from '../modules/sessions/message.service.ts'
-import { createRatings } from '../modules/sessions/rating.service.ts'
-import { createSessionLifecycle, type SessionLifecycle } from '../modules/sessions/session-lifecycle.ts'
-import { createSessionPresence } from '../modules/sessions/session-presence.ts'
-import { createSessionQueries } from '../modules/sessions/session-queries.ts'
-import { createSessionStarts } from '../modules/sessions/session-start.ts'
-import { createContact } from '../modules/support/contact.service.ts'
-import { createContactDelivery } from '../modules/support/contact-delivery.ts'
-import { createContactQueue } from '../modules/support/contact-queue.ts'
-import { createWebhookServices } from '../modules/webhooks/webhook-services.ts'
+import { createEarningsRelease, createInvoices, createPlans, createSettle } from '../modules/billing/index.ts'
+import { createClientProfiles, createClientStats } from '../modules/clients/index.ts'
+import { createDatasets, createEpisodeStore } from '../modules/datasets/index.ts'
+import {
+  createApiKeys,
+  createAuth,
+  createAvatars,
+  createIdentity,
+  createRoles,
+  createUserPresence,
+  createUsers,
+} from '../modules/identity/index.ts'
+import {
+  createDigests,
+  createNotificationMails,
+  createNotifications,
+  createUnsubscribing,
+  type Unsubscribing,
+  writeNotifications,
+} from '../modules/notifications/index.ts'
+import {
+  type Certifications,
+  createAvailability,
+  createCertifications,
+  createOperatorProfiles,
+  createOperatorStats,
+  createSchedules,
+} from '../modules/operators/index.ts'
+import { createPayments } from '../modules/payments/index.ts'
+import {
+  createBatteryJob,
+  createRobotLogJobs,
+  createRobotLogStore,
+  createRobotLogs,
+  createRobots,
+  createRobotTokens,
+  createRobotWatch,
+} from '../modules/robots/index.ts'
+import {
+  createControlPersistence,
+  createExtensions,
+  createMessages,
+  createRatings,
+  createSessionExports,
+  createSessionLifecycle,
+  createSessionPresence,
+  createSessionQueries,
+  createSessionStarts,
+  createSessionTickets,
+  createTicketStore,
+  createTickets,
+  type SessionLifecycle,
+} from '../modules/sessions/index.ts'
+import { createContact, createContactDelivery, createContactQueue } from '../modules/support/index.ts'
+import { createWebhookServices } from '../modules/webhooks/index.ts'
 import type { Config } from './config.ts'
 import { openInfrastructure } from './infrastructure.ts'
 
@@ -153,6 +160,8 @@ function createBase(
   const idempotency = createIdempotency({ ...deps, secrets, count: metrics.idempotency })
   const transact = createTransactor({
     ...deps,
+    forkEntityManager: () => deps.orm.em.fork(),
+    writeNotifications,
     validateEvents: config.validateOutput,
     beforeCommit: idempotency.markEffect,
   })

@@ -137,7 +137,7 @@ test(
     const robot = await world.robot(owner)
     await button(page, 'Switch off').click()
     await page.getByRole('dialog').getByRole('button', { name: 'Switch off' }).click()
-    await page.getByText(/^You have switched it off/).waitFor()
+    await page.getByText(/^You have disabled it/).waitFor()
     ;(await world.connect(robot)).beat()
     await vi.waitFor(async () => {
       const { events } = (await owner.get('/api/events')).body
@@ -219,7 +219,7 @@ test(
     await button(page, 'Send a test').focus()
     await keyboard.press('Enter')
     await page
-      .getByText(/^It was switched off because the address answered that it is gone \(410\)/)
+      .getByText(/^The platform disabled it because the address answered 410 Gone/)
       .waitFor()
     expect((await owner.get('/api/webhooks')).body.webhooks).toMatchObject([{ disabled_reason: 'gone' }])
     expect(await button(page, 'Send a test').count()).toBe(0)

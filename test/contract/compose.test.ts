@@ -8,7 +8,7 @@ import { load } from 'js-yaml'
 import { describe, expect, test } from 'vitest'
 import { z } from 'zod'
 import { loadConfig, variables } from '../../src/app/config.ts'
-import { isLoopback } from '../../src/modules/identity/oidc/loopback.ts'
+import { isLoopback } from '../../src/core/http/loopback.ts'
 import { requireProgram } from '../../tools/cluster/programs.ts'
 
 const root = fileURLToPath(new URL('../..', import.meta.url))

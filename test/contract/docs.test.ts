@@ -24,7 +24,7 @@ import { variables } from '../../src/app/config.ts'
 import { errorResponsesOf } from '../../src/core/http/error-responses.ts'
 import { eventTypes } from '../../src/modules/payments/stripe-webhook.service.ts'
 import { generateSecret, signatures } from '../../src/modules/webhooks/webhook-signature.ts'
-import { declaredEndpoints } from '../../src/web/openapi/declared-endpoints.ts'
+import { declaredEndpoints } from '../../src/app/declared-endpoints.ts'
 
 const root = fileURLToPath(new URL('../..', import.meta.url))
 const read = (file: string) => readFileSync(join(root, file), 'utf8')

@@ -10,7 +10,7 @@ import { z } from 'zod'
 import { apiEndpoints } from '../../src/app/api.ts'
 import { type Endpoint, endpoint, idParams } from '../../src/core/http/endpoint.ts'
 import { differenceFrom } from '../../src/core/http/response-validation.ts'
-import { declaredEndpoints, STORED_BASE_URL } from '../../src/web/openapi/declared-endpoints.ts'
+import { declaredEndpoints, STORED_BASE_URL } from '../../src/app/declared-endpoints.ts'
 import { describeApi, type OpenApiDocument } from '../../src/web/openapi/document.ts'
 import { createWorld, type World } from '../support/world/world.ts'
 

@@ -7,7 +7,7 @@ import type {
   ControlPersistence,
   LatencyIncrement,
 } from '../../src/modules/sessions/control/control-persistence.service.ts'
-import { BUCKET_COUNT, bucketOf, upperBoundMs } from '../../src/modules/sessions/control/latency-histogram.ts'
+import { BUCKET_COUNT, bucketOf, upperBoundMs } from '../../src/modules/sessions/latency/latency-histogram.ts'
 import { createTestDatabase } from '../support/database/database.ts'
 import { connectTo } from '../support/database/sql.ts'
 import { createTcpProxy } from '../support/network/tcp-proxy.ts'

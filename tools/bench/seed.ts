@@ -1,7 +1,7 @@
 import { randomBytes, randomUUID } from 'node:crypto'
 import type { Client } from 'pg'
 import { createSecrets } from '../../src/core/secrets.ts'
-import { generateApiKey, hashApiKey } from '../../src/modules/identity/api-key-format.ts'
+import { generateApiKey, hashApiKey } from '../../src/modules/identity/api-keys/api-key-format.ts'
 import { createRobotTokens } from '../../src/modules/robots/robot-token.ts'
 import type { RobotIdentity } from './fleet/robot-socket.ts'
 

@@ -15,57 +15,57 @@ const ROUTES_LIMIT_MS = 10_000
 export type { ClusterNode, NodeKind } from './node.ts'
 
 export interface ClusterOptions {
-  /** Data, keys and logs; made when missing. Default: `.data/cluster`. */
+  /** Directory of data, keys and logs; created when missing. Default: `.data/cluster`. */
   readonly dataDir?: string
-  /** The first of fourteen ports in a row, the public one; 0 takes any free ones. Default: 8080. */
+  /** The public port, first of fourteen consecutive ports; 0 selects any free ports. Default: 8080. */
   readonly port?: number
-  /** A PostgreSQL of others, instead of a node of our own. */
+  /** URL of an existing PostgreSQL; without it the cluster starts one. */
   readonly databaseUrl?: string
-  /** A Redis of others, instead of a node of our own. */
+  /** URL of an existing Redis; without it the cluster starts one. */
   readonly redisUrl?: string
-  /** False gives up the database's safety against power loss for speed. Default: true. */
+  /** False trades the database's safety against power loss for speed. Default: true. */
   readonly durable?: boolean
-  /** Demo people, and two robots that run inside the first api. Default: false. */
+  /** Demo accounts, and two robots that run inside the first api. Default: false. */
   readonly demo?: boolean
-  /** Settings for all Wheelhouse processes, over those that the cluster makes. */
+  /** Settings for all Wheelhouse processes; they override the cluster's own. */
   readonly env?: Readonly<Record<string, string>>
   readonly print?: (line: string) => void
 }
 
 export interface Cluster {
-  /** The public origin of everything: REST, sign-in, hub; through the proxy. */
+  /** The public origin of REST, sign-in and hub, through the proxy. */
   readonly baseUrl: string
   readonly hubUrl: string
-  /** Where robots connect, through the proxy, at any gateway. */
+  /** The URL at which robots connect, through the proxy, to any gateway. */
   readonly gatewayUrl: string
   readonly databaseUrl: string
   readonly redisUrl: string
   readonly secretKey: string
-  /** The proxy's own numbers: what it holds for ready, among others. */
+  /** The URL of the proxy's metrics, such as the number of nodes that are ready. */
   readonly proxyMetricsUrl: string
   readonly dataDir: string
   readonly logDir: string
   readonly nodes: readonly ClusterNode[]
-  /** Ends every process, Wheelhouse's first and the stores last. Safe to call twice. */
+  /** Ends every process, Wheelhouse's first and the stores last. A second call is harmless. */
   stop(): Promise<void>
 }
 
 /**
  * Starts PostgreSQL, Redis, two processes of every role and the proxy; settles when all of them serve.
- * @throws Error that says what to do; nothing is left running then.
+ * @throws Error that says what to do. No process is left running then.
  */
 export async function startCluster(options: ClusterOptions = {}): Promise<Cluster> {
   const { print = () => {}, port = DEFAULT_PORT } = options
   const dataDir = resolve(options.dataDir ?? '.data/cluster')
   const logDir = join(dataDir, 'logs')
   const claim = await claimDirectory(dataDir)
-  rmSync(logDir, { recursive: true, force: true }) // those of the cluster before
+  rmSync(logDir, { recursive: true, force: true }) // logs of the previous cluster
   mkdirSync(logDir)
   const nodes: ManagedNode[] = []
   const killAll = () => {
     for (const node of nodes) node.killNow()
   }
-  process.once('exit', killAll) // whatever ends this process, nothing is left behind
+  process.once('exit', killAll) // no process outlives this one
   let stopping: Promise<void> | undefined
   const stop = () => {
     stopping ??= stopInOrder(nodes).finally(() => {
@@ -94,7 +94,7 @@ export async function startCluster(options: ClusterOptions = {}): Promise<Cluste
     const databaseUrl = options.databaseUrl ?? (postgres?.url as string)
     const redisUrl = options.redisUrl ?? (redis?.url as string)
     const stores = [postgres?.node, redis?.node].filter((node) => node !== undefined)
-    print(`starting ${stores.map(({ name }) => name).join(' and ') || 'on stores of others'}`)
+    print(`starting ${stores.map(({ name }) => name).join(' and ') || 'with existing stores'}`)
     await start(...stores)
 
     const baseUrl = `http://localhost:${ports.public}`
@@ -110,11 +110,11 @@ export async function startCluster(options: ClusterOptions = {}): Promise<Cluste
     print('starting two each of api, hub, gateway and worker, and the proxy')
     await start(proxy, ...createRoles({ ports, logDir, shared, demo: options.demo ?? false }))
     const proxyMetricsUrl = `http://127.0.0.1:${ports['proxy-own']}/metrics`
-    // Until all have passed its checks the proxy sends what belongs together now here, now there.
+    // Until a node has passed the proxy's checks, requests of one client can reach different nodes.
     const isReached = async () =>
       (await answersOk(`${baseUrl}/readyz`)) && (await allServersReady(proxyMetricsUrl))
     if (!(await waitUntil(isReached, ROUTES_LIMIT_MS))) {
-      throw new Error(`The proxy does not reach every node; see ${logFile('proxy')}`)
+      throw new Error(`The proxy does not reach every node. Read ${logFile('proxy')}.`)
     }
     const gatewayUrl = `ws://localhost:${ports.public}`
     return {
@@ -136,10 +136,10 @@ export async function startCluster(options: ClusterOptions = {}): Promise<Cluste
   }
 }
 
-/** How many nodes the proxy holds for ready, group by group, when all are. The identity provider's second is a spare. */
+/** The number of nodes that the proxy reports as ready, per group, in a complete cluster. The second identity provider is a spare. */
 const READY_NODES = { apis: 2, hubs: 2, gateways: 2, identity: 1 }
 
-/** Whether the proxy, by its own numbers, holds all of them for ready. */
+/** Returns whether the proxy's metrics report all nodes as ready. */
 async function allServersReady(proxyMetricsUrl: string): Promise<boolean> {
   try {
     const numbers = await (await fetch(proxyMetricsUrl)).text()
@@ -151,15 +151,15 @@ async function allServersReady(proxyMetricsUrl: string): Promise<boolean> {
   }
 }
 
-/** All at once; the first failure is told when none is on its way any more. */
+/** Runs all at once; throws the first failure after all of them have settled. */
 async function startAll(group: readonly ManagedNode[], isStopping: () => boolean): Promise<void> {
   const outcomes = await Promise.allSettled(group.map((node) => node.start()))
   const failed = outcomes.find((outcome) => outcome.status === 'rejected')
   if (failed) throw failed.reason
-  if (isStopping()) throw new Error('The cluster was stopped while it started')
+  if (isStopping()) throw new Error('The cluster was stopped before it was ready.')
 }
 
-/** Who talks to others ends before them. One that fails does not keep the rest running. */
+/** Ends processes before those they depend on. A failure to stop one does not keep the others running. */
 async function stopInOrder(nodes: readonly ManagedNode[]): Promise<void> {
   const isStore = ({ kind }: ClusterNode) => kind === 'postgres' || kind === 'redis'
   const groups = [
@@ -168,7 +168,7 @@ async function stopInOrder(nodes: readonly ManagedNode[]): Promise<void> {
     nodes.filter(isStore),
   ]
   const failures: unknown[] = []
-  // Whatever is held up would hold up those that wait for it.
+  // A paused process would delay the processes that wait for it.
   for (const node of nodes) node.resume()
   for (const group of groups) {
     const outcomes = await Promise.allSettled(group.map((node) => node.stop()))

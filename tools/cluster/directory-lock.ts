@@ -10,14 +10,14 @@ import { beganAt, childrenOf, isThere, sendTo } from './processes.ts'
 
 const END_LIMIT_MS = 10_000
 
-/** A process, told apart from a later one with the same number by the moment it began; empty where unknown. */
+/** A process, with its start time, which distinguishes it from a later process with the same number; undefined where unknown. */
 const Process = z.object({ name: z.string(), pid: z.number(), began: z.string() })
 type Process = z.infer<typeof Process>
 const Record = z.object({ owner: Process, nodes: z.array(Process) })
 
 /**
- * Makes a directory this process's own. What a cluster that was killed has left running there is ended first.
- * @throws Error when a cluster that lives has it.
+ * Locks a directory for this process, after it has ended what a killed cluster left running there.
+ * @throws Error when a running cluster has locked it.
  */
 export async function claimDirectory(dataDir: string) {
   mkdirSync(dataDir, { recursive: true })
@@ -27,19 +27,19 @@ export async function claimDirectory(dataDir: string) {
   if (before && before.owner.pid !== owner.pid && isSameProcess(before.owner)) {
     throw new Error(
       `The cluster in ${dataDir} is already running, as process ${before.owner.pid}. Stop it, or choose another ` +
-        'place and other ports: npm run cluster -- --data-dir <directory> --port 0.',
+        'directory and other ports: npm run cluster -- --data-dir <directory> --port 0.',
     )
   }
   await endLeftOvers(dataDir)
   const write = (nodes: Process[]) => {
-    // Whole or not at all: half a record would leave everything running.
+    // Written atomically: an incomplete record would leave every process running.
     writeFileSync(`${file}.new`, JSON.stringify({ owner, nodes }), { mode: 0o600 })
     renameSync(`${file}.new`, file)
   }
   write([])
   const stopReaper = startReaper(dataDir)
   return {
-    /** Writes down what runs, for whoever comes after a kill. */
+    /** Records the running processes, for the next cluster after a kill. */
     note: (nodes: readonly ClusterNode[]) =>
       write(nodes.flatMap(({ name, pid }) => (pid === undefined ? [] : [describe(name, pid)]))),
     release() {
@@ -49,14 +49,14 @@ export async function claimDirectory(dataDir: string) {
   }
 }
 
-/** A process that waits for the end of this one, however it comes, and then ends what is left. */
+/** Starts a process that waits for the end of this one, however it ends, and then ends the remaining processes. */
 function startReaper(dataDir: string): () => void {
   const program = fileURLToPath(new URL('reaper.ts', import.meta.url))
   const child = spawn(process.execPath, [program, dataDir], {
     detached: true,
     stdio: ['pipe', 'ignore', 'ignore'],
   })
-  child.on('error', () => {}) // without it, the next cluster in this place does its work
+  child.on('error', () => {}) // without a reaper, the next cluster in this directory cleans up
   child.unref()
   const { stdin } = child
   stdin.on('error', () => {})
@@ -64,11 +64,11 @@ function startReaper(dataDir: string): () => void {
   return () => stdin.end()
 }
 
-/** Ends what runs by a directory's record, at once. */
+/** Kills the processes in a directory's record. */
 export async function endLeftOvers(dataDir: string): Promise<void> {
   const left = (recordIn(dataDir)?.nodes ?? []).filter(isSameProcess)
   for (const { pid } of left) {
-    sendTo(pid, 'SIGSTOP') // begins no more children meanwhile
+    sendTo(pid, 'SIGSTOP') // so that it starts no more children
     for (const child of childrenOf(pid)) sendTo(child, 'SIGKILL')
     sendTo(-pid, 'SIGKILL')
   }
@@ -79,7 +79,7 @@ export async function endLeftOvers(dataDir: string): Promise<void> {
 
 const fileIn = (dataDir: string) => join(dataDir, 'processes.json')
 
-/** What was running in a directory; undefined when nothing was, or nobody could finish writing it down. */
+/** Returns the record of a directory; undefined when there is none, or when it is incomplete. */
 function recordIn(dataDir: string) {
   try {
     return Record.parse(JSON.parse(readFileSync(fileIn(dataDir), 'utf8')))

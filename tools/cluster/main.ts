@@ -10,11 +10,11 @@ const DEMO_LIMIT_MS = 10_000
 const usage = `npm run cluster -- [options]
 
 Wheelhouse on many nodes, on this machine and without containers: PostgreSQL, Redis, two processes each of api, hub,
-gateway and worker, and HAProxy in front. DATABASE_URL and REDIS_URL, when set, take the place of the first two.
+gateway and worker, and HAProxy in front. If DATABASE_URL and REDIS_URL are set, the cluster uses those servers.
 
-  --port <number>       the public port, the first of fourteen in a row; 0: any free ones (${DEFAULT_PORT})
-  --data-dir <path>     data, keys and logs (.data/cluster)
-  --no-demo             without the demo's people and robots
+    --port <number>       the public port, first of fourteen consecutive ports; 0 selects free ports (${DEFAULT_PORT})
+    --data-dir <path>     directory of data, keys and logs (.data/cluster)
+    --no-demo             without the demo's accounts and robots
 `
 
 const print = (text: string) => void process.stdout.write(`${text}\n`)
@@ -30,7 +30,8 @@ function readOptions() {
     allowNegative: true,
   })
   const { help, demo, port, 'data-dir': dataDir } = values
-  if (!/^\d{1,5}$/.test(port) || Number(port) > 65_500) throw new Error(`--port ${port} is no port number`)
+  if (!/^\d{1,5}$/.test(port) || Number(port) > 65_500)
+    throw new Error(`--port must be a number from 0 to 65500, not ${port}`)
   const { DATABASE_URL, REDIS_URL } = process.env
   return {
     help,
@@ -47,20 +48,20 @@ async function usageInstructions(cluster: Cluster, demo: boolean): Promise<strin
     ({ name, pid, port }) => `    ${name.padEnd(10)} 127.0.0.1:${String(port).padEnd(6)} process ${pid}`,
   )
   return `
-  Wheelhouse runs on ${cluster.nodes.length} nodes behind ${cluster.baseUrl}, with nothing but processes of this machine:
+  Wheelhouse runs on ${cluster.nodes.length} nodes behind ${cluster.baseUrl}, all of them processes on this machine:
 
 ${rows.join('\n')}
 
   Logs:      ${cluster.logDir}
   Database:  ${cluster.databaseUrl}
   Proxy:     ${cluster.proxyMetricsUrl}
-  Sign in:   ${cluster.baseUrl}/auth/login (any e-mail address will do)
+  Sign in:   ${cluster.baseUrl}/auth/login (with any e-mail address)
 ${demo ? await demoInstructions(cluster) : ''}
-  Try what you like: kill -9 a process and look on. Ctrl-C ends everything; the data stays for the next start.
+  Try a failure: kill -9 a process. Ctrl-C stops the cluster; its data remains for the next start.
 `
 }
 
-/** How to play the main job, as the first api says when its demo is ready. */
+/** Returns the instructions that the first api prints when its demo is ready. */
 async function demoInstructions({ logDir }: Cluster): Promise<string> {
   const instructionsOf = () => {
     const log = readFileSync(join(logDir, 'api-1.log'), 'utf8')
@@ -76,9 +77,9 @@ async function main(): Promise<void> {
   let asked = false
   let running: Cluster | undefined
   const end = async () => {
-    if (asked) process.exit(130) // twice: somebody is in a hurry, and what runs is killed
+    if (asked) process.exit(130) // the second signal kills the processes
     asked = true
-    print('\nStopping; once more kills.')
+    print('\nStopping. A second Ctrl-C kills the processes.')
     await running?.stop().catch((cause: unknown) => fail('The cluster did not stop in order.', cause))
     process.exit(running ? 0 : 130)
   }

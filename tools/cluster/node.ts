@@ -2,35 +2,35 @@ import { waitUntil } from '../../src/core/concurrency/concurrency.ts'
 import { sendTo } from './processes.ts'
 
 const START_LIMIT_MS = 60_000
-/** Longer than a whole shutdown may take. */
+/** Longer than an orderly shutdown may take. */
 const STOP_LIMIT_MS = 30_000
 const KILL_LIMIT_MS = 10_000
 
 export type NodeKind = 'api' | 'hub' | 'gateway' | 'worker' | 'postgres' | 'redis' | 'proxy'
 
-/** One process of the cluster, with whatever children it has; it can die and come back. */
+/** One process of the cluster, with its children; it can end and be started again. */
 export interface ClusterNode {
   readonly name: string
   readonly kind: NodeKind
-  /** Undefined while it does not run. */
+  /** Undefined while it is not running. */
   readonly pid: number | undefined
-  /** Where it listens, on 127.0.0.1. */
+  /** Its port on 127.0.0.1. */
   readonly port: number
   readonly running: boolean
   readonly paused: boolean
-  /** What it writes, of all its lives. */
+  /** The log of all its runs. */
   readonly logFile: string
-  /** SIGKILL, to its children too; settles when all of them are gone. Harmless when it does not run. */
+  /** Sends SIGKILL to it and its children; settles when all have ended. Harmless when it is not running. */
   kill(): Promise<void>
-  /** SIGTERM, an orderly end; settles when it is gone. One that does not end in 30 seconds is killed. */
+  /** Sends SIGTERM; settles when it has ended. Kills it after 30 seconds. */
   stop(): Promise<void>
-  /** SIGSTOP: connections stay open, and nothing is answered. */
+  /** Sends SIGSTOP: connections stay open, and it answers no request. */
   pause(): void
-  /** SIGCONT. Harmless when it is not paused. */
+  /** Sends SIGCONT. Harmless when it is not paused. */
   resume(): void
   /**
    * Starts it again on the same ports and data; settles when it serves.
-   * @throws Error with the end of its log when it ends instead, or does not serve within a minute.
+   * @throws Error with the end of its log when it ends, or does not serve within a minute.
    */
   start(): Promise<void>
 }
@@ -39,9 +39,9 @@ export interface ClusterNode {
 export interface Launched {
   readonly pid: number
   hasEnded(): boolean
-  /** Sends a signal to the process and its children; those that are gone already are passed over. */
+  /** Sends a signal to the process and its children; skips those that have ended. */
   signal(name: NodeJS.Signals): void
-  /** Whether neither it nor a child of it is left. */
+  /** Returns whether it and all its children have ended. */
   hasExited(): boolean
 }
 
@@ -52,16 +52,16 @@ export interface NodeParts {
   readonly logFile: string
   launch(): Launched | Promise<Launched>
   serves(): Promise<boolean>
-  /** Asks it to end in order; SIGTERM to the process alone unless told otherwise. */
+  /** Requests an orderly end. Default: SIGTERM to the process without its children. */
   askToEnd?(pid: number): Promise<void> | void
-  /** The end of its log, for errors. */
+  /** Returns the end of its log, for errors. */
   lastOutput(): string
 }
 
 export interface ManagedNode extends ClusterNode {
-  /** Kills without waiting, for when this very process ends. */
+  /** Kills without waiting, for the exit of this process. */
   killNow(): void
-  /** Called whenever a process has been started, before it serves. */
+  /** Called after each start of the process, before it serves. */
   onLaunch(listener: () => void): void
 }
 
@@ -79,10 +79,10 @@ export function createNode(parts: NodeParts): ManagedNode {
     dying.signal('SIGKILL')
     paused = false
     if (await waitUntil(() => dying.hasEnded() && dying.hasExited(), KILL_LIMIT_MS)) {
-      launched = undefined // its number may go to somebody else's process
+      launched = undefined // the system may reuse its number
       return
     }
-    throw new Error(`${name} (process ${dying.pid}) does not go away`)
+    throw new Error(`${name} (process ${dying.pid}) does not end`)
   }
 
   function resume(): void {

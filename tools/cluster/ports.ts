@@ -1,6 +1,6 @@
 import { createServer, type Server } from 'node:net'
 
-/** Everything in a cluster that listens, in the order of its ports. */
+/** Everything in a cluster that listens, in the order of the ports. */
 const listeners = [
   'public',
   'gateway-1-public',
@@ -23,14 +23,14 @@ export type Ports = Readonly<Record<ListenerName, number>>
 export const DEFAULT_PORT = 8080
 
 /**
- * Below the range that systems take the ports of outgoing connections from: while a node is down, nobody else comes
- * to sit on its port.
+ * Below the range of ports that systems use for outgoing connections: while a node is down, no other program gets
+ * its port.
  */
 const [FREE_FROM, FREE_TO] = [10_000, 32_000]
 
 /**
- * The ports of a cluster: from `first` on, one after another; 0 takes any free ones.
- * @throws Error naming the ports that are in use.
+ * Returns the ports of a cluster: consecutive ports from `first` on, or any free ports for 0.
+ * @throws Error that names the ports that are in use.
  */
 export async function choosePorts(first: number): Promise<Ports> {
   const held: Server[] = []
@@ -45,8 +45,8 @@ export async function choosePorts(first: number): Promise<Ports> {
     }
     if (taken.length > 0) {
       throw new Error(
-        `In use by other programs: ${taken.join(', ')}. End them, or choose other ports: npm run cluster -- --port 9000, ` +
-          'or --port 0 for any free ones.',
+        `Other programs use these ports: ${taken.join(', ')}. End them, or choose other ports: npm run cluster -- --port 9000, ` +
+          'or --port 0 for any free ports.',
       )
     }
     return Object.fromEntries(chosen) as Ports
@@ -63,7 +63,7 @@ async function reserveAnyPort(): Promise<Server> {
   }
 }
 
-/** Listens on a port of 127.0.0.1; undefined when somebody does already. */
+/** Listens on a port of 127.0.0.1; returns undefined when the port is in use. */
 function block(port: number): Promise<Server | undefined> {
   const server = createServer()
   return new Promise((resolve) => {

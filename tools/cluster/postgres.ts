@@ -12,11 +12,11 @@ import { childrenOf, isThere, sendTo } from './processes.ts'
 import { tailOf } from './spawn.ts'
 
 const DATABASE = 'wheelhouse'
-/** Eight processes with their pools, and as many again for whoever looks on. */
+/** For eight processes with their pools, and as many connections again for other clients. */
 const MAX_CONNECTIONS = 200
 const CHILDREN_END_MS = 10_000
 
-/** The PostgreSQL of a cluster, as a node on a fixed port; its data outlives every kind of death. */
+/** The PostgreSQL of a cluster, as a node on a fixed port. Its data survives a kill. */
 export async function createPostgres(options: {
   dataDir: string
   port: number
@@ -33,21 +33,21 @@ export async function createPostgres(options: {
     logFile: database.logFile,
     launch: () => launchDatabase(database, port, durable),
     serves: () => accepts(urlOf('postgres')),
-    // To PostgreSQL, SIGTERM means to wait until everybody has left.
+    // For PostgreSQL, SIGTERM means to wait until all clients have disconnected.
     askToEnd: (pid) => stopPostmaster(database, { pid, data: database.data }),
     lastOutput: () => tailOf(database.logFile),
   })
   return { node, url: urlOf(DATABASE) }
 }
 
-/** A server whose cluster was killed: nobody can be using it, for the cluster's directory is ours. */
+/** Ends a server whose cluster was killed: it has no clients, because this cluster has locked its directory. */
 async function endLeftOver(database: Database): Promise<void> {
   const running = await findPostmaster(database.data)
   if (running) await stopPostmaster(database, running)
 }
 
 async function launchDatabase(database: Database, port: number, durable: boolean): Promise<Launched> {
-  // Removes the remnants of a crash that PostgreSQL would stumble over.
+  // Removes remnants of a crash that would prevent a start of PostgreSQL.
   await waitUntil(async () => (await findPostmaster(database.data)) === undefined, CHILDREN_END_MS)
   const lasting = durable ? {} : { fsync: 'off', synchronous_commit: 'off', full_page_writes: 'off' }
   const server = launchPostgres(database, port, {
@@ -63,8 +63,8 @@ async function launchDatabase(database: Database, port: number, durable: boolean
     pid,
     hasEnded: () => server.failure() !== undefined,
     signal(name) {
-      // Every backend is a session of its own, which no signal to a group reaches. The server is held first, so that
-      // it begins no more of them meanwhile.
+      // Every backend has a process session of its own, which a signal to the group does not reach. The server is
+      // paused first, so that it starts no more backends.
       if (name !== 'SIGCONT') {
         sendTo(pid, 'SIGSTOP')
         known = childrenOf(pid)

@@ -1,10 +1,10 @@
 import { execFileSync } from 'node:child_process'
 import { readdirSync, readFileSync } from 'node:fs'
 
-/** Fields of /proc/<pid>/stat, counted from the one after the program's name. */
+/** Fields of /proc/<pid>/stat, counted from the field after the program's name. */
 const [STATE, PARENT, BEGAN] = [0, 1, 19]
 
-/** Sends a signal to a process, or to a group when negative; false when there is none any more. */
+/** Sends a signal to a process, or to a group when negative; returns false when it does not exist. */
 export function sendTo(pid: number, signal: NodeJS.Signals | 0): boolean {
   try {
     return process.kill(pid, signal)
@@ -13,15 +13,15 @@ export function sendTo(pid: number, signal: NodeJS.Signals | 0): boolean {
   }
 }
 
-/** Whether a process is there. One that has ended, and that nobody has asked for its outcome, is not. */
+/** Returns whether a process runs. A zombie does not. */
 export function isThere(pid: number): boolean {
   return sendTo(pid, 0) && statOf(pid)?.[STATE] !== 'Z'
 }
 
-/** When a process began, in the system's own ticks; undefined where the system does not tell. */
+/** Returns the start time of a process in the system's ticks; undefined where the system does not report it. */
 export const beganAt = (pid: number): string | undefined => statOf(pid)?.[BEGAN]
 
-/** The children of a process. */
+/** Returns the children of a process. */
 export function childrenOf(pid: number): number[] {
   return withParents()
     .filter(([, parent]) => parent === pid)
@@ -33,13 +33,13 @@ function withParents(): [number, number][] {
     const list = execFileSync('ps', ['-A', '-o', 'pid=,ppid='], { encoding: 'utf8' })
     return list.split('\n').map((line) => line.trim().split(/\s+/).map(Number) as [number, number])
   }
-  // Not every Linux has ps.
+  // Some Linux systems lack ps.
   return readdirSync('/proc')
     .filter((name) => /^\d+$/.test(name))
     .map((name) => [Number(name), Number(statOf(Number(name))?.[PARENT])])
 }
 
-/** Undefined where there is no /proc, and of a process that is gone. */
+/** Returns undefined where there is no /proc, and for a process that has ended. */
 function statOf(pid: number): string[] | undefined {
   try {
     const stat = readFileSync(`/proc/${pid}/stat`, 'utf8')

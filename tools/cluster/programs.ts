@@ -2,30 +2,30 @@ import { existsSync } from 'node:fs'
 import { connect } from 'node:net'
 import { delimiter, join } from 'node:path'
 
-/** Where servers are installed, which is not on everybody's PATH. */
+/** Directories of servers that may be missing from PATH. */
 const SYSTEM_FOLDERS = ['/usr/sbin', '/usr/local/sbin', '/opt/homebrew/bin', '/opt/homebrew/sbin']
 const ANSWER_LIMIT_MS = 1_000
 
-/** The full path of a program that is installed here, or undefined. */
+/** Returns the full path of an installed program, or undefined. */
 export function findProgram(name: string): string | undefined {
   const folders = [...(process.env.PATH ?? '').split(delimiter), ...SYSTEM_FOLDERS]
   return folders.map((folder) => join(folder, name)).find((file) => existsSync(file))
 }
 
 /**
- * Path of a program that must be installed.
+ * Returns the path of a program that must be installed.
  * @throws Error that says how to install it.
  */
 export function requireProgram(name: string, debianPackage: string): string {
   const found = findProgram(name)
   if (found) return found
   throw new Error(
-    `The cluster needs ${name}, and it is not here. Install it: apt-get install ${debianPackage} (Debian, Ubuntu), ` +
+    `The cluster needs ${name}, which is not installed. Install it: apt-get install ${debianPackage} (Debian, Ubuntu), ` +
       `brew install ${debianPackage === 'redis-server' ? 'redis' : debianPackage} (macOS).`,
   )
 }
 
-/** Whether a Redis on this port of 127.0.0.1 answers PING, and not that it is loading. */
+/** Returns whether a Redis on this port of 127.0.0.1 answers PING and has loaded its data. */
 export function redisAnswers(port: number): Promise<boolean> {
   return new Promise((resolve) => {
     const socket = connect(port, '127.0.0.1', () => socket.write('PING\r\n'))

@@ -14,13 +14,13 @@ const portVariable = { api: 'PORT', hub: 'HUB_PORT', gateway: 'GATEWAY_PORT', wo
 export interface RolesOptions {
   readonly ports: Ports
   readonly logDir: string
-  /** What all of them share: stores, secrets, public addresses. */
+  /** Shared settings: stores, secrets, public addresses. */
   readonly shared: Record<string, string>
-  /** Whether the first api has demo people and robots. */
+  /** Whether the first api runs the demo. */
   readonly demo: boolean
 }
 
-/** Two processes of every role, each started as `npm start` does. */
+/** Two processes of every role, each started as `npm start` starts it. */
 export function createRoles(options: RolesOptions): ManagedNode[] {
   return roles.flatMap((role) => ([1, 2] as const).map((number) => createRole(role, number, options)))
 }
@@ -29,17 +29,17 @@ function createRole(role: Role, number: 1 | 2, { ports, logDir, shared, demo }: 
   const name = `${role}-${number}` as const
   const port = ports[name]
   const logFile = join(logDir, `${name}.log`)
-  // Robots are sent to the proxy; whoever drives one, to the public address of the gateway that holds it.
+  // Robots connect to the proxy; operators connect to the public address of the gateway that holds their robot.
   const gatewayPort = role === 'gateway' ? ports[`gateway-${number}-public`] : ports.public
   const env = {
     ROLES: role,
     [portVariable[role]]: String(port),
     GATEWAY_URL: `ws://localhost:${gatewayPort}`,
-    // The proxy listens on this machine only, so trusting it opens nothing to others.
+    // The proxy listens on this machine only, so other machines cannot exploit the trust in it.
     TRUST_PROXY: '1',
     ALLOW_INSECURE_DEV: 'true',
     DEMO: String(demo && name === 'api-1'),
-    npm_lifecycle_event: 'cluster', // they end by themselves should the cluster's own process be killed
+    npm_lifecycle_event: 'cluster', // makes them end if the cluster's own process is killed
     ...shared,
   }
   return createNode({
@@ -53,7 +53,7 @@ function createRole(role: Role, number: 1 | 2, { ports, logDir, shared, demo }: 
   })
 }
 
-/** Whether an address answers 200. */
+/** Returns whether an address answers 200. */
 export async function answersOk(url: string): Promise<boolean> {
   try {
     const answer = await fetch(url, { signal: AbortSignal.timeout(PROBE_LIMIT_MS) })

@@ -4,7 +4,7 @@ import type { Launched } from './node.ts'
 import { sendTo } from './processes.ts'
 
 const LOG_TAIL_LINES = 15
-/** Starts a program in a process group of its own, so that Ctrl-C leaves it to our ordered end. */
+/** Starts a program in its own process group, so that Ctrl-C reaches only the cluster, which ends it in order. */
 export function launch(
   program: string,
   args: readonly string[],
@@ -35,7 +35,7 @@ export function launch(
   }
 }
 
-/** The last lines of a log file. */
+/** Returns the last lines of a log file. */
 export function tailOf(logFile: string): string {
   if (!existsSync(logFile)) return '(no log)'
   return readFileSync(logFile, 'utf8').trimEnd().split('\n').slice(-LOG_TAIL_LINES).join('\n')

@@ -1,4 +1,4 @@
-/** People the demo knows. They sign in at the built-in identity provider with one click. */
+/** Accounts of the demo. The built-in identity provider signs each in with one click. */
 export const demoAccounts = [
   { email: 'owner@demo.local', name: 'Olive Owner', hint: 'client: owns the two demo robots', admin: false },
   {

@@ -7,7 +7,7 @@ import { ExpectationError, type Transcript } from './transcript.ts'
 const ErrorResponse = z.object({ error: z.string() })
 const NewestNotification = z.object({ notifications: z.array(z.object({ id: z.string() })) })
 
-/** One request of a person over REST. */
+/** One REST request of an account. */
 export interface RestCall<T> {
   readonly method: 'GET' | 'POST' | 'PATCH' | 'DELETE'
   readonly path: string
@@ -15,28 +15,28 @@ export interface RestCall<T> {
   readonly answer: z.ZodType<T>
   /** Default: 200, and 201 for a POST. */
   readonly status?: number
-  /** What the person reads in the answer. */
+  /** Returns the part of the answer that the transcript shows. */
   readonly summarize: (answer: T) => string
 }
 
-/** Somebody with an API key: acts over REST and hears over the hub, on a cable that can be cut. */
+/** An account with an API key: sends REST requests and listens at the hub, over a link that can be cut. */
 export interface DemoActor {
   readonly side: 'OWNER' | 'OPERATOR'
   readonly proxy: LinkProxy
   readonly hub: HubClient
-  /** Numbers of the session's log entries, as they were delivered. */
+  /** Numbers of the session's log entries, in the order of their delivery. */
   readonly receivedSeqs: readonly number[]
-  /** Makes a request and tells it. @throws Unmet when it is answered otherwise */
+  /** Sends a request and logs it. @throws ExpectationError when the status differs from the expected one */
   makeRequest<T>(call: RestCall<T>): Promise<T>
-  /** Connects to the hub and tells the notifications that come from now on. */
+  /** Connects to the hub and logs the notifications that arrive from now on. */
   connect(): Promise<void>
   /** Watches a session's log from its beginning. */
   watch(sessionId: string): void
-  /** Sends a chat message over the hub until it is stored and in the sender's own log. Returns its number. */
+  /** Sends a chat message over the hub; settles when it is stored and in the sender's own log. Returns its number. */
   sendChat(sessionId: string, body: string): Promise<number>
-  /** Acts on a session over the hub. */
+  /** Performs a session action over the hub. */
   performAction(sessionId: string, action: SessionAction, reason: string): Promise<void>
-  /** A request to clean up, which nobody is told of and no interruption stops. */
+  /** Sends a clean-up request, which is not logged and ignores an interruption. */
   cleanUp(method: string, path: string, body?: object): Promise<void>
   close(): Promise<void>
 }
@@ -58,7 +58,7 @@ export async function createDemoActor(
     reconnect: { maxMs: 500 },
     onConnected: () => logReceived(side, 'hub connected'),
     onDisconnected: (reason) => logReceived(side, `hub disconnected: ${reason}`),
-    // Attempts on a cut cable fail too; only what the hub itself refuses is news.
+    // Attempts over a cut link fail too; only an error of the hub itself is worth a line.
     onError: (cause) => cause instanceof HubError && logReceived(side, `hub refused: ${cause.message}`),
     onClosed: ({ message }) => logReceived(side, `hub closed: ${message}`),
   })
@@ -88,7 +88,7 @@ export async function createDemoActor(
     },
     async connect() {
       logSent(side, 'hub connect')
-      hub.connect().catch(() => {}) // of a demo that ends meanwhile; what waits below says why
+      hub.connect().catch(() => {}) // rejects when the demo ends; the wait below reports it
       await waitFor(side, 'hub connected')
       const { content } = await request('GET', '/api/notifications?limit=1', undefined, requestSignal())
       const newest = NewestNotification.parse(content).notifications[0]
@@ -141,7 +141,7 @@ function createRequest(baseUrl: string, key: string) {
   }
 }
 
-/** Undefined for what is no JSON: nothing of the platform answers so, and no schema takes it. */
+/** Returns undefined for text that is not JSON: every schema rejects it. */
 function jsonOf(text: string): unknown {
   try {
     return JSON.parse(text)
@@ -155,7 +155,7 @@ function reasonOf(cause: unknown): string {
   return inner instanceof Error ? ('code' in inner && String(inner.code)) || inner.message : String(inner)
 }
 
-/** An entry of a session's log in one line. Its number comes last: what the story waits for is the rest. */
+/** Describes an entry of a session's log in one line. Its number is last, because expectations match the beginning. */
 function describe({ type, seq, data }: SessionLogEvent): string {
   if (type === 'chat.message') return `log chat.message "${data.body}" from ${data.sender_name}, #${seq}`
   return `log ${type} ${data.status}${data.reason ? ` (${data.reason})` : ''}, #${seq}`

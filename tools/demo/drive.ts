@@ -5,13 +5,13 @@ import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { z } from 'zod'
 
-// `npm run drive`: `wheelhouse drive` as the demo's operator, whose key `npm start` left in its data folder. Whoever is
-// somebody else says so with WHEELHOUSE_API_KEY.
+// `npm run drive`: runs `wheelhouse drive` as the demo's operator, whose key `npm start` has stored in its data folder.
+// WHEELHOUSE_API_KEY overrides it.
 
 const PROGRAM = fileURLToPath(new URL('../../packages/cli/main.ts', import.meta.url))
 const env = process.env
 
-/** The demo's own platform is meant with the demo's key: it is shown to no other. */
+/** Returns the demo's key with the demo's own address, so that no other platform receives it. */
 function demoOperator(): Record<string, string> {
   const path = join(env.DATA_DIR ?? './.data', 'demo-keys.json')
   if (env.WHEELHOUSE_API_KEY || !existsSync(path)) return {}
@@ -24,7 +24,7 @@ const child = spawn(process.execPath, [PROGRAM, 'drive', ...process.argv.slice(2
   env: { ...env, ...demoOperator() },
   stdio: 'inherit',
 })
-// A terminal's Ctrl-C reaches both: this one waits until the other has given the robot back.
+// A terminal's Ctrl-C reaches both: this process waits until the child has released the robot.
 process.on('SIGINT', () => {})
 for (const name of ['SIGTERM', 'SIGHUP'] as const) process.on(name, () => child.kill(name))
 const [code] = await once(child, 'exit')

@@ -9,7 +9,7 @@ import { type Demo, seedDemo } from './seed.ts'
 
 type Env = Record<string, string | undefined>
 
-/** Where the demo is played: a Wheelhouse and the keys of the two people. */
+/** The Wheelhouse that the demo uses, and the keys of both accounts. */
 export interface DemoEnvironment {
   readonly baseUrl: string
   readonly keys: { readonly owner: string; readonly operator: string }
@@ -17,39 +17,39 @@ export interface DemoEnvironment {
 }
 
 /**
- * A Wheelhouse that runs already.
+ * Returns a Wheelhouse that is already running.
  * @throws Error that says what is missing
  */
 export function remoteEnvironment(url: string, env: Env): DemoEnvironment {
   const { protocol, origin } = URL.parse(url) ?? {}
-  // The demo cuts connections on their way, which it cannot do inside TLS.
+  // The demo cuts connections in transit, which it cannot do inside TLS.
   if (protocol !== 'http:' || !origin) throw new Error(`--url must be an http:// URL, not ${url}`)
   const { OWNER: owner, OPERATOR: operator } = env
   if (!owner || !operator) {
     throw new Error(
-      'With --url the demo plays with your keys: set OWNER and OPERATOR to API keys of a client and of a ' +
+      'With --url the demo uses your keys. Set OWNER and OPERATOR to API keys of a client and of a ' +
         'certified operator. `npm start` prints an export line with both.',
     )
   }
   return { baseUrl: origin, keys: { owner, operator }, close: async () => {} }
 }
 
-/** A Wheelhouse of the demo's own, in this process. */
+/** A Wheelhouse that the demo starts in this process. */
 export type LocalEnvironment = DemoEnvironment & Demo & { readonly running: RunningPlatform }
 
 export interface LocalEnvironmentOptions {
-  /** Its folder under DATA_DIR; demos of different folders may run side by side. Default: demo. */
+  /** Its folder under DATA_DIR; demos with different folders can run side by side. Default: demo. */
   readonly folder?: string
-  /** Environment over the demo's. */
+  /** Environment variables that override the demo's. */
   readonly settings?: Record<string, string>
   readonly now?: () => Date
-  /** What the api serves besides its own. */
+  /** Routes that the api serves in addition to its own. */
   readonly pages?: readonly Middleware[]
 }
 
 /**
- * A Wheelhouse of the demo's own, on free ports and with an empty database. A database that is given is used
- * only with DEMO=true, since the demo leaves its accounts there.
+ * Starts a Wheelhouse for the demo, on free ports and with an empty database. An existing database is used only with
+ * DEMO=true, because the demo leaves its accounts there.
  */
 export async function startLocalEnvironment(
   env: Env,
@@ -66,7 +66,7 @@ export async function startLocalEnvironment(
       GATEWAY_PORT: '0',
       DEMO: 'true',
       LOG_LEVEL: env.LOG_LEVEL || 'silent',
-      // Often enough to see some; the timeout stays long, since a busy machine is no lost robot.
+      // Frequent enough to show some; the timeout stays long, because a robot on a busy machine is not lost.
       HEARTBEAT_INTERVAL_MS: '250',
       ...options.settings,
     })
@@ -87,14 +87,14 @@ export async function startLocalEnvironment(
 }
 
 /**
- * Always the same server, so that one whose demo was killed is taken over and ended; but nothing of an earlier
- * demo is in it, such as a session that keeps the operator busy.
+ * Starts the demo's database server. The directory is always the same, so that the server of a killed demo is found
+ * and ended. Its schema is emptied: a session of an earlier demo would keep the operator busy.
  * @throws Error when another demo is using it
  */
 async function emptyDatabase(dataDir: string): Promise<EmbeddedPostgres> {
   const postgres = await startEmbeddedPostgres({
     dataDir: join(dataDir, 'postgres'),
-    durable: false, // nothing in it is worth waiting for the disk
+    durable: false, // its data is disposable, so no commit waits for the disk
     log() {},
   })
   const client = new pg.Client({ connectionString: postgres.url })

@@ -1,21 +1,21 @@
 import { once } from 'node:events'
 import { type AddressInfo, connect, createServer, type Socket } from 'node:net'
 
-/** A cable between a client and a server that can be cut: every byte really travels through it. */
+/** A network link between a client and a server that can be cut: every byte passes through it. */
 export interface LinkProxy {
   readonly port: number
-  /** Destroys the connections and lets no new one through. */
+  /** Destroys the connections and refuses new ones. */
   disconnect(): void
   restore(): void
   close(): Promise<void>
 }
 
-/** Lays a cable from a free local port to the server behind this http: or ws: URL. */
+/** Opens a link from a free local port to the server of this http: or ws: URL. */
 export async function createLinkProxy(target: URL): Promise<LinkProxy> {
   const sockets = new Set<Socket>()
   let isConnected = true
   const server = createServer((client) => {
-    client.on('error', () => {}) // it is closed next, which both ends notice
+    client.on('error', () => {}) // 'close' follows and ends both sides
     if (!isConnected) return client.destroy()
     const upstream = connect(Number(target.port || 80), target.hostname)
     upstream.on('error', () => {})
@@ -27,7 +27,7 @@ export async function createLinkProxy(target: URL): Promise<LinkProxy> {
       socket.setNoDelay(true)
       socket.once('close', () => {
         sockets.delete(socket)
-        // What is on its way, such as a closing handshake, still arrives.
+        // Bytes in transit, such as a closing handshake, still arrive.
         peer.destroySoon()
       })
     }

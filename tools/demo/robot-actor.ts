@@ -4,16 +4,16 @@ import { type ClientOptions, WebSocket } from 'ws'
 import { createLinkProxy, type LinkProxy } from './link-proxy.ts'
 import type { Transcript } from './transcript.ts'
 
-/** Heartbeats go on all the time; the first ones say enough. */
+/** Heartbeats are frequent; the transcript shows only the first ones. */
 const HEARTBEATS_SHOWN = 2
 
-/** A simulated robot whose frames are told, on a cable that can be cut. */
+/** A simulated robot whose frames the transcript shows, on a link that can be cut. */
 export interface RobotActor {
   readonly proxy: LinkProxy
   readonly robot: SimulatedRobot
 }
 
-/** Prepares the robot; it connects when told to. */
+/** Prepares the robot; it connects later, with its own call. */
 export async function createRobotActor(
   { controlUrl, token }: { controlUrl: string; token: string },
   transcript: Transcript,
@@ -27,7 +27,7 @@ export async function createRobotActor(
     reconnect: { maxMs: 500 },
     WebSocket: loggingSocket(transcript),
     onConnection: (state, closeCode) => {
-      // Attempts on a cut cable also end "offline"; only the loss of a connection is news.
+      // Attempts over a cut link also end "offline"; only the loss of a connection is worth a line.
       if (state === 'offline' && online) transcript.logReceived('ROBOT', `offline, close code ${closeCode}`)
       if (state !== 'connecting') online = state === 'online'
     },
@@ -38,7 +38,7 @@ export async function createRobotActor(
   return { proxy, robot }
 }
 
-/** The WebSocket of `ws`, telling each frame the robot receives. */
+/** The WebSocket of `ws`; logs each frame that the robot receives. */
 function loggingSocket(transcript: Transcript): WebSocketConstructor {
   let heartbeatSentAtMs = 0
   const logFrame = (frame: ToRobotFrame) => {

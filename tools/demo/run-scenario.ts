@@ -4,10 +4,10 @@ import { runScenario } from './scenario.ts'
 import { runInTerminal } from './terminal.ts'
 import type { Transcript } from './transcript.ts'
 
-const usage = `Plays the main job: a robot connects, an operator takes it, its owner looks on.
+const usage = `Runs the main scenario: a robot connects, an operator drives it, its owner observes.
 
-  npm run demo                                  with a Wheelhouse of its own
-  npm run demo -- --url http://localhost:3000   with one that runs; OWNER and OPERATOR hold their API keys
+    npm run demo                                  starts a Wheelhouse of its own
+    npm run demo -- --url http://localhost:3000   uses one that runs; OWNER and OPERATOR must contain API keys
 `
 
 /** `npm run demo`: exit code 0 when every side saw what it should, else 1. */
@@ -23,7 +23,7 @@ async function runDemo(url: string | undefined, transcript: Transcript): Promise
   const startedAtMs = performance.now()
   if (!url) transcript.print('Starting a Wheelhouse for the demo …')
   const environment = url ? remoteEnvironment(url, process.env) : await startLocalEnvironment(process.env)
-  transcript.print(`Playing at ${environment.baseUrl}. Times count from the last → or × above them.`)
+  transcript.print(`Running at ${environment.baseUrl}. Times count from the last → or × above them.`)
   try {
     await runScenario(environment, transcript)
   } finally {

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto'
 import { z } from 'zod'
 import { CertificationView } from '../../src/modules/operators/certification.schema.ts'
 import { AvailableRobot, RegisteredRobot } from '../../src/modules/robots/robot.schema.ts'
-import { CreatedSession } from '../../src/modules/sessions/session-view.schema.ts'
+import { CreatedSession } from '../../src/modules/sessions/record/session-view.schema.ts'
 import { createDemoActor, type DemoActor } from './demo-actor.ts'
 import type { DemoEnvironment } from './environment.ts'
 import { createRobotActor } from './robot-actor.ts'
@@ -13,12 +13,12 @@ type UserActors = Pick<Actors, 'transcript' | 'owner' | 'operator'>
 
 const ROBOT_NAME = 'Pip'
 
-/** Undoes what the story has done, newest first, however it ends. */
+/** Steps that undo the scenario, newest first; they run however it ends. */
 type Cleanups = (() => Promise<unknown>)[]
 
 /**
- * Plays the main job from a robot that connects to a robot that leaves.
- * @throws Unmet when a side does not see what it should
+ * Runs the main scenario, from the connection of a robot to its disconnection.
+ * @throws ExpectationError when a side does not see what it should
  */
 export async function runScenario(environment: DemoEnvironment, transcript: Transcript): Promise<void> {
   const cleanups: Cleanups = []
@@ -31,7 +31,7 @@ export async function runScenario(environment: DemoEnvironment, transcript: Tran
     transcript.summary()
   } finally {
     transcript.mute()
-    // Each may fail because an earlier step never happened, or has been undone by the story itself.
+    // Each may fail because an earlier step did not happen, or because the scenario has undone it already.
     for (const cleanup of cleanups.reverse()) await cleanup().catch(() => {})
   }
 }
@@ -70,7 +70,7 @@ async function connectRobot(userActors: UserActors, cleanups: Cleanups): Promise
   void robot.robot.start()
   await transcript.waitFor('ROBOT', 'welcome, epoch 1, no session')
   const onlineMs = await transcript.waitFor('OWNER', 'robot:status AVAILABLE')
-  transcript.recordLatency('robot dials → owner sees AVAILABLE', onlineMs)
+  transcript.recordLatency('robot connects → owner sees AVAILABLE', onlineMs)
   transcript.recordLatency('heartbeat → acknowledged', await transcript.waitFor('ROBOT', 'heartbeat_ack 1'))
   await transcript.waitFor('ROBOT', 'heartbeat_ack 2')
   return { ...userActors, robot, robotId: id }
@@ -82,7 +82,7 @@ function register(owner: DemoActor, robotType: string) {
     path: '/api/client/robots',
     body: { name: ROBOT_NAME, robot_type: robotType, hardware_id: `demo-${randomUUID()}` },
     answer: RegisteredRobot,
-    summarize: ({ name, status }) => `${name} is registered, ${status}; its token is shown this once`,
+    summarize: ({ name, status }) => `${name} is registered, ${status}; its token is shown only now`,
   })
 }
 
@@ -96,13 +96,15 @@ async function certifiedType(operator: DemoActor): Promise<string> {
   })
   const approved = certifications.find((item) => item.status === 'APPROVED')
   if (!approved)
-    throw new ExpectationError('The operator needs an APPROVED certification, to be shown robots of its type')
+    throw new ExpectationError(
+      'The operator needs an APPROVED certification, which robots of this type require',
+    )
   return approved.robot_type
 }
 
 async function startSession(actors: Actors, cleanups: Cleanups): Promise<string> {
   const { transcript, owner, operator, robotId } = actors
-  await transcript.step('An operator takes the robot, and its owner looks on')
+  await transcript.step('An operator starts a session, and its owner observes')
   const { robots } = await operator.makeRequest({
     method: 'GET',
     path: '/api/operator/available-robots',
@@ -121,11 +123,11 @@ async function startSession(actors: Actors, cleanups: Cleanups): Promise<string>
   })
   cleanups.push(() => owner.cleanUp('PATCH', `/api/sessions/${sessionId}`, { action: 'end' }))
   transcript.recordLatency(
-    'operator asks → robot has the session',
+    'operator starts → robot has the session',
     await transcript.waitFor('ROBOT', 'session ACTIVE'),
   )
   const notifiedMs = await transcript.waitFor('OWNER', 'notification session.started')
-  transcript.recordLatency('operator asks → owner is notified', notifiedMs)
+  transcript.recordLatency('operator starts → owner is notified', notifiedMs)
   await transcript.waitFor('OWNER', 'robot:status IN_SESSION')
 
   owner.watch(sessionId)

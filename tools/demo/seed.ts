@@ -27,9 +27,9 @@ export interface Demo {
 }
 
 /**
- * Makes the demo's people, keys and robots, or finds them again: everything goes through the same services as
- * any request. The keys are kept in `DATA_DIR/demo-keys.json`, since the database has only their hashes.
- * @param cameras the origin that serves the robots' cameras, where one does
+ * Creates the demo's accounts, keys and robots, or finds those of an earlier start. It uses the same services as any
+ * request. `DATA_DIR/demo-keys.json` stores the keys, because the database contains only their hashes.
+ * @param cameras the origin that serves the robots' cameras, if any
  */
 export async function seedDemo(platform: Platform, cameras?: string): Promise<Demo> {
   const { users, certifications } = platform
@@ -52,7 +52,7 @@ export async function seedDemo(platform: Platform, cameras?: string): Promise<De
   return { keys, robots: await Promise.all(robots) }
 }
 
-/** The user that a sign-in with this account at the built-in provider would make. */
+/** Returns the user that a sign-in with this account at the built-in provider would create. */
 async function findOrCreateUser({ users }: Platform, account: (typeof demoAccounts)[number]) {
   return await users.forClaims({
     issuer: DEV_ISSUER_NAME,
@@ -64,7 +64,7 @@ async function findOrCreateUser({ users }: Platform, account: (typeof demoAccoun
   })
 }
 
-/** Completes both accounts, unless somebody has done so in their own way. */
+/** Completes both accounts, unless a user has already completed them. */
 async function completeProfiles(
   { users, clientProfiles, operatorProfiles, schedules }: Platform,
   ownerId: string,
@@ -94,7 +94,7 @@ async function userIdOfKey(apiKeys: Platform['apiKeys'], key: string): Promise<s
   try {
     return (await apiKeys.resolveKey(key)).userId
   } catch (cause) {
-    if (cause instanceof AppError && cause.status === 401) return undefined // of another database
+    if (cause instanceof AppError && cause.status === 401) return undefined // a key of another database
     throw cause
   }
 }
@@ -119,7 +119,7 @@ async function ensureRobot(
       robot_type: ROBOT_TYPE,
       stream_url: cameras ? cameras + cameraPath(spec.hardware_id) : '',
       tags: ['demo', 'simulated'],
-      notes: 'A simulated differential-drive robot that runs beside the server.',
+      notes: 'A simulated differential-drive robot that runs in the server.',
       require_certification: false,
     }))
   if (known && cameras) await correctStream(robots, known, cameras)
@@ -127,7 +127,7 @@ async function ensureRobot(
   return { id: row.id, name: row.name, hardwareId: spec.hardware_id, token }
 }
 
-/** The port or host may have changed since the last start. A video that the owner has set is left alone. */
+/** Updates the camera's URL, since port or host may have changed. Keeps a video that the owner has set. */
 async function correctStream(
   robots: Platform['robots'],
   known: { id: string; owner_id: string; hardware_id: string; stream_url: string },

@@ -1,11 +1,11 @@
 import { SessionLogEvent } from '@wheelhouse/protocol'
 import { z } from 'zod'
-import { SessionDetail, SessionView } from '../../src/modules/sessions/session-view.schema.ts'
+import { SessionDetail, SessionView } from '../../src/modules/sessions/record/session-view.schema.ts'
 import type { DemoActor } from './demo-actor.ts'
 import type { RobotActor } from './robot-actor.ts'
 import { ExpectationError, type Transcript } from './transcript.ts'
 
-/** Who plays, and on which robot. */
+/** The accounts and the robot. */
 export interface Actors {
   readonly transcript: Transcript
   readonly owner: DemoActor
@@ -14,10 +14,10 @@ export interface Actors {
   readonly robot: RobotActor
 }
 
-/** Fields of a session that say nothing to a reader. */
+/** Fields of a session that are of no interest to a reader. */
 const HIDDEN_FIELDS = ['id', 'robot_id', 'robot_type', 'created_at']
 
-/** Plays what happens while an operator has the robot, until the session is over. */
+/** Runs the steps from the start of the session to its end. */
 export async function runSession(actors: Actors, sessionId: string): Promise<void> {
   await exchangeChat(actors, sessionId)
   await pauseAsOwner(actors, sessionId)
@@ -42,23 +42,23 @@ async function exchangeChat({ transcript, owner, operator }: Actors, sessionId: 
 async function pauseAsOwner(actors: Actors, sessionId: string): Promise<void> {
   const { transcript, owner } = actors
   await transcript.step('The owner pauses, the operator resumes')
-  await owner.performAction(sessionId, 'pause', 'Somebody walks in')
+  await owner.performAction(sessionId, 'pause', 'A person walks in')
   await transcript.waitFor('ROBOT', 'session PAUSED')
   const stopMs = await transcript.waitFor('ROBOT', 'stop session_paused')
-  transcript.recordLatency('owner pauses → robot is told to stop', stopMs)
-  await waitForBoth(actors, 'log session.paused PAUSED (Somebody walks in)')
+  transcript.recordLatency('owner pauses → robot receives stop', stopMs)
+  await waitForBoth(actors, 'log session.paused PAUSED (A person walks in)')
   await transcript.waitFor('OPERATOR', 'notification session.paused')
   await resume(actors, sessionId)
 }
 
 async function loseRobotConnection(actors: Actors, sessionId: string): Promise<void> {
   const { transcript, operator, robot } = actors
-  await transcript.step("The robot's connection breaks; it comes back by itself")
-  transcript.logFault('ROBOT', 'its cable is cut')
+  await transcript.step("The robot's connection breaks; the robot reconnects by itself")
+  transcript.logFault('ROBOT', 'its link is cut')
   robot.proxy.disconnect()
   await transcript.waitFor('ROBOT', 'offline')
   const lostMs = await transcript.waitFor('OWNER', 'log robot.lost PAUSED (robot_lost)')
-  transcript.recordLatency('connection breaks → owner is told', lostMs)
+  transcript.recordLatency('connection breaks → owner is notified', lostMs)
   await transcript.waitFor('OPERATOR', 'log robot.lost PAUSED (robot_lost)')
   await waitForBoth(actors, 'notification robot.lost')
   await operator.makeRequest({
@@ -70,7 +70,7 @@ async function loseRobotConnection(actors: Actors, sessionId: string): Promise<v
     summarize: ({ error }) => error,
   })
 
-  transcript.logFault('ROBOT', 'its cable is mended')
+  transcript.logFault('ROBOT', 'its link is restored')
   robot.proxy.restore()
   await transcript.waitFor('ROBOT', 'welcome, epoch 2, session PAUSED')
   await waitForBoth(actors, 'log robot.back PAUSED')
@@ -79,8 +79,8 @@ async function loseRobotConnection(actors: Actors, sessionId: string): Promise<v
 }
 
 async function missEventsAsOwner({ transcript, owner, operator }: Actors, sessionId: string): Promise<void> {
-  await transcript.step("The owner's connection breaks, and what it misses is made up for")
-  transcript.logFault('OWNER', 'its cable is cut')
+  await transcript.step("The owner's connection breaks; the hub replays the missed events")
+  transcript.logFault('OWNER', 'its link is cut')
   owner.proxy.disconnect()
   await transcript.waitFor('OWNER', 'hub disconnected')
   const receivedBefore = owner.receivedSeqs.length
@@ -89,18 +89,20 @@ async function missEventsAsOwner({ transcript, owner, operator }: Actors, sessio
     missed.push(await operator.sendChat(sessionId, body))
   }
   if (owner.receivedSeqs.length !== receivedBefore)
-    throw new ExpectationError('OWNER heard something over a cable that is cut')
+    throw new ExpectationError('OWNER received an event over a link that is cut')
 
-  transcript.logFault('OWNER', 'its cable is mended')
+  transcript.logFault('OWNER', 'its link is restored')
   owner.proxy.restore()
   await transcript.waitFor('OWNER', 'hub connected')
   await transcript.waitFor('OWNER', 'robots:watch lists IN_SESSION')
   const backMs = await transcript.waitFor('OWNER', 'log chat.message "I stop here."')
-  transcript.recordLatency('cable is mended → owner has what it missed', backMs)
+  transcript.recordLatency('link is restored → owner has the missed events', backMs)
   const [received, expected] = [owner.receivedSeqs.slice(receivedBefore).join(', '), missed.join(', ')]
   if (received !== expected)
-    throw new ExpectationError(`OWNER should have got ${expected} of the log, but got ${received}`)
-  transcript.logCheck('OWNER', `got exactly what it had missed, in order: ${expected}`)
+    throw new ExpectationError(
+      `OWNER should have received entries ${expected} of the log, but received ${received}`,
+    )
+  transcript.logCheck('OWNER', `received exactly the missed entries, in order: ${expected}`)
 }
 
 async function endAsOperator(actors: Actors, sessionId: string): Promise<void> {
@@ -121,8 +123,11 @@ async function endAsOperator(actors: Actors, sessionId: string): Promise<void> {
   })
   for (const actor of [owner, operator]) {
     if (actor.receivedSeqs.join() !== events.map((event) => event.seq).join())
-      throw new ExpectationError(`${actor.side} was told entries ${actor.receivedSeqs.join(', ')} of the log`)
-    transcript.logCheck(actor.side, `heard entries 1 to ${events.length} over the hub, each once, in order`)
+      throw new ExpectationError(`${actor.side} received entries ${actor.receivedSeqs.join(', ')} of the log`)
+    transcript.logCheck(
+      actor.side,
+      `received entries 1 to ${events.length} over the hub, each once, in order`,
+    )
   }
   const views = [
     await findListedSession(owner, sessionId),
@@ -131,7 +136,7 @@ async function endAsOperator(actors: Actors, sessionId: string): Promise<void> {
   transcript.table(toTable(...views))
 }
 
-/** The operator lets the robot drive again. */
+/** Resumes the session as the operator, who may then drive again. */
 async function resume(actors: Actors, sessionId: string): Promise<void> {
   await change(actors.operator, sessionId, 'resume')
   await actors.transcript.waitFor('ROBOT', 'session ACTIVE')
@@ -166,7 +171,7 @@ async function findListedSession(actor: DemoActor, sessionId: string): Promise<R
   return own
 }
 
-/** What either side sees of the session, field by field. */
+/** Prints the session as either side sees it, field by field. */
 function toTable(owner: Record<string, unknown>, operator: Record<string, unknown>): string[][] {
   const fields = new Set([...Object.keys(owner), ...Object.keys(operator)])
   const cell = (view: Record<string, unknown>, field: string) => (field in view ? String(view[field]) : '–')

@@ -10,14 +10,14 @@ import { type Demo, seedDemo } from './seed.ts'
 const WELCOME_LIMIT_MS = 5_000
 
 export interface RunningDemo {
-  /** Prints who is there and how to play the main job. */
+  /** Prints the accounts and the commands of the main scenario. */
   printWelcome(): void
   stop(): Promise<void>
 }
 
 /**
- * Seeds the demo and lets its simulated robots connect, as any robot would, over their WebSocket.
- * @param cameras where the api shows what they see
+ * Seeds the demo and connects its simulated robots over their WebSocket, as any robot connects.
+ * @param cameras the routes that serve the robots' views
  */
 export async function startDemo(
   running: RunningPlatform,
@@ -31,14 +31,14 @@ export async function startDemo(
       url: `${gatewayUrl}/robots/${id}/control`,
       token,
       onError: (cause) => platform.log.debug({ err: cause, robotId: id }, 'demo robot'),
-      onClosed: (end) => platform.log.info({ robotId: id, ...end }, 'demo robot left'),
+      onClosed: (end) => platform.log.info({ robotId: id, ...end }, 'demo robot disconnected'),
     })
     const picture = createPicture(robot, name, platform.now)
     cameras.add(hardwareId, new Camera({ picture, report: platform.report }))
     return robot
   })
   const started = Promise.allSettled(robots.map((robot) => robot.start()))
-  await withTimeout(WELCOME_LIMIT_MS, 'demo robots are late', started).catch((cause) =>
+  await withTimeout(WELCOME_LIMIT_MS, 'demo robots did not connect in time', started).catch((cause) =>
     platform.log.warn(cause),
   )
   return {
@@ -52,8 +52,8 @@ export async function startDemo(
 }
 
 const INSECURE = `
-  WARNING: ALLOW_INSECURE_DEV=true, and other machines can connect. Everyone who does can sign in as any account
-  without a password, admins included. Use this platform with test data only.
+    WARNING: ALLOW_INSECURE_DEV=true, and other machines can connect. Everyone who connects can sign in as any account
+    without a password, admins included. Use this platform with test data only.
 `
 
 function welcomeText({ keys, robots }: Demo, baseUrl: string): string {
@@ -62,16 +62,16 @@ function welcomeText({ keys, robots }: Demo, baseUrl: string): string {
   return `
   Wheelhouse runs at ${baseUrl} with two simulated robots online: ${robots.map((item) => item.name).join(' and ')}.
 
-  See what they see at ${robots.map((item) => baseUrl + cameraPath(item.hardwareId)).join(' and\n  ')}
+  Watch their cameras at ${robots.map((item) => baseUrl + cameraPath(item.hardwareId)).join(' and\n  ')}
 
   Sign in at ${baseUrl}/auth/login as
 ${demoAccounts.map((item) => `    ${item.email.padEnd(20)} ${item.hint}`).join('\n')}
 
-  Or play the main job from a second terminal. First who is who:
+  Or run the main scenario from a second terminal. First set the keys:
 
     export API=${baseUrl}/api OWNER=${keys.owner} OPERATOR=${keys.operator}
 
-  then an operator takes a robot, says hello, and the owner looks on and ends it:
+  then the operator starts a session and sends a message; the owner reads the log and ends the session:
 
     curl -s $API/operator/available-robots -H "Authorization: Bearer $OPERATOR"
     SESSION=$(curl -s $API/sessions -H "Authorization: Bearer $OPERATOR" ${json} -d '{"robotId":"${robot?.id}"}' | sed 's/.*"sessionId":"\\([^"]*\\)".*/\\1/')
@@ -79,8 +79,8 @@ ${demoAccounts.map((item) => `    ${item.email.padEnd(20)} ${item.hint}`).join('
     curl -s $API/sessions/$SESSION/events -H "Authorization: Bearer $OWNER"
     curl -s -X PATCH $API/sessions/$SESSION -H "Authorization: Bearer $OWNER" ${json} -d '{"action":"end"}'
 
-  npm run demo plays the same with every side's view. The admin's key: ${keys.admin}
-  Ctrl-C ends it; the data stays for the next start.
+  npm run demo runs the same scenario and shows every side's view. The admin's key: ${keys.admin}
+  Ctrl-C stops Wheelhouse; its data remains for the next start.
 
 `
 }

@@ -3,8 +3,8 @@ import { createTranscript, type Transcript } from './transcript.ts'
 const EXPECTATION_TIMEOUT_MS = 10_000
 
 /**
- * Shows a story on standard output, paced where a person reads along. When it fails or is interrupted, says in which
- * step and why, and sets the exit code 1.
+ * Shows a transcript on standard output, with pauses on a terminal. When the demo fails or is interrupted, prints the
+ * step and the reason, and sets the exit code 1.
  */
 export async function runInTerminal(
   env: Record<string, string | undefined>,
@@ -12,9 +12,10 @@ export async function runInTerminal(
 ): Promise<void> {
   const interruption = new AbortController()
   const interrupt = (reason: string) => interruption.abort(new Error(reason))
-  // Once: a second one ends the process at once.
-  for (const name of ['SIGINT', 'SIGTERM', 'SIGHUP']) process.once(name, () => interrupt(`It got ${name}.`))
-  process.stdout.on('error', () => interrupt('Nobody reads its output.'))
+  // Once: a second signal ends the process at once.
+  for (const name of ['SIGINT', 'SIGTERM', 'SIGHUP'])
+    process.once(name, () => interrupt(`The demo received ${name}.`))
+  process.stdout.on('error', () => interrupt('The output was closed.'))
   const terminal = process.stdout.isTTY === true
   const transcript = createTranscript({
     write: (text) => process.stdout.write(text),

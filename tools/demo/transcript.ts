@@ -3,12 +3,12 @@ import { styleText } from 'node:util'
 
 export type Side = 'ROBOT' | 'OPERATOR' | 'OWNER' | 'STRIPE'
 
-/** Something the story promises did not happen. */
+/** An event that the demo expects has not happened. */
 export class ExpectationError extends Error {
   override readonly name = 'Unmet'
 }
 
-/** Between two steps on a terminal, so that a person can follow. */
+/** Pause between two steps on a terminal, so that a reader can follow. */
 const READING_PAUSE_MS = 700
 const UUID_TAIL = /\b([0-9a-f]{8})(-[0-9a-f]{4}){3}-[0-9a-f]{12}\b/g
 const colours = { ROBOT: 'cyan', OPERATOR: 'yellow', OWNER: 'magenta', STRIPE: 'green' } as const
@@ -17,14 +17,14 @@ interface Observation {
   readonly side: Side
   readonly text: string
   readonly afterMs: number
-  /** Each sighting meets one expectation only. */
+  /** Each line that a side sees satisfies one expectation only. */
   matched: boolean
 }
 
 export interface TranscriptOptions {
   readonly write: (text: string) => void
   readonly coloured: boolean
-  /** Somebody reads along: pause between steps. */
+  /** Pauses between steps, for a reader. */
   readonly paced: boolean
   /** How long an expectation waits, in milliseconds. */
   readonly expectationTimeoutMs: number
@@ -32,7 +32,7 @@ export interface TranscriptOptions {
   readonly signal: AbortSignal
 }
 
-/** What every side sends and sees, line by line as it happens, and what the story waits for in it. */
+/** Prints what every side sends and sees, line by line, and checks the expectations of the demo. */
 export function createTranscript({
   write,
   coloured,
@@ -57,7 +57,7 @@ export function createTranscript({
   }
 
   return {
-    /** Opens the next step; what was seen before it meets no expectation any more. */
+    /** Begins the next step; lines of earlier steps satisfy no expectation any more. */
     async step(title: string): Promise<void> {
       if (paced && stepNumber > 0) await Promise.race([delay(READING_PAUSE_MS), aborted(signal)])
       signal.throwIfAborted()
@@ -66,19 +66,19 @@ export function createTranscript({
       write(`\n${paint('bold', `Step ${stepNumber}  ${title}`)}\n`)
     },
 
-    /** A side acts; the times of what is seen count from here. */
+    /** Logs what a side sends; later times count from here. */
     logSent(side: Side, text: string): void {
       line(side, '→', text)
       sentAtMs = performance.now()
     },
 
-    /** Something happens to a side's connection; the times of what is seen count from here. */
+    /** Logs a fault of a side's connection; later times count from here. */
     logFault(side: Side, text: string): void {
       line(side, '×', text)
       sentAtMs = performance.now()
     },
 
-    /** A side sees something, `afterMs` after the last act unless told otherwise. */
+    /** Logs what a side sees, by default `afterMs` after the last line of `logSent` or `logFault`. */
     logReceived(side: Side, text: string, afterMs = performance.now() - sentAtMs): void {
       line(side, '←', text, afterMs)
       observations.push({ side, text, afterMs, matched: false })
@@ -86,13 +86,13 @@ export function createTranscript({
       wake = Promise.withResolvers()
     },
 
-    /** A fact that was checked. */
+    /** Logs a successful check. */
     logCheck: (side: Side, text: string): void => line(side, '✓', text),
 
     /**
-     * Waits until this side has seen a line that begins with `text` in the present step.
+     * Waits until this side has seen a line that begins with `text` in the current step.
      * @returns after how many milliseconds it was seen
-     * @throws Unmet when the patience ends
+     * @throws ExpectationError when the timeout is over
      */
     async waitFor(side: Side, text: string): Promise<number> {
       const timeout = AbortSignal.any([signal, AbortSignal.timeout(expectationTimeoutMs)])
@@ -112,7 +112,7 @@ export function createTranscript({
       }
     },
 
-    /** Keeps a latency for the summary. */
+    /** Records a latency for the summary. */
     recordLatency: (label: string, ms: number) => void latencies.push({ label, ms }),
 
     table(rows: readonly (readonly string[])[]): void {
@@ -131,7 +131,7 @@ export function createTranscript({
       for (const { label, ms } of latencies) write(`${`${ms.toFixed(1)} ms`.padStart(12)}  ${label}\n`)
     },
 
-    /** From here on nothing of what the sides do is part of the story. */
+    /** Ignores everything that the sides send or see from here on. */
     mute: (): void => {
       muted = true
     },
@@ -139,7 +139,7 @@ export function createTranscript({
     print: (text: string): void => write(`${text}\n`),
     patienceMs: expectationTimeoutMs,
     signal,
-    /** The step that is being played; 0 before the first. */
+    /** The current step; 0 before the first. */
     get stepNumber() {
       return stepNumber
     },

@@ -11,7 +11,7 @@ import { createConsoleRouter } from './app/router.ts'
 import { createSessionGuard } from './auth/session-guard.ts'
 import { createLive } from './live/live.ts'
 
-// The content policy forbids code made from text, which zod would otherwise try first.
+// The content security policy forbids `eval`, which zod otherwise tries first.
 z.config({ jitless: true })
 
 const session = createSessionGuard({ reload: () => location.reload() })

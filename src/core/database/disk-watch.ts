@@ -1,7 +1,7 @@
 import { sql } from 'kysely'
 import type { Client, Pool } from 'pg'
+import { isDiskFull } from '../errors/disk-full.ts'
 import type { Log } from '../log.ts'
-import { isDiskFull } from './disk-full.ts'
 import type { Db } from './tables.ts'
 
 /** Rows of 100 bytes that a probe writes: more than a megabyte, so that it needs new room on the disk. */

@@ -1,7 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import pg from 'pg'
 import { waitUntil } from '../concurrency/concurrency.ts'
-import { isDiskFull } from './disk-full.ts'
+import { isDiskFull } from '../errors/disk-full.ts'
 import { type Cluster, openCluster, SUPERUSER } from './embedded-cluster.ts'
 import { isAlive } from './embedded-launch.ts'
 import {

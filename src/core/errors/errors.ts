@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { isDiskFull } from '../database/disk-full.ts'
+import { isDiskFull } from './disk-full.ts'
 import { causesOf } from './error-causes.ts'
 
 const MAX_TEXT_LENGTH = 500

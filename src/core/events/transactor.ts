@@ -1,27 +1,44 @@
+import type { EntityManager } from '@mikro-orm/postgresql'
 import { sql, type Transaction } from 'kysely'
 import { compiled } from '../database/compiled.ts'
 import type { Db, Tables } from '../database/tables.ts'
 import type { Bus, RobotStop } from './bus.ts'
 import { catalog, type EventName, type EventPayload } from './catalog.ts'
+import type { NewNotification } from './new-notification.ts'
 
-/** A transaction of the platform: queries, and the facts that exist only if it commits. */
+/** A database transaction, with the domain events and notifications that exist only if it commits. */
 export interface Tx {
+  /** Conditional updates, batches and lists on hot paths. */
   readonly db: Transaction<Tables>
-  /** Writes a fact into the outbox as part of this transaction. */
+  /**
+   * Entities of plain create-read-update-delete modules, in this transaction. Created at the first use; its changes are
+   * flushed before the transaction commits. Call `flush` earlier when a query in `db` has to see them.
+   */
+  readonly em: EntityManager
+  /** Appends a domain event to the outbox. */
   record<N extends EventName>(name: N, payload: EventPayload<N>): void
-  /** Lets gateways look these robots up once this transaction has committed. */
+  /** Writes notifications and records their events. */
+  notify(at: Date, notifications: readonly NewNotification[]): Promise<void>
+  /** Makes gateways reload these robots after the commit. */
   robotsChanged(...robotIds: string[]): void
-  /** Tells the robot's gateway of a stop, before anything else, once this transaction has committed. */
+  /** Sends a stop to the robot's gateway after the commit, before any other message. */
   stopRobot(stop: RobotStop): void
 }
 
+/** Writes notifications in a transaction. The notifications module implements it, the composition root passes it in. */
+export type WriteNotifications = (
+  tx: Tx,
+  at: Date,
+  notifications: readonly NewNotification[],
+) => Promise<void>
+
 export type Transact = <T>(work: (tx: Tx) => Promise<T>) => Promise<T>
 
-/** Deadlock and serialization failures: PostgreSQL undid everything, the same work may be done again. */
+/** Deadlock and serialization failures: PostgreSQL has rolled back, so the same work may run again. */
 const RETRYABLE = new Set(['40P01', '40001'])
 const MAX_ATTEMPTS = 4
 
-/** Any number of facts, in their order, by one statement. */
+/** Inserts any number of events in their order with one statement. */
 const insertOutboxEvents = compiled<{ events: string }>()((db, param) =>
   db
     .insertInto('outbox')
@@ -42,41 +59,35 @@ const insertOutboxEvents = compiled<{ events: string }>()((db, param) =>
 )
 
 /**
- * Runs work in one transaction with its outbox rows. After the commit it sends wake-up hints; a crash in
- * between loses only the hint, the facts are found by polling.
+ * Creates the function that runs work in one transaction together with its outbox rows. After the commit it publishes
+ * wake-up hints. A crash in between loses only the hint: the outbox relay finds the events by polling.
  */
 export function createTransactor(deps: {
   db: Db
   bus: Bus
-  /** Whether every fact is held against its schema: for tests, as it costs time. */
+  /** Creates an entity manager, which then joins the transaction. */
+  forkEntityManager: () => EntityManager
+  writeNotifications: WriteNotifications
+  /** Validates every event against its schema. Tests turn it on; it costs time. */
   validateEvents?: boolean
-  /** The last act of every transaction; what it throws undoes the transaction. */
+  /** Runs last in every transaction. An error rolls the transaction back. */
   beforeCommit?: (trx: Transaction<Tables>) => Promise<void>
 }): Transact {
-  const { db, bus, validateEvents, beforeCommit } = deps
+  const { db, bus, beforeCommit } = deps
   return async (work) => {
     for (let attempt = 1; ; attempt++) {
-      const events: { name: EventName; payload: unknown }[] = []
-      const robotIds: string[] = []
-      const stops: RobotStop[] = []
+      const effects = new Effects()
       try {
         const result = await db.transaction().execute(async (trx) => {
-          const answer = await work({
-            db: trx,
-            record: (name, payload) => {
-              if (validateEvents) catalog[name].parse(payload)
-              events.push({ name, payload })
-            },
-            robotsChanged: (...ids) => robotIds.push(...ids),
-            stopRobot: (stop) => stops.push(stop),
-          })
-          if (events.length > 0) await insertOutboxEvents(trx, { events: JSON.stringify(events) })
+          const { tx, flush } = openTx(trx, effects, deps)
+          const output = await work(tx)
+          await flush()
+          if (effects.events.length > 0)
+            await insertOutboxEvents(trx, { events: JSON.stringify(effects.events) })
           await beforeCommit?.(trx)
-          return answer
+          return output
         })
-        for (const stop of stops) bus.publish('robot.stop', stop)
-        if (events.length > 0) bus.publish('outbox.wake', {})
-        if (robotIds.length > 0) bus.publish('robots.changed', { robotIds })
+        effects.publish(bus)
         return result
       } catch (cause) {
         const code = cause instanceof Error && 'code' in cause ? String(cause.code) : ''
@@ -84,4 +95,46 @@ export function createTransactor(deps: {
       }
     }
   }
+}
+
+/** What one attempt of a transaction records, to be stored with it or published after it. */
+class Effects {
+  readonly events: { name: EventName; payload: unknown }[] = []
+  readonly robotIds: string[] = []
+  readonly stops: RobotStop[] = []
+
+  publish(bus: Bus): void {
+    for (const stop of this.stops) bus.publish('robot.stop', stop)
+    if (this.events.length > 0) bus.publish('outbox.wake', {})
+    if (this.robotIds.length > 0) bus.publish('robots.changed', { robotIds: this.robotIds })
+  }
+}
+
+function openTx(
+  trx: Transaction<Tables>,
+  effects: Effects,
+  deps: Pick<
+    Parameters<typeof createTransactor>[0],
+    'forkEntityManager' | 'writeNotifications' | 'validateEvents'
+  >,
+): { tx: Tx; flush: () => Promise<void> } {
+  let entityManager: EntityManager | undefined
+  const tx: Tx = {
+    db: trx,
+    get em() {
+      if (!entityManager) {
+        entityManager = deps.forkEntityManager()
+        entityManager.setTransactionContext(trx)
+      }
+      return entityManager
+    },
+    record: (name, payload) => {
+      if (deps.validateEvents) catalog[name].parse(payload)
+      effects.events.push({ name, payload })
+    },
+    notify: (at, notifications) => deps.writeNotifications(tx, at, notifications),
+    robotsChanged: (...ids) => effects.robotIds.push(...ids),
+    stopRobot: (stop) => effects.stops.push(stop),
+  }
+  return { tx, flush: async () => await entityManager?.flush() }
 }

@@ -1,6 +1,6 @@
 import { statfs } from 'node:fs/promises'
+import type { MikroORM } from '@mikro-orm/postgresql'
 import { sql } from 'kysely'
-import type { Orm } from '../../app/database/orm.ts'
 import { withTimeout } from '../concurrency/concurrency.ts'
 import type { DiskWatch } from '../database/disk-watch.ts'
 import type { Db } from '../database/tables.ts'
@@ -14,7 +14,7 @@ const COUNT_LIMIT = 100_000
  * The pool, and what waits in the outbox. A database that does not answer within a second shows as
  * `wheelhouse_database_up 0`, and what only it knows is left out.
  */
-export function measureDatabase(metrics: Metrics, deps: { db: Db; orm: Orm }): void {
+export function measureDatabase(metrics: Metrics, deps: { db: Db; orm: MikroORM }): void {
   const { db, orm } = deps
   const queryOutbox = async () => {
     try {

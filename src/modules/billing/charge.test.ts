@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
+import { addMonths, monthOf, startOf } from '../../core/time/month.ts'
 import { type Chargeable, charge } from './charge.ts'
-import { addMonths, monthOf, startOf } from './month.ts'
 
 const MINUTE_MS = 60_000
 const DAYS_30_MS = 30 * 24 * 60 * MINUTE_MS

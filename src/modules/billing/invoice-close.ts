@@ -5,9 +5,8 @@ import type { Db, Tables } from '../../core/database/tables.ts'
 import { isDatabaseUnreachable } from '../../core/errors/errors.ts'
 import type { Transact, Tx } from '../../core/events/transactor.ts'
 import type { Log } from '../../core/log.ts'
-import { notify } from '../notifications/notify.ts'
+import { addMonths, monthOf, startOf } from '../../core/time/month.ts'
 import { CURRENCY } from './money.ts'
-import { addMonths, monthOf, startOf } from './month.ts'
 
 /** Invoices tried in one run; the rest waits for the next. */
 const INVOICES_PER_RUN = 500
@@ -143,7 +142,7 @@ async function issue(tx: Tx, { clientId, month }: DueInvoice, at: Date): Promise
     subject: ['invoice', opened.id],
     data: { client_id: clientId, ...data },
   })
-  await notify(tx, at, [
+  await tx.notify(at, [
     { userId: clientId, type: 'invoice.issued', data: { invoice_id: opened.id, ...data } },
   ])
   return true

@@ -1,9 +1,20 @@
 import { sql } from 'kysely'
 import { audit } from '../../core/audit/audit.ts'
 import type { Tx } from '../../core/events/transactor.ts'
-import type { SessionRecord } from '../sessions/session-transitions.ts'
 import { charge, earnedShare } from './charge.ts'
 import { post } from './ledger.ts'
+
+/** What a session's price and earnings depend on. */
+export interface ChargeableSession {
+  readonly id: string
+  readonly client_id: string
+  readonly operator_id: string
+  readonly client_rate_cents_per_minute: number | null
+  readonly operator_share_percent: number | null
+  readonly active_ms: number
+  readonly outage_ms: number
+  readonly plan_id: string | null
+}
 
 /**
  * Returns what fixes a session's price and earnings, and posts them, in the transaction that has just made it
@@ -12,7 +23,7 @@ import { post } from './ledger.ts'
  */
 export const createSettle =
   ({ earningsHoldMs }: { earningsHoldMs: number }) =>
-  async (tx: Tx, ended: SessionRecord, context: { readonly at: Date; readonly actorId?: string }) => {
+  async (tx: Tx, ended: ChargeableSession, context: { readonly at: Date; readonly actorId?: string }) => {
     const { client_rate_cents_per_minute: rateCentsPerMinute } = ended
     const sharePercent = earnedShare(ended)
     if (rateCentsPerMinute === null || sharePercent === null) {

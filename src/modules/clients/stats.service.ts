@@ -2,9 +2,9 @@ import { RobotStatus } from '@wheelhouse/protocol'
 import { sql } from 'kysely'
 import { countsOf } from '../../core/database/counts.ts'
 import type { Db } from '../../core/database/tables.ts'
-import { addMonths, monthOf, startOf } from '../billing/month.ts'
-import { BYTES_PER_MB } from '../sessions/session.view.ts'
-import { averageRating, sessionsByStatus } from '../sessions/session-counts.ts'
+import { addMonths, monthOf, startOf } from '../../core/time/month.ts'
+import { BYTES_PER_MB } from '../../core/units.ts'
+import { averageRating, sessionsByStatus } from '../sessions/index.ts'
 import { type ClientMonth, type ClientStats, STATS_MONTHS } from './stats.schema.ts'
 
 /** Usage statistics of clients, counted when asked for. */

@@ -1,7 +1,7 @@
 import type { Selectable } from 'kysely'
 import { iso } from '../../core/database/iso.ts'
 import type { Tables } from '../../core/database/tables.ts'
-import { BYTES_PER_MB } from '../sessions/session.view.ts'
+import { BYTES_PER_MB } from '../../core/units.ts'
 import type { DatasetView, EpisodeView } from './dataset.schema.ts'
 
 export type DatasetRow = Selectable<Tables['datasets']> & { robot_name: string; robot_type: string }

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { sql } from 'kysely'
 import type { Transact, Tx } from '../../core/events/transactor.ts'
-import { PRESENCE_TTL_SECONDS } from '../identity/user-presence.ts'
+import { PRESENCE_TTL_SECONDS } from '../identity/index.ts'
 import { countedSince, type DigestInput, decide, GIVE_UP_MS } from './digest-policy.ts'
 import { hasAddress, wantsMail, wantsPush } from './preferences.ts'
 

@@ -1,19 +1,11 @@
-import type { NotificationType } from '@wheelhouse/protocol'
 import { sql } from 'kysely'
 import { compiled } from '../../core/database/compiled.ts'
-import type { Tx } from '../../core/events/transactor.ts'
+import type { NewNotification } from '../../core/events/new-notification.ts'
+import type { WriteNotifications } from '../../core/events/transactor.ts'
 import { mailDueAt } from './digest-policy.ts'
 import { hasAddress, wantsMail, wantsPush } from './preferences.ts'
 
-export interface NewNotification {
-  readonly userId: string
-  readonly type: NotificationType
-  readonly data: Record<string, unknown>
-  /** Whether the user did it themselves: then no mail tells them. */
-  readonly causedByUser?: boolean
-}
-
-interface Values extends Omit<NewNotification, 'own'> {
+interface Values extends Omit<NewNotification, 'causedByUser'> {
   readonly at: Date
   readonly mail: boolean
   readonly mailDueAt: Date
@@ -78,7 +70,7 @@ const insertNext = compiled<Values>()((db, param) =>
  * Writes notifications in the caller's transaction. Users are locked in the order of their ids, so that two
  * transactions that notify the same two people cannot wait for each other. Pushed to whoever has not said no.
  */
-export async function notify(tx: Tx, at: Date, notifications: readonly NewNotification[]): Promise<void> {
+export const writeNotifications: WriteNotifications = async (tx, at, notifications) => {
   for (const { userId, type, data, causedByUser = false } of notifications.toSorted(byUser)) {
     const values = { userId, type, data, at, mail: !causedByUser, mailDueAt: mailDueAt(type, at) }
     const [written] = await insertNext(tx.db, values)

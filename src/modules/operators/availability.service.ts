@@ -2,7 +2,7 @@ import { sql } from 'kysely'
 import { iso } from '../../core/database/iso.ts'
 import type { Db } from '../../core/database/tables.ts'
 import { notFound } from '../../core/errors/errors.ts'
-import { PRESENCE_TTL_SECONDS } from '../identity/user-presence.ts'
+import { PRESENCE_TTL_SECONDS } from '../identity/index.ts'
 import { openingAt } from './availability.ts'
 import type { AvailabilityView, UnavailableReason } from './schedule.schema.ts'
 

@@ -3,7 +3,7 @@ import { z } from 'zod'
 import { iso } from '../../core/database/iso.ts'
 import type { Tables } from '../../core/database/tables.ts'
 import { type Endpoint, endpoint, idParams } from '../../core/http/endpoint.ts'
-import { AvailableRobot } from '../robots/robot.schema.ts'
+import { AvailableRobot } from '../robots/index.ts'
 import {
   CertificationRequest,
   CertificationStatus,

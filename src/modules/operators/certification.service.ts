@@ -3,8 +3,7 @@ import { audit } from '../../core/audit/audit.ts'
 import type { Db } from '../../core/database/tables.ts'
 import { conflict, notFound, uniqueViolation } from '../../core/errors/errors.ts'
 import type { Transact, Tx } from '../../core/events/transactor.ts'
-import { notify } from '../notifications/notify.ts'
-import { ownedByClient } from '../robots/owned-by-client.ts'
+import { ownedByClient } from '../robots/index.ts'
 import type { CertificationStatus, RequestCertification } from './certification.schema.ts'
 
 /** Most rows one list answers with. */
@@ -67,7 +66,7 @@ export function createCertifications(deps: { db: Db; transact: Transact; now: ()
       data: { operator_id, robot_type, ...reasonFields },
     })
     const data = { certification_id: id, robot_type, ...reasonFields }
-    await notify(tx, at, [{ userId: operator_id, type: action, data }])
+    await tx.notify(at, [{ userId: operator_id, type: action, data }])
     return { ...decided, operator_name: operator.display_name }
   }
 

@@ -1,7 +1,7 @@
 import { sql } from 'kysely'
 import type { Db } from '../../core/database/tables.ts'
 import { notFound } from '../../core/errors/errors.ts'
-import { averageRating, ratingCount } from '../sessions/session-counts.ts'
+import { averageRating, ratingCount } from '../sessions/index.ts'
 import type { SaveOperatorProfile } from './operator-profile.schema.ts'
 
 /** Operators' profiles and how clients rated them. */

@@ -1,8 +1,8 @@
 import { sql } from 'kysely'
 import type { Db } from '../../core/database/tables.ts'
-import { availableForPayout, balance } from '../billing/ledger.ts'
-import { monthOf, startOf } from '../billing/month.ts'
-import { averageRating, ratingCount, sessionsByStatus } from '../sessions/session-counts.ts'
+import { monthOf, startOf } from '../../core/time/month.ts'
+import { availableForPayout, balance } from '../billing/index.ts'
+import { averageRating, ratingCount, sessionsByStatus } from '../sessions/index.ts'
 import type { OperatorStats } from './stats.schema.ts'
 
 const MINUTES_PER_HOUR = 60

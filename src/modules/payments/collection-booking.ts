@@ -1,10 +1,7 @@
 import type Stripe from 'stripe'
 import { audit } from '../../core/audit/audit.ts'
 import type { Tx } from '../../core/events/transactor.ts'
-import { releaseEarnings } from '../billing/earnings.service.ts'
-import type { InvoiceStatus } from '../billing/invoice.schema.ts'
-import { post } from '../billing/ledger.ts'
-import { notify } from '../notifications/notify.ts'
+import { type InvoiceStatus, post, releaseEarnings } from '../billing/index.ts'
 
 /** What of an invoice at the provider concerns us. `payments` is asked for with their payment intents. */
 export type StripeInvoice = Pick<
@@ -130,5 +127,5 @@ async function recordInvoiceStatus(
     subject: ['invoice', id],
     data: { client_id: userId, ...data },
   })
-  await notify(tx, at, [{ userId, type: notificationTypes[status], data: { invoice_id: id, ...data } }])
+  await tx.notify(at, [{ userId, type: notificationTypes[status], data: { invoice_id: id, ...data } }])
 }

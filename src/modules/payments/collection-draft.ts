@@ -1,5 +1,5 @@
 import type { Db } from '../../core/database/tables.ts'
-import { CURRENCY } from '../billing/money.ts'
+import { CURRENCY } from '../billing/index.ts'
 import type { CollectionRow } from './collection-claim.ts'
 import { linesOf, type NewLine } from './collection-lines.ts'
 import type { Customers } from './customer.service.ts'

@@ -1,6 +1,6 @@
 import type Stripe from 'stripe'
 import type { Db } from '../../core/database/tables.ts'
-import { type DayLine, dayLines, type SessionLine, sessionLines } from '../billing/invoice-lines.ts'
+import { type DayLine, dayLines, type SessionLine, sessionLines } from '../billing/index.ts'
 
 /** Lines the provider takes on one invoice. */
 const MAX_LINES = 250

@@ -1,17 +1,21 @@
 import type { Tx } from '../../core/events/transactor.ts'
 import { asciiAddress } from '../../core/http/email-address.ts'
-import type { ClientProfiles } from '../clients/client-profile.service.ts'
-import type { Users } from '../identity/user.service.ts'
+import type { Users } from '../identity/index.ts'
 import type { StripeAccounts } from './stripe-accounts.ts'
 import { isMissing, requireText, type StripeClient, withStripeErrors } from './stripe-client.ts'
 import type { StripeEventRef, StripeSync } from './stripe-sync.ts'
+
+/** The company profiles of clients, which the clients module keeps. */
+export interface ClientProfileReader {
+  get(userId: string): Promise<{ company_name: string | null; contact_email: string | null }>
+}
 
 /** Clients at the payment provider: who is charged, and with what. */
 export function createCustomers(deps: {
   stripe: StripeClient
   accounts: StripeAccounts
   users: Users
-  clientProfiles: ClientProfiles
+  clientProfiles: ClientProfileReader
   stripeSync: StripeSync
   now: () => Date
   baseUrl: string

@@ -1,6 +1,6 @@
 import type { Middleware } from 'koa'
 import { notAllowed } from '../../core/errors/errors.ts'
-import type { Auth } from '../identity/auth.ts'
+import type { Auth } from '../identity/index.ts'
 import type { Payments } from './payments.ts'
 import { ONBOARDING_PATH } from './recipient.service.ts'
 

@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { timestamp } from '../../core/http/fields.ts'
-import { CURRENCY } from '../billing/money.ts'
+import { CURRENCY } from '../billing/index.ts'
 import { PayoutStatus } from './payout.entity.ts'
 
 const hosted = z.url().meta({ description: 'A page of the payment provider: send the browser there.' })

@@ -1,15 +1,13 @@
 import type { Db } from '../../core/database/tables.ts'
 import type { Transact } from '../../core/events/transactor.ts'
 import type { Log } from '../../core/log.ts'
-import type { ClientProfiles } from '../clients/client-profile.service.ts'
-import type { Users } from '../identity/user.service.ts'
-import type { OperatorProfiles } from '../operators/operator-profile.service.ts'
+import type { Users } from '../identity/index.ts'
 import { createCollections } from './collection.service.ts'
 import { createDrafts } from './collection-draft.ts'
-import { createCustomers } from './customer.service.ts'
+import { type ClientProfileReader, createCustomers } from './customer.service.ts'
 import { createPayouts } from './payout.service.ts'
 import { createPayoutTransfers } from './payout-transfers.ts'
-import { createRecipients } from './recipient.service.ts'
+import { createRecipients, type OperatorProfileReader } from './recipient.service.ts'
 import { createStripeAccounts } from './stripe-accounts.ts'
 import { createStripeClient, type StripeClient } from './stripe-client.ts'
 import { createStripeSync } from './stripe-sync.ts'
@@ -19,8 +17,8 @@ import { createStripeWebhook, type StripeWebhookOptions } from './stripe-webhook
 export function createPayments(deps: {
   settings: StripeWebhookOptions['settings'] | undefined
   users: Users
-  clientProfiles: ClientProfiles
-  operatorProfiles: OperatorProfiles
+  clientProfiles: ClientProfileReader
+  operatorProfiles: OperatorProfileReader
   db: Db
   transact: Transact
   now: () => Date

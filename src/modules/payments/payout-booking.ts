@@ -3,8 +3,7 @@ import { z } from 'zod'
 import { audit } from '../../core/audit/audit.ts'
 import type { Tables } from '../../core/database/tables.ts'
 import type { Tx } from '../../core/events/transactor.ts'
-import { post } from '../billing/ledger.ts'
-import { notify } from '../notifications/notify.ts'
+import { post } from '../billing/index.ts'
 
 export type PayoutRow = Selectable<Tables['payouts']>
 
@@ -94,7 +93,7 @@ export async function reversePayout(
     subject,
     data: { operator_id: userId, ...data },
   })
-  await notify(tx, at, [{ userId, type: 'payout.reversed', data }])
+  await tx.notify(at, [{ userId, type: 'payout.reversed', data }])
 }
 
 /** Moves the reserved amount to where it belongs now, and tells the operator. */
@@ -121,5 +120,5 @@ async function postPayout(tx: Tx, payout: PayoutRow, at: Date): Promise<void> {
     action: paid ? 'payout.paid' : 'payout.failed',
     data: { operator_id: userId, ...payload },
   })
-  await notify(tx, at, [{ userId, type: paid ? 'payout.paid' : 'payout.failed', data: payload }])
+  await tx.notify(at, [{ userId, type: paid ? 'payout.paid' : 'payout.failed', data: payload }])
 }

@@ -3,7 +3,7 @@ import type Stripe from 'stripe'
 import type { Db } from '../../core/database/tables.ts'
 import type { Transact } from '../../core/events/transactor.ts'
 import type { Log } from '../../core/log.ts'
-import { CURRENCY } from '../billing/money.ts'
+import { CURRENCY } from '../billing/index.ts'
 import {
   isPayout,
   type PayoutRow,

@@ -2,8 +2,7 @@ import type Stripe from 'stripe'
 import { conflict } from '../../core/errors/errors.ts'
 import type { Tx } from '../../core/events/transactor.ts'
 import { asciiAddress } from '../../core/http/email-address.ts'
-import type { Users } from '../identity/user.service.ts'
-import type { OperatorProfiles } from '../operators/operator-profile.service.ts'
+import type { Users } from '../identity/index.ts'
 import type { StripeAccounts } from './stripe-accounts.ts'
 import { isMissing, requireText, type StripeClient, withStripeErrors } from './stripe-client.ts'
 import type { StripeEventRef, StripeSync } from './stripe-sync.ts'
@@ -29,12 +28,17 @@ const notConnected: RecipientStatus = {
   requirements: [],
 }
 
+/** The profiles of operators, which the operators module keeps. */
+export interface OperatorProfileReader {
+  get(userId: string): Promise<{ country: string | null }>
+}
+
 /** Operators at the payment provider: connected accounts that earnings are transferred to. */
 export function createRecipients(deps: {
   stripe: StripeClient
   accounts: StripeAccounts
   users: Users
-  operatorProfiles: OperatorProfiles
+  operatorProfiles: OperatorProfileReader
   stripeSync: StripeSync
   now: () => Date
   baseUrl: string

@@ -1,7 +1,6 @@
 import { isDatabaseUnreachable } from '../../core/errors/errors.ts'
 import type { Log } from '../../core/log.ts'
-import type { SessionLifecycle } from '../sessions/session-lifecycle.ts'
-import type { SessionPresence } from '../sessions/session-presence.ts'
+import type { SessionLifecycle, SessionPresence } from '../sessions/index.ts'
 import type { LostRobot, PresenceStore } from './presence.store.ts'
 
 /** Sessions handled in one sweep; the rest waits for the next. */

@@ -2,7 +2,7 @@ import { setTimeout as delay } from 'node:timers/promises'
 import { isDatabaseUnreachable, unavailable } from '../../core/errors/errors.ts'
 import type { Bus } from '../../core/events/bus.ts'
 import type { Log } from '../../core/log.ts'
-import type { SessionPresence } from '../sessions/session-presence.ts'
+import type { SessionPresence } from '../sessions/index.ts'
 import type { ConnectRequest, ConnectResult, DisconnectRequest, PresenceStore } from './presence.store.ts'
 import { createSerialBatchLoader } from './serial-batch-loader.ts'
 

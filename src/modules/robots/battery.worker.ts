@@ -1,6 +1,6 @@
 import { sql } from 'kysely'
+import type { NewNotification } from '../../core/events/new-notification.ts'
 import type { Transact } from '../../core/events/transactor.ts'
-import { type NewNotification, notify } from '../notifications/notify.ts'
 
 /** Robots in one transaction, and so in one domain event. Few: their heartbeats wait for it. */
 const ROBOTS_PER_BATCH = 20
@@ -40,7 +40,7 @@ export function createBatteryJob(deps: { transact: Transact; now: () => Date }) 
           battery_at: robot.battery_at.toISOString(),
         }))
         tx.record('robots.battery_low', { robots })
-        await notify(tx, now(), rows.flatMap(notificationsOf))
+        await tx.notify(now(), rows.flatMap(notificationsOf))
       }
       return rows.length
     })

@@ -2,7 +2,11 @@ import type { RobotStatusEvent } from '@wheelhouse/protocol'
 import { iso } from '../../core/database/iso.ts'
 import type { Db } from '../../core/database/tables.ts'
 import type { Caller } from '../../core/http/endpoint.ts'
-import type { Certifications } from '../operators/certification.service.ts'
+
+/** The certifications of operators, which the operators module keeps. */
+interface CertifiedTypes {
+  certifiedTypes(operatorId: string): Promise<readonly string[]>
+}
 
 /** Robots one answer holds. */
 const LIST_LIMIT = 1_000
@@ -15,7 +19,7 @@ export interface RobotScope {
   readonly robotTypes: readonly string[]
 }
 
-export function createRobotWatch(deps: { db: Db; certifications: Certifications }) {
+export function createRobotWatch(deps: { db: Db; certifications: CertifiedTypes }) {
   const { db, certifications } = deps
   return {
     async scope(caller: Caller): Promise<RobotScope> {

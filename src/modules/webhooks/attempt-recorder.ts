@@ -1,6 +1,5 @@
 import { TEST_EVENT_TYPE } from '@wheelhouse/protocol'
 import type { Transact, Tx } from '../../core/events/transactor.ts'
-import { notify } from '../notifications/notify.ts'
 import type { DeliveryJob } from './delivery-claims.ts'
 import type { Attempt } from './delivery-request.ts'
 import { FAILING_LIMIT_MS, pauseMs, retryDelayMs } from './delivery-schedule.ts'
@@ -92,5 +91,5 @@ async function disableWithNotice(tx: Tx, webhook: WebhookRow, reason: 'gone' | '
   if (!webhook.enabled) return
   await disable(tx, webhook, reason, at)
   const data = { webhook_id: webhook.id, host: new URL(webhook.url).host, reason }
-  await notify(tx, at, [{ userId: webhook.user_id, type: 'webhook.disabled', data }])
+  await tx.notify(at, [{ userId: webhook.user_id, type: 'webhook.disabled', data }])
 }

@@ -1,4 +1,4 @@
-import { isLoopback } from '../identity/oidc/loopback.ts'
+import { isLoopback } from '../../core/http/loopback.ts'
 import { parseNetwork } from './target-address.ts'
 
 /** This machine. */

@@ -1,28 +1,37 @@
 import type { Middleware } from 'koa'
-import type { Platform } from '../../app/container.ts'
 import type { Endpoint } from '../../core/http/endpoint.ts'
 import { packageVersion } from '../openapi/document.ts'
 import { docsPages } from './docs.ts'
-import { mcpRoutes } from './mcp.routes.ts'
+import { type McpRouteDeps, mcpRoutes } from './mcp.routes.ts'
 import { protectedResources } from './mcp-metadata.ts'
 import { createRouteInvoker, findRoutes } from './route-invoker.ts'
 import { createToolbox } from './toolbox.ts'
 import { tools } from './tools/index.ts'
 
+/** What the MCP server needs of the platform. */
+export interface McpEndpointDeps
+  extends Pick<McpRouteDeps, 'auth' | 'baseUrl' | 'requestLimits' | 'log' | 'report'> {
+  readonly config: Pick<McpRouteDeps, 'corsOrigins'>
+  readonly idempotency: { readonly once: Parameters<typeof createRouteInvoker>[0]['once'] }
+  readonly oidcProvider: { readonly issuer: string }
+  readonly metrics: { readonly toolCalled: McpRouteDeps['countToolCall'] }
+  readonly rateLimits: McpRouteDeps['limits']
+}
+
 /** The MCP server over the routes of the REST API, and where clients read how to sign in to it. */
-export function mcpEndpoint(platform: Platform, endpoints: readonly Endpoint[]): Middleware[] {
-  const { config, baseUrl, auth, idempotency, oidcProvider, rateLimits, metrics } = platform
+export function mcpEndpoint(deps: McpEndpointDeps, endpoints: readonly Endpoint[]): Middleware[] {
+  const { auth, baseUrl, idempotency, oidcProvider, metrics, rateLimits } = deps
   const find = findRoutes(endpoints)
   return [
     protectedResources({ baseUrl, issuer: oidcProvider.issuer }),
     mcpRoutes({
       auth,
       baseUrl,
-      corsOrigins: config.corsOrigins,
+      corsOrigins: deps.config.corsOrigins,
       limits: rateLimits,
-      requestLimits: platform.requestLimits,
-      log: platform.log,
-      report: platform.report,
+      requestLimits: deps.requestLimits,
+      log: deps.log,
+      report: deps.report,
       countToolCall: metrics.toolCalled,
       version: packageVersion(),
       docs: docsPages(),

@@ -13,7 +13,7 @@ import {
   withFailureLimit,
 } from '../../core/http/request-authorization.ts'
 import type { Log } from '../../core/log.ts'
-import type { Auth } from '../../modules/identity/auth.ts'
+import type { Auth } from '../../modules/identity/index.ts'
 import { invalidRequest, methodNotFound, parseError, sendError } from './json-rpc.ts'
 import { createMcpGuard } from './mcp-guard.ts'
 import { MCP_PATH, metadataUrl } from './mcp-metadata.ts'
@@ -23,7 +23,7 @@ import type { CallContext } from './route-invoker.ts'
 
 const TOO_DEEP = `The message is nested deeper than ${MAX_FRAME_DEPTH} levels`
 
-interface Deps extends McpDeps {
+export interface McpRouteDeps extends McpDeps {
   readonly auth: Auth
   readonly limits: RateLimits
   readonly requestLimits: RequestLimits
@@ -37,7 +37,7 @@ interface Deps extends McpDeps {
  * nothing behind, so it does not matter which process answers it. What is wrong with a request as HTTP is answered
  * as everywhere, with `{"error"}`; once it is known as JSON-RPC, so is what is wrong with it.
  */
-export function mcpRoutes(deps: Deps): Middleware {
+export function mcpRoutes(deps: McpRouteDeps): Middleware {
   const { auth, limits, log, report } = deps
   const guard = createMcpGuard(deps)
   const identify = withAuthChallenge(
@@ -134,7 +134,11 @@ async function readMessage(http: Context): Promise<unknown> {
  * Returns the request that a message counts as: a tool counts as the route that it stands for. A tool that names a robot
  * counts as one of its session, so that a stop by a participant is never too many, whichever way it names the robot.
  */
-async function limitedRequest(deps: Deps, message: unknown, context: CallContext): Promise<LimitedRequest> {
+async function limitedRequest(
+  deps: McpRouteDeps,
+  message: unknown,
+  context: CallContext,
+): Promise<LimitedRequest> {
   const params = Object(methodOf(message) === 'tools/call' ? paramsOf(message) : undefined)
   const name: unknown = Reflect.get(params, 'name')
   const tool = typeof name === 'string' ? deps.toolbox.byName(name)?.spec : undefined
@@ -150,7 +154,7 @@ async function limitedRequest(deps: Deps, message: unknown, context: CallContext
 
 /** Returns the session of a robot that is named by its id or name; undefined when it is not the caller's. */
 async function sessionOfNamedRobot(
-  { routes }: Deps,
+  { routes }: McpRouteDeps,
   robot: unknown,
   context: CallContext,
 ): Promise<string | undefined> {

@@ -3,7 +3,7 @@ import { type DocsPage, readDocs } from './docs.ts'
 import { filterCandidates, type IdCandidate, type IdCandidates } from './id-candidates.ts'
 import { withProtocolErrors } from './protocol-errors.ts'
 import type { CallContext, RouteInput, RouteInvoker } from './route-invoker.ts'
-import type { Route } from './tool.ts'
+import type { Route } from './tools/tool.ts'
 
 interface Deps {
   readonly docs: readonly DocsPage[]

@@ -2,7 +2,7 @@ import type { Context } from 'koa'
 import { type Caller, type Endpoint, supportsIdempotencyKey } from '../../core/http/endpoint.ts'
 import { type Idempotency, postFingerprint } from '../../core/http/idempotency.ts'
 import { parseOptions } from '../../core/http/validation-messages.ts'
-import type { Route } from './tool.ts'
+import type { Route } from './tools/tool.ts'
 
 /** Who asks, and the request over HTTP that they ask in. */
 export interface CallContext {

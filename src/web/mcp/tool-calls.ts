@@ -4,8 +4,8 @@ import { badRequest, toAppError } from '../../core/errors/errors.ts'
 import { parseOptions } from '../../core/http/validation-messages.ts'
 import { sessionOfRobot } from './robot-session.ts'
 import type { CallContext, RouteInput, RouteInvoker } from './route-invoker.ts'
-import type { ToolSpec } from './tool.ts'
 import { type ArgumentLocation, isVisibleField, PAGE, type ToolShape } from './tool-schemas.ts'
+import type { ToolSpec } from './tools/tool.ts'
 
 const Page = z.object({
   limit: z.number().int().min(1).max(PAGE.maxLimit).default(PAGE.defaultLimit),

@@ -1,7 +1,7 @@
 import { type Endpoint, supportsIdempotencyKey } from '../../core/http/endpoint.ts'
 import type { OpenApiDocument } from '../openapi/document.ts'
 import { fieldNames, fieldsOf, inlineReferences, resolveReference, type Schema } from './json-schema.ts'
-import type { ToolSpec } from './tool.ts'
+import type { ToolSpec } from './tools/tool.ts'
 
 /** Entries of a page that is cut from a whole list. */
 export const PAGE = { defaultLimit: 10, maxLimit: 50 }

@@ -2,8 +2,8 @@ import type { Tool, ToolAnnotations } from '@modelcontextprotocol/server'
 import type { Caller, Endpoint } from '../../core/http/endpoint.ts'
 import { describeApi } from '../openapi/document.ts'
 import type { FindRoute } from './route-invoker.ts'
-import type { ToolSpec } from './tool.ts'
 import { shapeOf, type ToolShape } from './tool-schemas.ts'
+import type { ToolSpec } from './tools/tool.ts'
 
 /** A tool with all that is made of it. */
 export interface ReadyTool {

@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import type { oas31, ZodOpenApiComponentsObject } from 'zod-openapi'
-import { sessionCookieName } from '../../modules/identity/session-cookie.ts'
+import { sessionCookieName } from '../../modules/identity/index.ts'
 
 /** The one body of every error. */
 export const ErrorBody = z.object({ error: z.string() }).meta({

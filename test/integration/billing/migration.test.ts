@@ -1,13 +1,12 @@
 import { randomUUID } from 'node:crypto'
 import { expect, test } from 'vitest'
 import { connectOrm, queries } from '../../../src/app/database/orm.ts'
-import { createMemoryBus } from '../../../src/core/events/bus.ts'
-import { createTransactor } from '../../../src/core/events/transactor.ts'
+import { testTransactor } from '../../support/database/test-transactor.ts'
 import type { Caller } from '../../../src/core/http/endpoint.ts'
 import { createSettle } from '../../../src/modules/billing/settle.ts'
-import { createSessionLifecycle } from '../../../src/modules/sessions/session-lifecycle.ts'
-import { createSessionQueries } from '../../../src/modules/sessions/session-queries.ts'
-import { createSessionStarts } from '../../../src/modules/sessions/session-start.ts'
+import { createSessionLifecycle } from '../../../src/modules/sessions/lifecycle/session-lifecycle.ts'
+import { createSessionQueries } from '../../../src/modules/sessions/record/session-queries.ts'
+import { createSessionStarts } from '../../../src/modules/sessions/lifecycle/session-start.ts'
 import { createEmptyDatabase } from '../../support/database/empty-database.ts'
 import { connectTo } from '../../support/database/sql.ts'
 
@@ -143,7 +142,7 @@ test('every session of the first version lives on through all migrations: it sta
 
     const db = queries(orm.em)
     const now = () => new Date(at(20))
-    const transact = createTransactor({ db, bus: createMemoryBus(() => {}) })
+    const transact = testTransactor(orm)
     const starts = createSessionStarts({ db, transact, now })
     const settle = createSettle({ earningsHoldMs: 0 })
     const lifecycle = createSessionLifecycle({

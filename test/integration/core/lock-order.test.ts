@@ -4,7 +4,6 @@ import { releaseEarnings } from '../../../src/modules/billing/earnings.service.t
 import { createMonthlyClose } from '../../../src/modules/billing/invoice-close.ts'
 import { post } from '../../../src/modules/billing/ledger.ts'
 import { createDigests } from '../../../src/modules/notifications/digest.service.ts'
-import { notify } from '../../../src/modules/notifications/notify.ts'
 import { createOutboundRetention } from '../../../src/modules/webhooks/retention.ts'
 import { connectTo } from '../../support/database/sql.ts'
 import { createSilentGateway } from '../../support/world/billing.ts'
@@ -156,7 +155,7 @@ test('everything that locks, at once and again and again: nothing waits in a cir
       const invoice = await ofClient.limit(1).forUpdate().executeTakeFirst()
       if (!invoice) return
       await releaseEarnings(tx, invoice, new Date())
-      await notify(tx, new Date(), [{ userId: clientId, type: 'invoice.paid', data: {} }])
+      await tx.notify(new Date(), [{ userId: clientId, type: 'invoice.paid', data: {} }])
     })
   storms.push(
     ...robots.map((robot) => storm((round) => block(robot, round))),

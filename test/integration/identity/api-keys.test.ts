@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { afterAll, beforeAll, expect, test, vi } from 'vitest'
-import { generateApiKey, looksLikeApiKey } from '../../../src/modules/identity/api-key-format.ts'
+import { generateApiKey, looksLikeApiKey } from '../../../src/modules/identity/api-keys/api-key-format.ts'
 import { createIdentityWorld, type IdentityWorld } from '../../support/world/identity-world.ts'
 
 let world: IdentityWorld

@@ -15,8 +15,8 @@ import {
 } from 'jose'
 import { sql } from 'kysely'
 import { afterAll, beforeAll, describe, expect, onTestFinished, test, vi } from 'vitest'
-import { createDiscovery } from '../../../src/modules/identity/discovery.ts'
-import { remoteJwks } from '../../../src/modules/identity/tokens.ts'
+import { createDiscovery } from '../../../src/modules/identity/tokens/discovery.ts'
+import { remoteJwks } from '../../../src/modules/identity/tokens/tokens.ts'
 import { ADMIN, createIdentityWorld, type IdentityWorld } from '../../support/world/identity-world.ts'
 
 let world: IdentityWorld

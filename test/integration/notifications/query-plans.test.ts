@@ -2,8 +2,7 @@ import { randomUUID } from 'node:crypto'
 import type { Client } from 'pg'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { connectOrm, type Orm, queries } from '../../../src/app/database/orm.ts'
-import { createMemoryBus } from '../../../src/core/events/bus.ts'
-import { createTransactor } from '../../../src/core/events/transactor.ts'
+import { testTransactor } from '../../support/database/test-transactor.ts'
 import { createMailQueue } from '../../../src/core/mail/mail-queue.ts'
 import { createDigests } from '../../../src/modules/notifications/digest.service.ts'
 import { createNotifications } from '../../../src/modules/notifications/notification.service.ts'
@@ -79,7 +78,7 @@ describe('with a million notifications', () => {
   const now = () => new Date()
   const parts = () => {
     const db = queries(orm.em.fork())
-    const transact = createTransactor({ db, bus: createMemoryBus(() => {}) })
+    const transact = testTransactor(orm)
     return { db, transact, now }
   }
 

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { createAbandonmentWorker } from '../../../src/modules/sessions/abandonment.worker.ts'
+import { createAbandonmentWorker } from '../../../src/modules/sessions/lifecycle/abandonment.worker.ts'
 import { connectTo } from '../../support/database/sql.ts'
 import { TestDriver } from '../../support/gateway/frame-socket.ts'
 import { actors, createSilentGateway, MINUTE_MS, type SilentGateway } from '../../support/world/billing.ts'

@@ -11,7 +11,7 @@ import {
   type ExportCursor,
   type ExportFilter,
   type ReadPage,
-} from '../../../src/modules/sessions/export.service.ts'
+} from '../../../src/modules/sessions/export/export.service.ts'
 import { parseCsv } from '../../support/cli/csv.ts'
 import { connectTo } from '../../support/database/sql.ts'
 import { startWheelhouse } from '../../support/processes/processes.ts'

@@ -2,7 +2,7 @@ import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { createPresenceStore } from '../../../src/modules/presence/presence.store.ts'
 import { createSweep } from '../../../src/modules/presence/presence-sweep.ts'
-import { createSchedule } from '../../../src/modules/sessions/session-schedule.ts'
+import { createSchedule } from '../../../src/modules/sessions/lifecycle/session-schedule.ts'
 import { createSilentGateway } from '../../support/world/billing.ts'
 import {
   actions,

@@ -1,4 +1,4 @@
-import { createGuard, type Guard } from '../../../src/core/errors/guard.ts'
+import { createGuard, type Guard } from '../../../src/core/process/guard.ts'
 import { createLog, type Log } from '../../../src/core/log.ts'
 
 /** A guard that counts nothing, for parts that are tried without a platform. */

@@ -8,20 +8,20 @@ import { pino } from 'pino'
 import { z } from 'zod'
 import { connectOrm, queries } from '../../../src/app/database/orm.ts'
 import { createMemoryBus } from '../../../src/core/events/bus.ts'
-import { createTransactor } from '../../../src/core/events/transactor.ts'
+import { testTransactor } from '../database/test-transactor.ts'
 import { createApp } from '../../../src/core/http/app.ts'
 import { endpoint } from '../../../src/core/http/endpoint.ts'
 import { createSecrets } from '../../../src/core/secrets.ts'
-import { createApiKeys } from '../../../src/modules/identity/api-key.service.ts'
-import { createAuth } from '../../../src/modules/identity/auth.ts'
-import { createDiscovery } from '../../../src/modules/identity/discovery.ts'
+import { createApiKeys } from '../../../src/modules/identity/api-keys/api-key.service.ts'
+import { createAuth } from '../../../src/modules/identity/auth/auth.ts'
+import { createDiscovery } from '../../../src/modules/identity/tokens/discovery.ts'
 import { loginRoutes } from '../../../src/modules/identity/oidc/login.routes.ts'
 import { createIdentityProvider } from '../../../src/modules/identity/oidc/provider.ts'
 import { accountEndpoints } from '../../../src/modules/identity/profile.routes.ts'
-import { createRoles } from '../../../src/modules/identity/role.service.ts'
-import { createTokenVerifier, type KeySource } from '../../../src/modules/identity/tokens.ts'
-import { createUsers } from '../../../src/modules/identity/user.service.ts'
-import { createUserinfo } from '../../../src/modules/identity/userinfo.ts'
+import { createRoles } from '../../../src/modules/identity/users/role.service.ts'
+import { createTokenVerifier, type KeySource } from '../../../src/modules/identity/tokens/tokens.ts'
+import { createUsers } from '../../../src/modules/identity/users/user.service.ts'
+import { createUserinfo } from '../../../src/modules/identity/tokens/userinfo.ts'
 import { createTestDatabase } from '../database/database.ts'
 
 /** Another identity provider than the built-in one. */
@@ -68,7 +68,7 @@ export async function createIdentityWorld(options: { provider?: (baseUrl: string
     : { issuer: idp.issuer, audience: idp.audience, clientId: idp.clientId, jwks: idp.localJwks }
   const verifyToken = createTokenVerifier(provider)
   const now = () => new Date()
-  const transact = createTransactor({ db, bus })
+  const transact = testTransactor(orm, bus)
   const users = createUsers({ db, transact, now, adminEmails: [ADMIN] })
   const roles = createRoles({ transact, now })
   const apiKeys = createApiKeys({ db, transact, bus, now, report })

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import type { Page } from 'playwright-core'
 import { SimulatedRobot } from '../../../packages/sdk/index.ts'
-import { generateApiKey, hashApiKey } from '../../../src/modules/identity/api-key-format.ts'
+import { generateApiKey, hashApiKey } from '../../../src/modules/identity/api-keys/api-key-format.ts'
 import type { Lab } from '../lab.ts'
 import { users } from '../rest/fixtures.ts'
 import { startWheelhouse } from '../targets.ts'

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import type { Client } from 'pg'
-import { generateApiKey, hashApiKey } from '../../../src/modules/identity/api-key-format.ts'
+import { generateApiKey, hashApiKey } from '../../../src/modules/identity/api-keys/api-key-format.ts'
 
 export interface ApiUser {
   readonly id: string

@@ -2,18 +2,18 @@ import type { Context, Middleware } from 'koa'
 import { AppError, notAllowed, notFound } from '../../../src/core/errors/errors.ts'
 import { type Camera, STREAM_TYPE } from './camera.ts'
 
-/** The path of a robot's moving picture; with `.jpg` behind it, of a single one. */
+/** The path of a robot's video; with `.jpg` appended, of a single picture. */
 export const cameraPath = (hardwareId: string) => `/demo/robots/${encodeURIComponent(hardwareId)}/camera`
 
 export interface CameraPages {
   readonly middleware: Middleware
-  /** From now on this robot's picture is there. */
+  /** Publishes this robot's camera. */
   add(hardwareId: string, camera: Camera): void
-  /** Sends all viewers away. */
+  /** Disconnects all viewers. */
   close(): Promise<void>
 }
 
-/** The pictures of the demo's robots, for everybody: there is nothing in them but a made-up room. */
+/** Serves the pictures of the demo's robots to everyone: they show only a made-up room. */
 export function createCameraPages(): CameraPages {
   const cameras = new Map<string, Camera>()
   return {
@@ -40,17 +40,17 @@ async function sendSnapshot(http: Context, camera: Camera): Promise<void> {
   if (http.method !== 'HEAD') http.body = await camera.snapshot()
 }
 
-/** @throws 503 when too many look on already, or the end is near */
+/** @throws 503 when the camera has too many viewers, or the platform is stopping */
 function sendStream(http: Context, camera: Camera): void {
   if (http.method !== 'HEAD' && !camera.isOpen) {
     const options = { headers: { 'Retry-After': '1' }, bySetUp: true }
-    throw new AppError(503, 'Too many people watch this camera. Try again later.', options)
+    throw new AppError(503, 'Too many viewers watch this camera. Try again later.', options)
   }
   http.status = 200
   http.set({
     'Content-Type': STREAM_TYPE,
-    'X-Accel-Buffering': 'no', // some proxies gather answers unless told otherwise
-    Connection: 'close', // nothing can follow on this connection
+    'X-Accel-Buffering': 'no', // some proxies buffer answers by default
+    Connection: 'close', // the answer ends only with the connection
   })
   if (http.method === 'HEAD') return
   http.respond = false // the camera writes the body

@@ -1,35 +1,35 @@
 import type { ServerResponse } from 'node:http'
 import { singleFlight, withTimeout } from '../../../src/core/concurrency/concurrency.ts'
 
-/** Everybody who looks through one camera; whoever comes later is refused. */
+/** Maximum number of viewers of one camera; later ones are refused. */
 export const MAX_VIEWERS = 8
 const FRAME_MS = 100
-/** Who has taken nothing for so long is gone, or will never catch up. */
+/** A viewer that has read nothing for this long is disconnected. */
 const BLOCKED_MS = 10_000
-/** How long viewers have at the end to take what was sent. */
+/** Time that viewers have at the end to read the last frames. */
 const DRAIN_MS = 500
 
 const BOUNDARY = 'frame'
 export const STREAM_TYPE = `multipart/x-mixed-replace; boundary=${BOUNDARY}`
 
-/** Somebody who looks on, and since when they have not taken the newest frame. */
+/** A viewer, and the time since which it has not read the newest frame. */
 interface Viewer {
   readonly response: ServerResponse
   behindSinceMs: number | null
 }
 
 export interface CameraOptions {
-  /** Makes a JPEG; never called again before it has settled. */
+  /** Makes a JPEG. The next call follows only after the previous one has settled. */
   readonly picture: () => Promise<Buffer>
-  /** Told of pictures that could not be made. */
+  /** Reports a picture that could not be made. */
   readonly report: (cause: unknown) => void
-  /** Who has taken nothing for so long is cut off. Default: ten seconds. */
+  /** Maximum time that a viewer may read nothing. Default: ten seconds. */
   readonly blockedMs?: number
 }
 
 /**
- * A camera that many look through: every picture is made once for all of them, and none while nobody looks. A viewer
- * who does not keep up misses frames, so that at most one of them waits in our memory.
+ * A camera with many viewers: every picture is made once for all of them, and only while there are viewers. A slow
+ * viewer misses frames, so that at most one frame per viewer is in memory.
  */
 export class Camera {
   readonly #options: CameraOptions
@@ -44,25 +44,25 @@ export class Camera {
     this.#options = options
   }
 
-  /** How many look on. */
+  /** The number of viewers. */
   get viewers(): number {
     return this.#viewers.size
   }
 
-  /** Whether one more may look on. */
+  /** Whether another viewer is accepted. */
   get isOpen(): boolean {
     return !this.#closed && this.#viewers.size < MAX_VIEWERS
   }
 
-  /** One picture, no older than a frame lasts. Rejects if it cannot be made. */
+  /** Returns a picture that is at most one frame old. Rejects if it cannot be made. */
   async snapshot(): Promise<Buffer> {
     if (this.#newest && performance.now() - this.#newest.atMs < FRAME_MS) return this.#newest.jpeg
     return await this.#make()
   }
 
   /**
-   * Sends frames as the body of this answer, whose headers are the caller's, from now until the viewer leaves or the
-   * camera is closed. Ask `isOpen` first.
+   * Sends frames as the body of this answer, whose headers the caller has set, until the viewer disconnects or the
+   * camera is closed. Check `isOpen` first.
    */
   streamTo(response: ServerResponse): void {
     if (response.destroyed) return
@@ -70,13 +70,13 @@ export class Camera {
     this.#viewers.add(viewer)
     response.once('close', () => this.#leave(viewer))
     response.on('error', () => {}) // 'close' follows
-    // Browsers show a frame when they have read the boundary behind it, so each one is sent with its own.
+    // Browsers show a frame after the boundary that follows it, so each frame is sent with its own.
     response.write(`--${BOUNDARY}`)
     this.#timer ??= setInterval(this.#turn, FRAME_MS)
     void this.#turn()
   }
 
-  /** Sends everybody away and takes nobody any more; settles when they have gone. */
+  /** Disconnects all viewers and refuses new ones; settles when all have disconnected. */
   async close(): Promise<void> {
     this.#closed = true
     const closing = [...this.#viewers].map(async ({ response }) => {
@@ -86,7 +86,7 @@ export class Camera {
       await closed
     })
     await Promise.all(closing)
-    await this.#making?.catch(() => {}) // whoever asked for it is told
+    await this.#making?.catch(() => {}) // its callers get the error
   }
 
   #make(): Promise<Buffer> {
@@ -118,7 +118,7 @@ export class Camera {
     const { response } = viewer
     if (response.writableEnded) return
     const nowMs = performance.now()
-    // What the last frame's `write` could not pass on to the system is still here.
+    // The system has not accepted all of the last frame's `write` yet.
     if (response.writableLength > 0) {
       viewer.behindSinceMs ??= nowMs
       if (nowMs - viewer.behindSinceMs > (this.#options.blockedMs ?? BLOCKED_MS)) response.destroy()

@@ -1,6 +1,6 @@
 import { GLYPH_COLUMNS, GLYPH_ROWS, glyphOf } from './font.ts'
 
-/** A colour as it lies in memory: one 32-bit number, bytes in the order red, green, blue, opaque. */
+/** A colour as in memory: one 32-bit number, bytes in the order red, green, blue, opaque. */
 export type Colour = number
 
 /** The part of the picture that a shape covers, in pixels. */
@@ -20,7 +20,7 @@ export function colour(red: number, green: number, blue: number): Colour {
     : ((red << 24) | (green << 16) | (blue << 8) | 0xff) >>> 0
 }
 
-/** Pixels in memory, drawn on by the main thread; plain loops, as they run ten times a second. */
+/** Pixels in memory, drawn by the main thread; plain loops, because they run ten times a second. */
 export class Canvas {
   readonly width: number
   readonly height: number
@@ -32,7 +32,7 @@ export class Canvas {
     this.pixels = new Uint32Array(width * height)
   }
 
-  /** Fills a rectangle; what lies outside the picture is left out. */
+  /** Fills a rectangle, clipped to the picture. */
   fill({ x, y, width, height }: Box, ink: Colour): void {
     const [left, right] = [Math.max(0, Math.round(x)), Math.min(this.width, Math.round(x + width))]
     const [top, bottom] = [Math.max(0, Math.round(y)), Math.min(this.height, Math.round(y + height))]
@@ -41,7 +41,7 @@ export class Canvas {
     }
   }
 
-  /** A filled disc. */
+  /** Draws a filled disc. */
   disc(x: number, y: number, radius: number, ink: Colour): void {
     for (let row = Math.ceil(y - radius); row <= y + radius; row++) {
       const half = Math.sqrt(Math.max(0, radius * radius - (row - y) ** 2))
@@ -49,7 +49,7 @@ export class Canvas {
     }
   }
 
-  /** A line of dots of `thickness` pixels. */
+  /** Draws a line of dots of `thickness` pixels. */
   line(from: readonly [number, number], to: readonly [number, number], thickness: number, ink: Colour): void {
     const steps = Math.max(1, Math.ceil(Math.hypot(to[0] - from[0], to[1] - from[1])))
     for (let step = 0; step <= steps; step++) {
@@ -59,7 +59,7 @@ export class Canvas {
     }
   }
 
-  /** One line of text, each dot of its letters `scale` pixels wide. */
+  /** Draws one line of text, each dot of its letters `scale` pixels wide. */
   text(text: string, x: number, y: number, scale: number, ink: Colour): void {
     let left = x
     for (const letter of text) {
@@ -74,7 +74,7 @@ export class Canvas {
   }
 }
 
-/** Width and height of a text in pixels. */
+/** Returns width and height of a text in pixels. */
 export function textSize(text: string, scale: number): { width: number; height: number } {
   const letters = [...text].length
   return { width: Math.max(0, letters * (GLYPH_COLUMNS + 1) - 1) * scale, height: GLYPH_ROWS * scale }

@@ -2,8 +2,8 @@ export const GLYPH_COLUMNS = 5
 export const GLYPH_ROWS = 7
 
 /**
- * Letters of the picture, so that it needs no font of the machine: one digit of base 32 a row, whose five bits are the
- * dots from left to right.
+ * The letters of the picture, which therefore needs no font of the machine: one digit of base 32 a row, whose five bits
+ * are the dots from left to right.
  */
 const glyphs: Record<string, string> = {
   A: 'ehhvhhh',
@@ -54,9 +54,9 @@ const dots = new Map(
 )
 const unknown = dots.get('?') as number[]
 
-/** The rows of a letter, from the top; the bits of each are its dots. Small letters are drawn as capitals. */
+/** Returns the rows of a letter, from the top; the bits of each are its dots. Lower case is drawn as upper case. */
 export function glyphOf(letter: string): readonly number[] {
-  // Without its accent a letter that has one is known.
+  // An accented letter is drawn without its accent.
   const plain = letter.normalize('NFD').charAt(0).toUpperCase()
   return dots.get(plain) ?? unknown
 }

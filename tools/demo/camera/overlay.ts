@@ -2,12 +2,12 @@ import { type DriveState, demoLimits, type World } from '@wheelhouse/sdk'
 import { type Canvas, colour, textSize } from './canvas.ts'
 import { type Pose, rgbOf } from './room-renderer.ts'
 
-/** What is written over the picture. */
+/** The data that the picture shows as text. */
 export interface Caption {
   readonly name: string
   readonly at: Date
   readonly state: Pick<DriveState, 'xM' | 'yM' | 'headingRad' | 'leftMps' | 'rightMps'>
-  /** Why the robot must stand until somebody clears it; null while it may drive. */
+  /** The reason of a stop that an operator must clear; null while the robot may drive. */
   readonly stopped: string | null
 }
 
@@ -25,10 +25,10 @@ const ink = {
   stop: colour(200, 20, 30),
 }
 
-/** The robot's name, the time, pose and speed, the room from above, and the sign of a stop. */
+/** Draws the robot's name, the time, pose and speed, the map of the room, and the banner of a stop. */
 export function drawOverlay(canvas: Canvas, world: World, caption: Caption): void {
   const { xM, yM, headingRad, leftMps, rightMps } = caption.state
-  // With tenths: held beside a clock, it shows how late the picture is.
+  // With tenths of a second: next to a clock, it shows the delay of the picture.
   const clock = `${caption.at.toISOString().slice(11, 21)} UTC`
   drawPlate(canvas, [caption.name.slice(0, LONGEST_NAME), clock], MARGIN, MARGIN)
   const degrees = Math.round((headingRad * 180) / Math.PI)
@@ -38,7 +38,7 @@ export function drawOverlay(canvas: Canvas, world: World, caption: Caption): voi
   if (caption.stopped !== null) drawSign(canvas, caption.stopped)
 }
 
-/** Lines of text on a dark ground. */
+/** Draws lines of text on a dark background. */
 function drawPlate(canvas: Canvas, lines: readonly string[], x: number, y: number): void {
   const sizes = lines.map((line) => textSize(line, 2))
   const lineHeight = textSize('', 2).height + PADDING
@@ -49,7 +49,7 @@ function drawPlate(canvas: Canvas, lines: readonly string[], x: number, y: numbe
   }
 }
 
-/** The room from above, x to the right and y upwards, at the right edge. */
+/** Draws the room from above, x to the right and y upwards, at the right edge. */
 function drawMap(canvas: Canvas, world: World, { xM, yM, headingRad }: Pose): void {
   const scale = MAP_PIXELS_PER_M
   const [width, height] = [world.widthM * scale, world.heightM * scale]
@@ -71,7 +71,7 @@ function drawMap(canvas: Canvas, world: World, { xM, yM, headingRad }: Pose): vo
   canvas.line([x, y], tip, 2, ink.robot)
 }
 
-/** Across the middle, so large that nobody can miss it. */
+/** Draws the banner across the middle, large enough to be noticed. */
 function drawSign(canvas: Canvas, reason: string): void {
   const [word, detail] = ['STOPPED', reason.replaceAll('_', ' ').slice(0, LONGEST_REASON)]
   const [large, small] = [textSize(word, 8), textSize(detail, 2)]

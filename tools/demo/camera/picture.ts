@@ -9,8 +9,8 @@ const HEIGHT = 360
 const QUALITY = 70
 
 /**
- * What a simulated robot in the demo's room sees, as a JPEG of 640 by 360. Drawing takes about a millisecond of this
- * thread; the compression runs beside it. Call it again only when it has settled: the pixels are used again.
+ * Draws the view of a simulated robot in the demo's room, as a JPEG of 640 by 360. Drawing takes about a millisecond of
+ * this thread; the compression runs in another. Call it again only after it has settled, because it reuses the pixels.
  */
 export function createPicture(
   robot: Pick<SimulatedRobot, 'state' | 'link'>,
@@ -21,7 +21,7 @@ export function createPicture(
   const raw = { width: WIDTH, height: HEIGHT, channels: 4 } as const
   return () => {
     const { state, link } = robot
-    // What an idle robot was last told to stop for is nobody's business any more.
+    // The last stop of an idle robot does not concern viewers any more.
     const stopped = link.session && link.stop?.latched ? link.stop.reason : null
     drawRoom(canvas, demoWorld, state)
     drawOverlay(canvas, demoWorld, { name, at: now(), state, stopped })

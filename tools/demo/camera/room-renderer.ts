@@ -1,7 +1,7 @@
 import type { Obstacle, World } from '@wheelhouse/sdk'
 import { type Canvas, type Colour, colour } from './canvas.ts'
 
-/** Where the camera is and where it looks: the middle of the robot, along its heading. */
+/** Position and direction of the camera: the middle of the robot, along its heading. */
 export interface Pose {
   readonly xM: number
   readonly yM: number
@@ -10,24 +10,24 @@ export interface Pose {
 
 type Rgb = readonly [red: number, green: number, blue: number]
 
-/** Everything that stands in the room is taller than this, so that its top is never seen. */
+/** Everything in the room is taller than this, so that its top is never visible. */
 const CAMERA_M = 0.45
 const CEILING_M = 2.4
 const FIELD_OF_VIEW_RAD = (80 * Math.PI) / 180
-/** Of the picture's height, from the top. */
+/** As a share of the picture's height, from the top. */
 const HORIZON = 0.42
-/** Walls and obstacles have a darker line at every metre, which shows motion along them. */
+/** Walls and obstacles have a darker line at every metre, which makes motion along them visible. */
 const SEAM_M = 0.03
 const SEAM_LIGHT = 0.75
-/** Light falls off with the distance, and this much is left far away. */
+/** Brightness decreases with the distance, down to this share. */
 const FADING_M = 9
 const LEAST_LIGHT = 0.45
-/** What is turned along the y axis is a little darker: corners are seen. */
+/** Surfaces along the y axis are a little darker, which makes corners visible. */
 const SIDE_LIGHT = 0.84
 const NEAREST_M = 0.05
 
 const GREY: Rgb = [130, 130, 136]
-/** Each wall has a colour of its own, so that one knows where one looks. */
+/** Each wall has a colour of its own, which shows the direction of the camera. */
 const walls: Record<'east' | 'west' | 'north' | 'south', Rgb> = {
   east: [206, 188, 150],
   west: [150, 180, 200],
@@ -39,7 +39,7 @@ const tiles: readonly [Rgb, Rgb] = [
   [122, 126, 132],
 ]
 
-/** `#rrggbb` as numbers; grey for anything else. */
+/** Parses `#rrggbb`; returns grey for anything else. */
 export function rgbOf(text: string | undefined): Rgb {
   const hex = /^#([\da-f]{6})$/i.exec(text ?? '')?.[1]
   if (hex === undefined) return GREY
@@ -47,13 +47,13 @@ export function rgbOf(text: string | undefined): Rgb {
   return [all >> 16, (all >> 8) & 0xff, all & 0xff]
 }
 
-/** A colour of which only this share of the light is left. */
+/** Returns the colour at this share of its brightness. */
 const lit = ([red, green, blue]: Rgb, light: number): Colour =>
   colour((red * light) | 0, (green * light) | 0, (blue * light) | 0)
 
 const lightAt = (distanceM: number) => Math.max(LEAST_LIGHT, 1 - distanceM / FADING_M / 2)
 
-/** What a ray meets. */
+/** The surface that a ray hits. */
 interface Hit {
   /** Measured along the heading, not along the ray: straight walls stay straight. */
   distanceM: number
@@ -96,7 +96,7 @@ function drawCeiling(canvas: Canvas, horizon: number): void {
   }
 }
 
-/** Square tiles of half a metre. */
+/** Draws square tiles of half a metre. */
 function drawFloor(canvas: Canvas, pose: Pose, horizon: number, focal: number): void {
   const { width, height, pixels } = canvas
   const [cos, sin] = [Math.cos(pose.headingRad), Math.sin(pose.headingRad)]
@@ -118,7 +118,7 @@ function drawFloor(canvas: Canvas, pose: Pose, horizon: number, focal: number): 
   }
 }
 
-/** The wall where a ray leaves the room. */
+/** Returns the wall where a ray leaves the room. */
 function hitOfRoom({ widthM, heightM }: World, { xM, yM, dx, dy }: Ray): Hit {
   const alongX = dx === 0 ? Number.POSITIVE_INFINITY : ((dx > 0 ? widthM : 0) - xM) / dx
   const alongY = dy === 0 ? Number.POSITIVE_INFINITY : ((dy > 0 ? heightM : 0) - yM) / dy
@@ -130,9 +130,9 @@ function hitOfRoom({ widthM, heightM }: World, { xM, yM, dx, dy }: Ray): Hit {
   return { distanceM: alongY, tallM: CEILING_M, paint, light: lightOf(alongY, xM + dx * alongY) * SIDE_LIGHT }
 }
 
-/** Where a ray enters an obstacle, if it does. */
+/** Returns where a ray enters an obstacle, or undefined. */
 function hitOf({ xM, yM, widthM, heightM, tallM }: Obstacle, paint: Rgb, ray: Ray): Hit | undefined {
-  // A ray along an axis divides by 0: infinity is as good as far away, and NaN compares as "no hit".
+  // A ray along an axis divides by 0: infinity counts as far away, and NaN compares as "no hit".
   const [x1, x2] = [(xM - ray.xM) / ray.dx, (xM + widthM - ray.xM) / ray.dx]
   const [y1, y2] = [(yM - ray.yM) / ray.dy, (yM + heightM - ray.yM) / ray.dy]
   const [enterX, enterY] = [Math.min(x1, x2), Math.min(y1, y2)]
@@ -146,7 +146,7 @@ function hitOf({ xM, yM, widthM, heightM, tallM }: Obstacle, paint: Rgb, ray: Ra
   return { distanceM: enter, tallM: tallM ?? CEILING_M, paint, light }
 }
 
-/** How bright a surface is: by its distance, and darker at a seam. */
+/** Returns the brightness of a surface: it depends on the distance, and is lower at a seam. */
 function lightOf(distanceM: number, alongM: number): number {
   const seam = alongM - Math.floor(alongM) < SEAM_M ? SEAM_LIGHT : 1
   return lightAt(distanceM) * seam

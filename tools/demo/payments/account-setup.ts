@@ -22,7 +22,7 @@ async function billingReady({ owner }: PaymentScenario): Promise<boolean> {
   return billing_ready
 }
 
-/** The card goes from the client's browser to Stripe; the platform hears of it in an event. */
+/** The client's browser sends the card to Stripe; Stripe notifies the platform with an event. */
 export const clientSavesAMethod: Chapter = async (scenario) => {
   const { transcript, owner, stripe } = scenario
   await transcript.step('A client saves a payment method')
@@ -41,7 +41,7 @@ export const clientSavesAMethod: Chapter = async (scenario) => {
     summarize: ({ clientSecret }) => `for Stripe’s form in the browser: ${clientSecret}`,
   })
   const method = stripe.books.saveMethod(customerId)
-  transcript.logCheck('STRIPE', `got the card from the browser, ${method}`)
+  transcript.logCheck('STRIPE', `received the card from the browser, ${method}`)
   await sendStripeEvent(
     scenario,
     snapshotEvent('setup_intent.succeeded', { id: 'seti_demo', customer: customerId }),
@@ -59,7 +59,7 @@ async function payoutReady({ operator }: PaymentScenario): Promise<boolean> {
   return payout_ready
 }
 
-/** What Stripe has to know of an operator it asks on its own page. */
+/** The data of an operator that Stripe collects on its own page. */
 export const operatorOnboards: Chapter = async (scenario) => {
   const { transcript, operator, stripe } = scenario
   await transcript.step('An operator sets up a payout account')
@@ -77,17 +77,17 @@ export const operatorOnboards: Chapter = async (scenario) => {
     path: '/api/payments/connect',
     status: 200,
     answer: HostedPage,
-    summarize: ({ url }) => `go on at ${url}`,
+    summarize: ({ url }) => `continue at ${url}`,
   })
   const connect = {
     ...({ method: 'GET', path: '/api/payments/connect', answer: ConnectStatus } as const),
     summarize: ({ payoutsEnabled, requirements }: z.infer<typeof ConnectStatus>) =>
-      `payoutsEnabled ${ready(payoutsEnabled)}, still wanted: ${requirements.join(', ') || 'nothing'}`,
+      `payoutsEnabled ${ready(payoutsEnabled)}, still required: ${requirements.join(', ') || 'nothing'}`,
   }
   const { accountId } = await operator.makeRequest(connect)
-  must(!(await payoutReady(scenario)), 'An operator of whom Stripe knows nothing must not be ready')
+  must(!(await payoutReady(scenario)), 'An operator whom Stripe has not verified must not be ready')
   stripe.books.finishOnboarding(accountId as string)
-  transcript.logCheck('STRIPE', `was told all it has to know of ${accountId}`)
+  transcript.logCheck('STRIPE', `received all requirements of ${accountId}`)
   const type = 'v2.core.account[configuration.recipient].capability_status_updated'
   await sendStripeEvent(scenario, thinEvent(type, accountId as string))
   must(await payoutReady(scenario), 'payout_ready did not turn true')

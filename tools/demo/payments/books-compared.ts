@@ -38,9 +38,9 @@ function tableOf(lines: readonly Line[]): string[][] {
   ]
 }
 
-/** The ledger and Stripe's own books, which must tell the same. */
+/** Compares the ledger with Stripe's own records, which must agree. */
 export const booksAreCompared: Chapter = async ({ transcript, environment, stripe }) => {
-  await transcript.step('The ledger, and Stripe’s own books next to it')
+  await transcript.step('The ledger, next to Stripe’s own records')
   const lines = await ledgerOf(environment)
   transcript.print('\n  Ledger, EUR; debits positive')
   transcript.table(tableOf(lines))
@@ -50,7 +50,7 @@ export const booksAreCompared: Chapter = async ({ transcript, environment, strip
   const invoices = [...stripe.books.invoices.all.values()]
   transcript.print('\n  Stripe')
   transcript.table([
-    ['object', 'amount', 'taken back', 'whose'],
+    ['object', 'amount', 'reversed', 'account'],
     ...[...customers.values()].map(({ id, name }) => [id, '', '', name ?? '']),
     ...[...methods].map(([id, owner]) => [id, '', '', owner]),
     ...[...recipients.values()].map(({ id, params }) => [id, '', '', String(params.display_name)]),
@@ -69,6 +69,6 @@ export const booksAreCompared: Chapter = async ({ transcript, environment, strip
   must(cash === received - left, `The ledger’s cash is ${amount(cash)}, Stripe’s ${amount(received - left)}`)
   transcript.logCheck(
     'STRIPE',
-    `${amount(received)} EUR came from clients, ${amount(left)} left for operators, in both books`,
+    `both show ${amount(received)} EUR from clients and ${amount(left)} EUR to operators`,
   )
 }

@@ -6,10 +6,10 @@ import { type Chapter, euros, must, type PaymentScenario, sendStripeEvent, until
 
 type InvoiceShown = z.infer<typeof InvoiceList>['invoices'][number]
 
-/** The worker looks for months that are over every ten seconds, and for invoices to collect every five. */
+/** The worker checks for completed months every ten seconds, and for invoices to collect every five. */
 const WORKER_LIMIT_MS = 40_000
 
-/** Milliseconds until the present month (UTC) is over. */
+/** Returns the milliseconds until the current month (UTC) is over. */
 function restOfMonth(nowMs: number): number {
   const at = new Date(nowMs)
   return Date.UTC(at.getUTCFullYear(), at.getUTCMonth() + 1) - nowMs
@@ -28,12 +28,12 @@ const newest = async ({ owner }: PaymentScenario): Promise<InvoiceShown> => {
   return invoice
 }
 
-/** The month is over: one invoice, a line for each session, charged by Stripe, PAID when Stripe says so. */
+/** The month is over: the client gets one invoice with a line for each session; Stripe charges it and reports PAID. */
 export const invoiceIsCollected: Chapter = async (scenario) => {
   const { transcript, owner, stripe, nowMs, passTime } = scenario
   await transcript.step('The month is over, and the client is charged')
   passTime(restOfMonth(nowMs()))
-  transcript.logCheck('STRIPE', 'the month passes; the worker makes its invoice, and has Stripe collect it')
+  transcript.logCheck('STRIPE', 'the month passes; the worker creates its invoice, and Stripe collects it')
   const stripeInvoice = await until(
     { ...transcript, patienceMs: WORKER_LIMIT_MS },
     'The invoice at Stripe',

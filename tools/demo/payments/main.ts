@@ -11,7 +11,7 @@ import type { Chapter, PaymentScenario } from './scenario.ts'
 import { sessionIsCharged } from './session-charged.ts'
 import { transferIsReversed } from './transfer-reversed.ts'
 
-// `npm run demo:payments`: the money flows against the stand-in of Stripe, which belongs to the tests; so does this.
+// `npm run demo:payments`: the money flows against the stand-in of Stripe, which belongs to the tests.
 
 const chapters: readonly Chapter[] = [
   clientSavesAMethod,
@@ -33,7 +33,7 @@ async function perform(transcript: Transcript): Promise<void> {
     await stripe[Symbol.asyncDispose]()
   }
   const seconds = ((performance.now() - startedAtMs) / 1000).toFixed(1)
-  transcript.print(`\nEvery cent is where it should be. Done in ${seconds} s.`)
+  transcript.print(`\nEvery cent is accounted for. Done in ${seconds} s.`)
 }
 
 async function runChapters(stripe: FakeStripe, transcript: Transcript): Promise<void> {
@@ -45,7 +45,7 @@ async function runChapters(stripe: FakeStripe, transcript: Transcript): Promise<
     now: () => new Date(nowMs()),
   })
   try {
-    transcript.print(`Playing at ${environment.baseUrl}. Times count from the last → or × above them.`)
+    transcript.print(`Running at ${environment.baseUrl}. Times count from the last → or × above them.`)
     const passTime = (ms: number) => {
       aheadMs += ms
     }
@@ -55,10 +55,10 @@ async function runChapters(stripe: FakeStripe, transcript: Transcript): Promise<
   }
 }
 
-/** A month passes in the story. */
+/** Advances the clock of the demo by a month. */
 const LASTS_S = 40 * 86_400
 
-/** Payments take no API keys: both people act with a session token, as from a sign-in. */
+/** Payments accept no API keys: both accounts use session tokens, as after a sign-in. */
 async function runMoneyFlows(parts: Omit<PaymentScenario, 'owner' | 'operator'>): Promise<void> {
   const { transcript, environment } = parts
   const user = async (side: 'OWNER' | 'OPERATOR') => {

@@ -1,11 +1,11 @@
 import { PayoutOverview, PayoutView } from '../../../src/modules/payments/payment.schema.ts'
 import { type Chapter, euros, must, until } from './scenario.ts'
 
-/** Stripe makes the transfer, and nobody hears of it: not paid, not free, and never made twice. */
+/** Stripe makes the transfer, but its answer is lost: the payout is neither paid nor available, and is never made twice. */
 export const payoutResponseIsLost: Chapter = async ({ transcript, operator, stripe, passTime }) => {
   await transcript.step('The operator is paid, although Stripe’s answer is lost')
-  stripe.plan('drops after', /transfers$/, 2, 'POST') // the library's own second attempt as well
-  transcript.logFault('STRIPE', 'it will make the transfer, and its answers will not arrive')
+  stripe.plan('drops after', /transfers$/, 2, 'POST') // also drops the answer to the library's retry
+  transcript.logFault('STRIPE', 'it makes the transfer, and its answers are lost')
   const payout = await operator.makeRequest({
     method: 'POST',
     path: '/api/payments/payout',
@@ -25,8 +25,8 @@ export const payoutResponseIsLost: Chapter = async ({ transcript, operator, stri
   )
 
   passTime(61_000)
-  transcript.logCheck('STRIPE', 'a minute passes; the worker asks for transfers of this payout')
-  await until(transcript, 'The worker’s question', async () => stripe.asked('GET', /transfers$/)[0])
+  transcript.logCheck('STRIPE', 'a minute passes; the worker queries the transfers of this payout')
+  await until(transcript, 'The worker’s query', async () => stripe.asked('GET', /transfers$/)[0])
   await transcript.waitFor('OPERATOR', 'notification payout.paid')
   const after = await operator.makeRequest(overview)
   must(after.pendingCents === 0 && after.payouts[0]?.status === 'PAID', 'The payout did not become PAID')

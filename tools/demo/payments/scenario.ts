@@ -5,7 +5,7 @@ import type { DemoActor } from '../demo-actor.ts'
 import type { LocalEnvironment } from '../environment.ts'
 import { ExpectationError, type Transcript } from '../transcript.ts'
 
-/** Who plays, and what is on either side of the money. */
+/** The participants, and both sides of the money flow. */
 export interface PaymentScenario {
   readonly transcript: Transcript
   readonly environment: LocalEnvironment
@@ -14,16 +14,16 @@ export interface PaymentScenario {
   readonly operator: DemoActor
   /** The platform's clock, in milliseconds. */
   readonly nowMs: () => number
-  /** Lets it go on. */
+  /** Advances it. */
   readonly passTime: (ms: number) => void
 }
 
-/** One part of the story; `playMoney` plays one after the other on the same scene. */
+/** One part of the demo; the parts run one after another in the same scenario. */
 export type Chapter = (scenario: PaymentScenario) => Promise<void>
 
 export const euros = (cents: number): string => `${(cents / 100).toFixed(2)} EUR`
 
-/** Stripe tells of a change, signed. @throws Unmet when the platform does not take it */
+/** Sends a signed event from Stripe. @throws ExpectationError when the platform rejects it */
 export async function sendStripeEvent(
   { transcript, environment, nowMs }: PaymentScenario,
   event: { readonly type: string },
@@ -32,10 +32,10 @@ export async function sendStripeEvent(
   const status = await deliver(environment.baseUrl, event, { atMs: nowMs() })
   if (status !== 200)
     throw new ExpectationError(`The event ${event.type} was answered ${status} instead of 200`)
-  transcript.logReceived('STRIPE', `${status}: it need not come again`)
+  transcript.logReceived('STRIPE', `${status}: Stripe does not send it again`)
 }
 
-/** Asks again and again until the answer is as it should be. @throws Unmet when the patience ends */
+/** Repeats a check until it succeeds. @throws ExpectationError when the timeout is over */
 export async function until<T>(
   { patienceMs, signal }: Transcript,
   what: string,
@@ -47,12 +47,12 @@ export async function until<T>(
     if (answer !== undefined) return answer
     signal.throwIfAborted()
     if (performance.now() > lastAtMs)
-      throw new ExpectationError(`${what} did not come within ${patienceMs} ms`)
+      throw new ExpectationError(`${what} did not appear within ${patienceMs} ms`)
     await delay(100, undefined, { signal })
   }
 }
 
-/** What must be so for the story to go on. @throws Unmet */
+/** Asserts a condition of the demo. @throws ExpectationError */
 export function must(predicate: boolean, otherwise: string): void {
   if (!predicate) throw new ExpectationError(otherwise)
 }

@@ -1,18 +1,18 @@
 import { OperatorLink, ticketsOf } from '@wheelhouse/sdk'
 import { z } from 'zod'
 import { PayoutOverview } from '../../../src/modules/payments/payment.schema.ts'
-import { CreatedSession } from '../../../src/modules/sessions/session-view.schema.ts'
+import { CreatedSession } from '../../../src/modules/sessions/record/session-view.schema.ts'
 import { createRobotActor } from '../robot-actor.ts'
 import { ExpectationError } from '../transcript.ts'
 import { type Chapter, euros, must, type PaymentScenario } from './scenario.ts'
 
 const DRIVEN_MINUTES = 60
-/** Of the last minute, which is charged whole, some is left for the demo itself. */
+/** Part of the last minute, which is charged as a whole minute, is left for the demo itself. */
 const DRIVEN_MS = DRIVEN_MINUTES * 60_000 - 45_000
 const Charged = z.object({ status: z.literal('COMPLETED'), client_charge_cents: z.int() })
 const Earned = z.object({ operator_earnings_cents: z.int() })
 
-/** The operator drives over the gateway until the robot obeys; the link is open from then on. */
+/** The operator drives over the gateway until the robot obeys; the connection stays open. */
 async function drive({ transcript, environment }: PaymentScenario, sessionId: string): Promise<OperatorLink> {
   const token = environment.keys.operator
   const obeyed = Promise.withResolvers<void>()
@@ -21,7 +21,7 @@ async function drive({ transcript, environment }: PaymentScenario, sessionId: st
     onAck: () => obeyed.resolve(),
   })
   transcript.logSent('OPERATOR', 'gateway connect, and control')
-  link.connect().catch(() => {}) // what waits below says that it did not
+  link.connect().catch(() => {}) // the wait below reports it
   const timer = setInterval(() => link.control({ linear_mps: 0.3, angular_radps: 0 }), 100)
   try {
     const lost = AbortSignal.any([transcript.signal, AbortSignal.timeout(transcript.patienceMs)])
@@ -39,7 +39,7 @@ async function drive({ transcript, environment }: PaymentScenario, sessionId: st
   }
 }
 
-/** The charge is fixed and posted in the transaction that ends the session. */
+/** The charge is determined and posted in the transaction that ends the session. */
 export const sessionIsCharged: Chapter = async (scenario) => {
   const { transcript, environment, owner, operator, passTime } = scenario
   await transcript.step('An operator drives for an hour, and it is charged when it ends')
@@ -64,7 +64,7 @@ export const sessionIsCharged: Chapter = async (scenario) => {
     passTime(DRIVEN_MS)
     transcript.logCheck(
       'OPERATOR',
-      `has the robot until its ${DRIVEN_MINUTES}th minute; the demo’s clock goes on at once`,
+      `keeps the robot until minute ${DRIVEN_MINUTES}; the demo advances the clock`,
     )
     await owner.makeRequest({
       method: 'PATCH',

@@ -14,20 +14,20 @@ async function available({ operator }: PaymentScenario): Promise<number> {
   return availableCents
 }
 
-/** What Stripe takes back is the operator's again, once, however often it is told. */
+/** The operator gets a reversed amount back once, however often Stripe reports the reversal. */
 export const transferIsReversed: Chapter = async (scenario) => {
   const { transcript, stripe } = scenario
-  await transcript.step('Stripe takes a part back, and tells of it twice')
+  await transcript.step('Stripe reverses a part, and reports it twice')
   const [transfer] = stripe.books.transfers
   must(transfer !== undefined, 'There is no transfer')
   const { id = '' } = transfer ?? {}
   stripe.books.reverse(id, TAKEN_BACK_CENTS)
-  transcript.logFault('STRIPE', `${euros(TAKEN_BACK_CENTS)} of ${id} are taken back`)
+  transcript.logFault('STRIPE', `${euros(TAKEN_BACK_CENTS)} of ${id} are reversed`)
   const event = snapshotEvent('transfer.reversed', { id })
   await sendStripeEvent(scenario, event)
   await transcript.waitFor('OPERATOR', 'notification payout.reversed')
-  must((await available(scenario)) === TAKEN_BACK_CENTS, 'What was taken back is not available')
+  must((await available(scenario)) === TAKEN_BACK_CENTS, 'The reversed amount is not available')
   await sendStripeEvent(scenario, event)
-  must((await available(scenario)) === TAKEN_BACK_CENTS, 'An event that came twice changed something')
-  transcript.logCheck('OPERATOR', 'the second one changed nothing')
+  must((await available(scenario)) === TAKEN_BACK_CENTS, 'A repeated event changed the balance')
+  transcript.logCheck('OPERATOR', 'the repeated event changed nothing')
 }

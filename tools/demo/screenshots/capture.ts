@@ -14,7 +14,7 @@ const sizes = {
   phone: { width: 390, height: 844 },
 } as const
 
-/** Fonts are there, what moves into place has arrived, and the page stands at its beginning. */
+/** Settles when fonts are loaded and animations have ended; scrolls the page to its beginning. */
 const SETTLED = `(async () => {
   await document.fonts.ready
   const passing = document.getAnimations().filter((one) => one.effect.getComputedTiming().endTime !== Infinity)
@@ -23,15 +23,15 @@ const SETTLED = `(async () => {
 })()`
 
 export interface Shot {
-  /** Its file, without `.png`. */
+  /** Its file name without `.png`. */
   readonly name: string
   readonly size: keyof typeof sizes
   readonly scheme: 'light' | 'dark'
-  /** Settles when the page shows what the picture is for. */
+  /** Settles when the page shows the subject of the picture. */
   readonly ready: (page: Page) => Promise<unknown>
 }
 
-/** Takes one picture of a page as it stands and writes it to `docs/images`. */
+/** Takes one picture of a page and writes it to `docs/images`. */
 export async function shoot(page: Page, { name, size, scheme, ready }: Shot): Promise<void> {
   await page.setViewportSize(sizes[size])
   await page.emulateMedia({ colorScheme: scheme, reducedMotion: 'reduce' })
@@ -49,5 +49,5 @@ async function compressed(screenshot: Buffer): Promise<Buffer> {
     const png = await sharp(screenshot).png({ palette: true, colours, effort: 10 }).toBuffer()
     if (png.length <= MAX_BYTES) return png
   }
-  throw new Error(`a picture is larger than ${MAX_BYTES} bytes`)
+  throw new Error(`The picture is larger than ${MAX_BYTES} bytes with the fewest colours.`)
 }

@@ -9,21 +9,22 @@ const ANGULAR_RADPS = 1.2
 const WAIT_MS = 120_000
 
 /**
- * Settles when so many more points of the way are behind the robot, and its camera sees something.
+ * Settles when the robot has passed this many more waypoints, and its camera shows an obstacle.
  * @throws Error when it takes too long
  */
 export async function passes(trip: RoundTrip, points: number): Promise<void> {
   const goal = trip.passed + points
   const lastMs = performance.now() + WAIT_MS
   while (trip.passed < goal || !trip.scenic) {
-    if (performance.now() > lastMs) throw new Error(`the robot has passed ${trip.passed} of ${goal} points`)
+    if (performance.now() > lastMs)
+      throw new Error(`The robot has passed only ${trip.passed} of ${goal} waypoints.`)
     await tick()
   }
 }
 
 const tick = () => new Promise((done) => setTimeout(done, CONTROL_MS))
 
-/** A program that drives a session's robot round its room, through the SDK. */
+/** A program that drives a session's robot around its room, through the SDK. */
 export async function driveByProgram(baseUrl: string, { token }: Actor, sessionId: string) {
   const trip = createRoundTrip()
   let steering = trip.steer(undefined)
@@ -47,7 +48,7 @@ export async function driveByProgram(baseUrl: string, { token }: Actor, sessionI
   }
 }
 
-/** Keys held in a page, by which its cockpit drives the robot round its room; the owner's link says where it is. */
+/** Presses keys in a page, whose cockpit drives the robot around its room; the owner's connection reports its pose. */
 export async function driveByKeys(baseUrl: string, { token }: Actor, sessionId: string, page: Page) {
   const trip = createRoundTrip()
   let sample: unknown

@@ -6,13 +6,13 @@ import { createCameraPages } from '../camera/camera-pages.ts'
 import { startLocalEnvironment } from '../environment.ts'
 import { startDemo } from '../start.ts'
 
-/** Somebody who acts through the REST API. */
+/** A caller of the REST API. */
 export interface Actor {
   readonly rest: RestClient
   readonly token: string
 }
 
-/** What the pictures are taken of: a platform of its own, the demo's people and robots, two sessions. */
+/** The subjects of the pictures: a platform with the demo's accounts and robots, and two sessions. */
 export type ScreenshotFixtures = Awaited<ReturnType<typeof createScreenshotFixtures>>
 
 /** @throws Error when a part of it does not start */
@@ -34,7 +34,7 @@ export async function createScreenshotFixtures() {
     const actor = (token: string): Actor => ({ rest: createRestClient({ baseUrl, token }), token })
     const [owner, operator] = [actor(keys.owner), actor(keys.operator)]
     const demo = await startDemo(fixture.running, cameras)
-    if (!demo) throw new Error('the demo needs the api role')
+    if (!demo) throw new Error('The demo needs the api role.')
     const second = actor(
       await fixture.running.platform.builtIn!.issueDevToken({
         email: 'grace@demo.local',
@@ -45,7 +45,7 @@ export async function createScreenshotFixtures() {
     const arm = { name: 'Sorting arm', robot_type: 'so-101', hardware_id: 'arm-board-1', tags: ['arm'] }
     await answerOf(owner.rest.POST('/api/client/robots', { body: arm }))
     const [ronja, bolt] = fixture.robots
-    if (!ronja || !bolt) throw new Error('the demo has two robots')
+    if (!ronja || !bolt) throw new Error('The demo must have two robots.')
     const sessions = {
       ronja: await startSession(operator, ronja.id),
       bolt: await startSession(second, bolt.id),
@@ -61,7 +61,7 @@ async function startSession({ rest }: Actor, robotId: string): Promise<string> {
   return (await answerOf(rest.POST('/api/sessions', { body: { robotId } }))).sessionId
 }
 
-/** Says something in a session's chat. */
+/** Sends a message to a session's chat. */
 export async function sendMessage({ rest }: Actor, id: string, body: string): Promise<void> {
   await answerOf(rest.POST('/api/sessions/{id}/messages', { params: { path: { id } }, body: { body } }))
 }

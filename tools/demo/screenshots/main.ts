@@ -5,7 +5,7 @@ import { shoot } from './capture.ts'
 import { driveByKeys, driveByProgram, passes } from './drivers.ts'
 import { createScreenshotFixtures, type ScreenshotFixtures, sendMessage } from './fixtures.ts'
 
-// `npm run screenshots`: the pictures of docs/images, of a platform of its own with the demo's people and robots.
+// `npm run screenshots`: takes the pictures of docs/images, from a platform with the demo's accounts and robots.
 
 /** Long enough for a busy machine. */
 const TIMEOUT_MS = 60_000
@@ -41,10 +41,10 @@ async function captureObservers(
   const driver = await driveByProgram(baseUrl, set.operator, ronja)
   const other = await driveByProgram(baseUrl, set.second, bolt)
   try {
-    await sendMessage(set.operator, ronja, 'Hello, I have Ronja. Round the table, as we said?')
+    await sendMessage(set.operator, ronja, 'Hello, I drive Ronja now. Around the table, as planned?')
     await sendMessage(set.owner, ronja, 'Yes please. Mind the shelf on the right.')
     await passes(other.trip, 2)
-    const stop = { action: 'emergency_stop', reason: 'Somebody stands in its way' } as const
+    const stop = { action: 'emergency_stop', reason: 'A person is in its way' } as const
     await answerOf(set.owner.rest.PATCH('/api/sessions/{id}', { params: { path: { id: bolt } }, body: stop }))
     const owner = await open(browser, 'owner@demo.local', `/sessions/${ronja}`)
     await sessionLives(owner)

@@ -2,7 +2,7 @@ import { z } from 'zod'
 
 const Sample = z.object({ pose: z.object({ x_m: z.number(), y_m: z.number(), heading_rad: z.number() }) })
 
-/** Around the table of the demo's room, with room to spare on all sides. */
+/** Waypoints around the table of the demo's room, with a margin on all sides. */
 const ROUND: readonly (readonly [xM: number, yM: number])[] = [
   ...([
     [3.6, 1.1],
@@ -18,29 +18,29 @@ const ROUND: readonly (readonly [xM: number, yM: number])[] = [
 const REACHED_M = 0.35
 const TURN_FIRST_RAD = 0.9
 const STRAIGHT_RAD = 0.2
-/** Of the way's legs, those on which the camera sees the shelf and the pillar. */
+/** The segments of the route on which the camera sees the shelf and the pillar. */
 const PHOTOGRAPHED_LEGS: readonly number[] = [0, 1]
 
-/** Where to steer: how fast, and how sharply, both from -1 to 1. */
+/** Steering input: speed and turn rate, both from -1 to 1. */
 export interface Steering {
   readonly forward: number
   readonly left: number
 }
 
-/** Steers a robot round and round its room, by what it tells of itself. */
+/** Steers a robot around its room in circles, according to its telemetry. */
 export function createRoundTrip() {
   let next = 0
   let errorRad = Math.PI
   return {
-    /** How many points of the way it has passed. */
+    /** The number of waypoints it has passed. */
     get passed(): number {
       return next
     },
-    /** It drives straight on, and there is something to be seen. */
+    /** Whether it drives straight ahead and the camera sees an obstacle. */
     get scenic(): boolean {
       return PHOTOGRAPHED_LEGS.includes(next % ROUND.length) && Math.abs(errorRad) < STRAIGHT_RAD
     },
-    /** @param sample telemetry of a simulated robot; undefined when it says nothing of its pose */
+    /** @param sample telemetry of a simulated robot; undefined when it contains no pose */
     steer(sample: unknown): Steering | undefined {
       const { data } = Sample.safeParse(sample)
       if (!data) return undefined

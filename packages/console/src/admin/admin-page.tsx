@@ -4,17 +4,17 @@ import { LinkButton } from '../ui/links.tsx'
 import { Page } from '../ui/page.tsx'
 import { Empty } from '../ui/states.tsx'
 
-/** A page for admins; others are told so, and nothing is asked of the platform. */
+/** Renders a page for admins. Other users see a notice, and the page sends no request. */
 export function AdminPage({ children, ...page }: Omit<ComponentProps<typeof Page>, 'actions'>) {
   const { roles } = useMe()
-  if (!roles.includes('admin')) return <NotForYou title={page.title} />
+  if (!roles.includes('admin')) return <AdminsOnly title={page.title} />
   return <Page {...page}>{children}</Page>
 }
 
-const NotForYou = ({ title }: { title: string }): ReactNode => (
+const AdminsOnly = ({ title }: { title: string }): ReactNode => (
   <Page title={title}>
     <Empty title="This page is for administrators" action={<LinkButton to="/">Go home</LinkButton>}>
-      Your account does not have that role.
+      Your account does not have the admin role.
     </Empty>
   </Page>
 )

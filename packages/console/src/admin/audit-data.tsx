@@ -2,7 +2,7 @@ import { Text } from '@mantine/core'
 import { plainWords, typeWords as words } from '@wheelhouse/protocol'
 import { dateTime, money } from '../ui/format.ts'
 
-/** What else there is to know of an act: a line for each field. */
+/** Lists the data of an audit entry, one line per field. */
 export const AuditData = ({ data }: { data: Readonly<Record<string, unknown>> }) => (
   <dl style={{ margin: 0, display: 'grid', gridTemplateColumns: 'auto 1fr', columnGap: '0.75rem' }}>
     {Object.entries(data).map(([name, value]) => (
@@ -18,11 +18,11 @@ export const AuditData = ({ data }: { data: Readonly<Record<string, unknown>> })
   </dl>
 )
 
-/** A status or a code as words; what participants wrote as it is. */
+/** Returns a status or a code as words, and text that a user wrote unchanged. */
 const codeLabel = (value: string): string =>
   /^[A-Z]+(_[A-Z]+)*$/.test(value) ? words(value.toLowerCase()) : plainWords(value)
 
-/** A value in words, by what the name of its field says of it. */
+/** Returns a value as text. The suffix of the field name (`_cents`, `_at`) selects the format. */
 export function formatValue(name: string, value: unknown): string {
   if (value === null || value === undefined) return 'none'
   if (typeof value === 'number' && name.endsWith('_cents')) return money(value)

@@ -3,22 +3,22 @@ import { type FormEvent, useState } from 'react'
 import { type AuditSearch, readAuditSearch } from './audit-search.ts'
 
 const fields = [
-  { name: 'actor', label: 'Who (id)', type: 'text' },
-  { name: 'subject', label: 'To what (id)', type: 'text' },
+  { name: 'actor', label: 'Actor ID', type: 'text' },
+  { name: 'subject', label: 'Target ID', type: 'text' },
   { name: 'action', label: 'Action', type: 'text' },
   { name: 'since', label: 'From', type: 'datetime-local' },
-  { name: 'until', label: 'Before', type: 'datetime-local' },
+  { name: 'until', label: 'Until', type: 'datetime-local' },
 ] as const
 
-/** Which entries are shown. What is typed counts when it is applied. */
+/** Filters the audit log. Typed values take effect when the user applies them. */
 export function AuditFilters(props: { search: AuditSearch; onSearch: (next: AuditSearch) => void }) {
   const { search, onSearch } = props
-  const [typed, setTyped] = useState(() => asTyped(search))
+  const [typed, setTyped] = useState(() => toInputValues(search))
   const [applied, setApplied] = useState(search)
-  // A link of the table has changed them.
+  // A link in the table changed the filters.
   if (applied !== search) {
     setApplied(search)
-    setTyped(asTyped(search))
+    setTyped(toInputValues(search))
   }
   const submit = (event: FormEvent) => {
     event.preventDefault()
@@ -47,13 +47,13 @@ export function AuditFilters(props: { search: AuditSearch; onSearch: (next: Audi
   )
 }
 
-const asTyped = (search: AuditSearch): AuditSearch => ({
+const toInputValues = (search: AuditSearch): AuditSearch => ({
   ...search,
   since: search.since && inputTime(search.since),
   until: search.until && inputTime(search.until),
 })
 
-/** A moment as such a field holds it: in the viewer's zone, without one. */
+/** Returns a time as a `datetime-local` field shows it: in the viewer's zone, without an offset. */
 function inputTime(iso: string): string {
   const at = new Date(iso)
   return new Date(at.getTime() - at.getTimezoneOffset() * 60_000).toISOString().slice(0, 16)

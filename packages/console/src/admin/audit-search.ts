@@ -1,8 +1,8 @@
-/** What the address of the audit log says: which entries. */
+/** The filters of the audit log, as stored in the query string. */
 export interface AuditSearch {
-  /** Id of who did it. */
+  /** Id of the user who acted. */
   readonly actor?: string | undefined
-  /** Id of what it was done to. */
+  /** Id of the object that changed. */
   readonly subject?: string | undefined
   readonly action?: string | undefined
   /** ISO 8601. */
@@ -10,17 +10,17 @@ export interface AuditSearch {
   readonly until?: string | undefined
 }
 
-// The router reads what looks like a number as one.
+// The router parses numeric strings as numbers.
 const text = (value: unknown) =>
   typeof value === 'string' || typeof value === 'number' ? String(value).trim() || undefined : undefined
-const moment = (value: unknown) =>
+const timestamp = (value: unknown) =>
   typeof value === 'string' && !Number.isNaN(Date.parse(value)) ? new Date(value).toISOString() : undefined
 
-/** Reads the address; what makes no sense is left out. */
+/** Reads the filters from the query string and drops invalid values. */
 export const readAuditSearch = (search: Record<string, unknown>): AuditSearch => ({
   actor: text(search.actor),
   subject: text(search.subject),
   action: text(search.action),
-  since: moment(search.since),
-  until: moment(search.until),
+  since: timestamp(search.since),
+  until: timestamp(search.until),
 })

@@ -13,13 +13,13 @@ interface Props {
   readonly search: AuditSearch
 }
 
-/** Entries of the audit log. Who, what and to what are links that narrow the list to it. */
+/** Lists entries of the audit log. Actor, action and target are links that add a filter. */
 export const AuditTable = ({ entries, search }: Props) => (
   <DataTable
     label="Audit log"
     minWidth={760}
     verticalSpacing="xs"
-    columns={['When', 'Who', 'What', 'To what', 'Details']}
+    columns={['Time', 'Actor', 'Action', 'Target', 'Details']}
   >
     {entries.map((entry) => (
       <Row key={entry.id} entry={entry} search={search} />
@@ -34,10 +34,10 @@ const Row = ({ entry, search }: { entry: Entry; search: AuditSearch }) => (
     </Table.Td>
     <Table.Td>
       {entry.actor_id === null ? (
-        'The platform'
+        'Platform'
       ) : (
         <LinkAnchor to="/admin/audit" search={{ ...search, actor: entry.actor_id }}>
-          {entry.actor_name ?? 'Somebody'}
+          {entry.actor_name ?? 'Deleted user'}
         </LinkAnchor>
       )}
     </Table.Td>

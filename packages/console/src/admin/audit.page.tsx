@@ -8,9 +8,9 @@ import type { AuditSearch } from './audit-search.ts'
 import { AuditTable } from './audit-table.tsx'
 import { PAGE_SIZE, PagesView, usePages } from './pages.tsx'
 
-/** Who did what, and when: privileged and money-moving acts, newest first. */
+/** Shows the audit log, newest entry first. */
 export const AuditPage = () => (
-  <AdminPage title="Audit log" description="Privileged and money-moving acts. Nobody can change them.">
+  <AdminPage title="Audit log" description="Privileged and billing events. Append-only.">
     <Log />
   </AdminPage>
 )
@@ -19,7 +19,7 @@ function Log() {
   const { rest } = usePlatform()
   const search = useSearch({ from: '/shell/admin/audit' })
   const navigate = useNavigate({ from: '/admin/audit' })
-  const show = (next: AuditSearch) => void navigate({ search: next })
+  const applySearch = (next: AuditSearch) => void navigate({ search: next })
   const { actor, subject, action, since, until } = search
   const query = usePages([...keys.audit, search], async (before, signal) => {
     const filter = { actor_id: actor, subject_id: subject, action, since, until }
@@ -28,8 +28,8 @@ function Log() {
   })
   return (
     <>
-      <AuditFilters search={search} onSearch={show} />
-      <PagesView query={query} empty="No such entries">
+      <AuditFilters search={search} onSearch={applySearch} />
+      <PagesView query={query} empty="No matching entries">
         {(entries) => <AuditTable entries={entries} search={search} />}
       </PagesView>
     </>

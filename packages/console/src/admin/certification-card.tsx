@@ -8,20 +8,20 @@ import { ReasonButton } from '../ui/reason-button.tsx'
 import { Time } from '../ui/time.tsx'
 import type { CertificationRequest } from './certifications-query.ts'
 
-/** A request that waits for a decision. */
+/** Shows a pending certification request and its approve and reject buttons. */
 export function CertificationCard({ request }: { request: CertificationRequest }) {
   const { rest } = usePlatform()
   const queries = useQueryClient()
   const { id, operator_name: name, robot_type: type, note } = request
   const params = { path: { id } }
-  const decided = () => queries.invalidateQueries({ queryKey: keys.certifications })
+  const refresh = () => queries.invalidateQueries({ queryKey: keys.certifications })
   const approve = async () => {
     await answerOf(rest.POST('/api/admin/certifications/{id}/approve', { params }))
-    await decided()
+    await refresh()
   }
   const reject = async (reason: string) => {
     await answerOf(rest.POST('/api/admin/certifications/{id}/reject', { params, body: { reason } }))
-    await decided()
+    await refresh()
   }
   return (
     <Card withBorder padding="sm" component="article" aria-label={`${name}, ${type}`}>
@@ -31,7 +31,7 @@ export function CertificationCard({ request }: { request: CertificationRequest }
             {name} · {type}
           </Text>
           <Text size="sm" c="dimmed">
-            Asked <Time at={request.requested_at} />
+            Requested <Time at={request.requested_at} />
           </Text>
         </div>
         {note && <Text style={{ whiteSpace: 'pre-wrap', overflowWrap: 'anywhere' }}>{note}</Text>}
@@ -39,7 +39,7 @@ export function CertificationCard({ request }: { request: CertificationRequest }
           <ConfirmButton
             color="teal.9"
             question={`Approve ${name} for ${type}?`}
-            consequence={`${name} may drive every available robot of this type from now on, and is told so. It can be revoked.`}
+            consequence={`${name} can drive every available robot of this type and is notified. You can revoke it later.`}
             confirmLabel="Approve"
             confirmColor="teal.9"
             onConfirm={approve}
@@ -50,7 +50,7 @@ export function CertificationCard({ request }: { request: CertificationRequest }
           <ReasonButton
             variant="default"
             question={`Reject ${name} for ${type}?`}
-            consequence={`${name} reads the reason, and may ask again.`}
+            consequence={`${name} sees the reason and can request again.`}
             confirmLabel="Reject"
             onConfirm={reject}
             aria-label={`Reject ${name} for ${type}`}

@@ -4,15 +4,15 @@ import { keys } from '../api/keys.ts'
 
 export type CertificationRequest = Schemas['CertificationRequest']
 
-/** Most requests that one answer holds. */
+/** The maximum number of requests in one response. */
 export const LIST_LIMIT = 200
-const EVERY_MS = 5_000
+const POLL_INTERVAL_MS = 5_000
 
-/** Requests by status; asked for again every few seconds while the page is visible. */
+/** Queries certification requests by status. Polls while the page is visible. */
 export const certificationsQuery = (rest: RestClient, status: CertificationRequest['status']) =>
   queryOptions({
     queryKey: [...keys.certifications, 'all', status],
     queryFn: ({ signal }) =>
       answerOf(rest.GET('/api/admin/certifications', { params: { query: { status } }, signal })),
-    refetchInterval: EVERY_MS,
+    refetchInterval: POLL_INTERVAL_MS,
   })

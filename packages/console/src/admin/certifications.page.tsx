@@ -9,29 +9,29 @@ import { certificationsQuery, LIST_LIMIT } from './certifications-query.ts'
 import { DecidedTable } from './decided-table.tsx'
 import { Freshness } from './freshness.tsx'
 
-/** Requests of operators to drive a type of robot: those to decide, and those that were. */
+/** Lists pending and decided certification requests. */
 export const CertificationsPage = () => (
-  <AdminPage title="Certification requests" description="Who may drive which type of robot.">
-    <Waiting />
-    <Decided />
+  <AdminPage title="Certification requests" description="Decide which operators may drive which robot types.">
+    <PendingRequests />
+    <DecidedRequests />
   </AdminPage>
 )
 
-function Waiting() {
+function PendingRequests() {
   const { rest } = usePlatform()
   const query = useQuery(certificationsQuery(rest, 'PENDING'))
   return (
-    <Stack component="section" aria-label="Waiting" gap="sm">
-      <Title order={2}>Waiting</Title>
+    <Stack component="section" aria-label="Pending" gap="sm">
+      <Title order={2}>Pending</Title>
       <Freshness query={query} />
       <QueryView
         query={query}
         isEmpty={({ certifications }) => certifications.length === 0}
-        empty={<Empty title="Nobody is waiting" />}
+        empty={<Empty title="No pending requests" />}
       >
         {({ certifications }) => (
           <>
-            <Limit reached={certifications.length === LIST_LIMIT} which="that have waited longest" />
+            <Limit reached={certifications.length === LIST_LIMIT} label="oldest requests" />
             <Stack component="ul" gap="sm" m={0} p={0} style={{ listStyle: 'none' }}>
               {certifications.map((request) => (
                 <li key={request.id}>
@@ -47,13 +47,13 @@ function Waiting() {
 }
 
 type Settled = 'APPROVED' | 'REJECTED' | 'REVOKED'
-const none: Record<Settled, string> = {
-  APPROVED: 'None was approved yet',
-  REJECTED: 'None was rejected yet',
-  REVOKED: 'None was revoked yet',
+const emptyTitles: Record<Settled, string> = {
+  APPROVED: 'No approved requests yet',
+  REJECTED: 'No rejected requests yet',
+  REVOKED: 'No revoked certifications yet',
 }
 
-function Decided() {
+function DecidedRequests() {
   const { rest } = usePlatform()
   const [status, setStatus] = useState<Settled>('APPROVED')
   const query = useQuery(certificationsQuery(rest, status))
@@ -74,11 +74,11 @@ function Decided() {
       <QueryView
         query={query}
         isEmpty={({ certifications }) => certifications.length === 0}
-        empty={<Empty title={none[status]} />}
+        empty={<Empty title={emptyTitles[status]} />}
       >
         {({ certifications }) => (
           <>
-            <Limit reached={certifications.length === LIST_LIMIT} which="asked for last" />
+            <Limit reached={certifications.length === LIST_LIMIT} label="newest requests" />
             <DecidedTable requests={certifications} />
           </>
         )}
@@ -87,9 +87,9 @@ function Decided() {
   )
 }
 
-const Limit = ({ reached, which }: { reached: boolean; which: string }) =>
+const Limit = ({ reached, label }: { reached: boolean; label: string }) =>
   reached ? (
     <Text c="dimmed" size="sm">
-      The {LIST_LIMIT} {which} are shown.
+      Showing the {LIST_LIMIT} {label}.
     </Text>
   ) : null

@@ -10,7 +10,7 @@ import type { CertificationRequest } from './certifications-query.ts'
 
 const wrapped = { whiteSpace: 'pre-wrap', overflowWrap: 'anywhere' } as const
 
-/** Requests that were decided; what was approved can be revoked. */
+/** Lists decided requests. Approved ones have a revoke button. */
 export const DecidedTable = ({ requests }: { requests: readonly CertificationRequest[] }) => (
   <DataTable
     label="Decided requests"
@@ -47,7 +47,7 @@ function Revoke({
       size="xs"
       variant="default"
       question={`Revoke the certification of ${name} for ${type}?`}
-      consequence={`${name} reads the reason and starts no new session on robots that require it. An open session goes on: end it from the overview if it must not.`}
+      consequence={`${name} sees the reason and can no longer start sessions on robots that require it. An open session continues. End it from the overview if necessary.`}
       confirmLabel="Revoke"
       onConfirm={revoke}
       aria-label={`Revoke ${name} for ${type}`}

@@ -6,26 +6,26 @@ import { shortTime } from './freshness.tsx'
 import type { Overview } from './overview-query.ts'
 import { useNow } from './use-now.ts'
 
-/** A gateway renews its row every few seconds; one that has not for so long is about to be taken for dead. */
+/** A gateway renews its row every few seconds. After this silence the platform is about to declare it dead. */
 const SILENT_MS = 15_000
 
 interface Props {
   readonly overview: Overview
-  /** When the overview came, by this device's clock. */
+  /** When the overview was fetched, by this device's clock. */
   readonly readAtMs: number
 }
 
-/** The gateways there are, and how they are. */
+/** Lists the gateways and their health. */
 export function Gateways({ overview: { at, gateways }, readAtMs }: Props) {
   const nowMs = useNow()
-  if (gateways.length === 0) return <Empty title="No gateway runs">Robots cannot connect.</Empty>
-  // Both times are the database's, so a wrong clock of this device does not matter.
+  if (gateways.length === 0) return <Empty title="No gateway is running">Robots cannot connect.</Empty>
+  // Both times come from the database, so a wrong clock on this device does not matter.
   const silentMs = (seenAt: string) => Date.parse(at) - Date.parse(seenAt) + Math.max(0, nowMs - readAtMs)
   return (
     <DataTable
       label="Gateways"
       minWidth={560}
-      columns={['Address', 'Robots', 'Running since', 'Last sign of life']}
+      columns={['Address', 'Robots', 'Running since', 'Last seen']}
     >
       {gateways.map((gateway) => (
         <Table.Tr key={gateway.id}>

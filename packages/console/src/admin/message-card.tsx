@@ -4,7 +4,7 @@ import { Time } from '../ui/time.tsx'
 
 type Message = Schemas['StoredContactMessage']
 
-/** One message, and what became of it. */
+/** Shows a contact message and its delivery status. */
 export const MessageCard = ({ message }: { message: Message }) => (
   <Card withBorder padding="sm" component="article" aria-label={message.subject}>
     <Group justify="space-between" align="flex-start" gap="xs">
@@ -12,7 +12,7 @@ export const MessageCard = ({ message }: { message: Message }) => (
         {message.subject}
       </Text>
       <Badge color={message.delivered ? 'teal.9' : 'orange.9'} style={{ flexShrink: 0 }}>
-        {message.delivered ? 'Delivered' : 'Waiting'}
+        {message.delivered ? 'Delivered' : 'Pending'}
       </Badge>
     </Group>
     <Text size="sm" style={{ overflowWrap: 'anywhere' }}>
@@ -30,21 +30,21 @@ export const MessageCard = ({ message }: { message: Message }) => (
 
 function Delivery({ message }: { message: Message }) {
   const { delivered_at, attempts, next_attempt_at, last_error } = message
-  const tried = attempts === 1 ? 'once' : `${attempts} times`
+  const attemptsText = attempts === 1 ? '1 attempt' : `${attempts} attempts`
   if (delivered_at) {
     return (
       <Text size="sm" c="dimmed">
-        Delivered <Time at={delivered_at} />, tried {tried}.
+        Delivered <Time at={delivered_at} /> after {attemptsText}.
       </Text>
     )
   }
   return (
     <>
       <Text size="sm">
-        {attempts === 0 ? 'Not tried yet' : `Tried ${tried}`}
+        {attempts === 0 ? 'Not sent yet' : attemptsText}
         {next_attempt_at && (
           <>
-            ; next attempt <Time at={next_attempt_at} />
+            , next attempt <Time at={next_attempt_at} />
           </>
         )}
         .

@@ -7,16 +7,16 @@ import { AdminPage } from './admin-page.tsx'
 import { MessageCard } from './message-card.tsx'
 import { PAGE_SIZE, PagesView, usePages } from './pages.tsx'
 
-/** What visitors wrote in the contact form, and how far it has come. */
+/** Lists messages of the contact form and their delivery status. */
 export const MessagesPage = () => (
-  <AdminPage title="Contact messages" description="What visitors wrote, and whether it reached the mailbox.">
+  <AdminPage title="Contact messages" description="Messages from the contact form and their delivery status.">
     <Messages />
   </AdminPage>
 )
 
 const choices = [
   { value: 'all', label: 'All' },
-  { value: 'false', label: 'Waiting' },
+  { value: 'false', label: 'Pending' },
   { value: 'true', label: 'Delivered' },
 ] as const
 type Choice = (typeof choices)[number]['value']

@@ -7,7 +7,7 @@ import type { OpenSession } from './overview-query.ts'
 import { SessionButtons } from './session-buttons.tsx'
 import { StopButton } from './stop-button.tsx'
 
-/** Who drives which robot, since when, and whether it is stopped. */
+/** Shows an open session: robot, operator, start and stop state. */
 export const OpenSessionCard = ({ session }: { session: OpenSession }) => (
   <Card withBorder padding="sm" h="100%" component="article" aria-label={`Session on ${session.robot_name}`}>
     <Stack gap="xs" justify="space-between" h="100%">
@@ -17,7 +17,7 @@ export const OpenSessionCard = ({ session }: { session: OpenSession }) => (
             {session.robot_name}
           </LinkAnchor>
           <Text size="sm">
-            {session.operator_name} drives for {session.client_name}
+            Operator {session.operator_name}, owner {session.client_name}
           </Text>
           <Text size="sm" c="dimmed">
             {session.robot_type} · started <Time at={session.started_at} />
@@ -25,7 +25,7 @@ export const OpenSessionCard = ({ session }: { session: OpenSession }) => (
         </div>
         <Stack gap={4} align="flex-end">
           <StatusBadge status={session.status} />
-          {!session.robot_connected && <Badge color="red.9">Robot lost</Badge>}
+          {!session.robot_connected && <Badge color="red.9">Robot offline</Badge>}
         </Stack>
       </Group>
       <StopState session={session} />

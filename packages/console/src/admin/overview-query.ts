@@ -5,13 +5,13 @@ import { keys } from '../api/keys.ts'
 export type Overview = Schemas['Overview']
 export type OpenSession = Schemas['OverviewSession']
 
-const EVERY_MS = 3_000
+const POLL_INTERVAL_MS = 3_000
 
-/** How the platform stands; asked for again every few seconds while the page is visible. */
+/** Queries the admin overview. Polls while the page is visible. */
 export const overviewQuery = (rest: RestClient) =>
   queryOptions({
     queryKey: [...keys.sessions, 'overview'],
     queryFn: ({ signal }) => answerOf(rest.GET('/api/admin/overview', { signal })),
-    refetchInterval: EVERY_MS,
-    staleTime: EVERY_MS,
+    refetchInterval: POLL_INTERVAL_MS,
+    staleTime: POLL_INTERVAL_MS,
   })

@@ -10,9 +10,9 @@ import { OpenSessionCard } from './open-session.tsx'
 import { type Overview, overviewQuery } from './overview-query.ts'
 import { RobotCounts } from './robot-counts.tsx'
 
-/** How the platform stands now, with a stop for every session. */
+/** Shows the state of the platform, with a stop button for every open session. */
 export const OverviewPage = () => (
-  <AdminPage title="Overview" description="The platform as it is now.">
+  <AdminPage title="Overview" description="Robots, open sessions and gateways, live.">
     <Live />
   </AdminPage>
 )
@@ -50,12 +50,12 @@ const Section = ({ title, children }: { title: string; children: ReactNode }) =>
 )
 
 function OpenSessions({ sessions: { total, open } }: { sessions: Overview['sessions'] }) {
-  if (open.length === 0) return <Empty title="Nobody is driving" />
+  if (open.length === 0) return <Empty title="No open sessions" />
   return (
     <>
       {total > open.length && (
         <Text c="dimmed">
-          The {open.length} newest of {total} are shown.
+          Showing the {open.length} newest of {total}.
         </Text>
       )}
       <SimpleGrid component="ul" cols={{ base: 1, md: 2 }} m={0} p={0} style={{ listStyle: 'none' }}>

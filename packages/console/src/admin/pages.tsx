@@ -9,14 +9,14 @@ import type { ReactNode } from 'react'
 import { Empty, QueryView } from '../ui/states.tsx'
 import { Freshness } from './freshness.tsx'
 
-/** Entries of one request. */
+/** Entries per request. */
 export const PAGE_SIZE = 50
-const EVERY_MS = 5_000
+const POLL_INTERVAL_MS = 5_000
 
 /**
- * A list that is read newest first, a page at a time. While only its first page is shown it is asked for again every
- * few seconds; who has gone on to older ones is not disturbed.
- * @param load reads what is older than the entry with the id `before`, or the newest
+ * Queries a list page by page, newest first. Polls while only the first page is loaded, so that loaded older pages
+ * do not shift.
+ * @param load reads the entries older than the id `before`, or the newest entries
  */
 export function usePages<T extends { readonly id: string | number }>(
   queryKey: QueryKey,
@@ -27,7 +27,7 @@ export function usePages<T extends { readonly id: string | number }>(
     queryFn: ({ pageParam, signal }) => load(pageParam, signal),
     initialPageParam: undefined as string | undefined,
     getNextPageParam: (last) => (last.length < PAGE_SIZE ? undefined : String(last.at(-1)?.id)),
-    refetchInterval: ({ state }) => ((state.data?.pages.length ?? 0) > 1 ? false : EVERY_MS),
+    refetchInterval: ({ state }) => ((state.data?.pages.length ?? 0) > 1 ? false : POLL_INTERVAL_MS),
   })
 }
 
@@ -37,7 +37,7 @@ interface Props<T> {
   readonly children: (entries: readonly T[]) => ReactNode
 }
 
-/** Such a list: how old it is, its entries so far, and a button for older ones. */
+/** Shows a paged list: its age, the loaded entries and a button for older ones. */
 export function PagesView<T>({ query, empty, children }: Props<T>) {
   return (
     <>

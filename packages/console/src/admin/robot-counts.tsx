@@ -7,7 +7,7 @@ const shown = [
   ['OFFLINE', 'Offline'],
 ] as const
 
-/** Registered robots by status. */
+/** Counts registered robots by status. */
 export const RobotCounts = ({ robots }: { robots: Overview['robots'] }) => (
   <SimpleGrid component="dl" cols={{ base: 3, sm: 4 }} spacing="xs" m={0}>
     {shown.map(([status, label]) => (

@@ -6,9 +6,9 @@ import { Time } from '../ui/time.tsx'
 import { AdminPage } from './admin-page.tsx'
 import { PAGE_SIZE, PagesView, usePages } from './pages.tsx'
 
-/** Wishes for robot types that are not supported yet. */
+/** Lists requests for robot types that the platform does not support yet. */
 export const RobotRequestsPage = () => (
-  <AdminPage title="Robot requests" description="Robot types people would like to see supported.">
+  <AdminPage title="Robot requests" description="Requests for new robot types.">
     <Requests />
   </AdminPage>
 )

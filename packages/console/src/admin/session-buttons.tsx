@@ -4,7 +4,7 @@ import { ConfirmButton } from '../ui/confirm-button.tsx'
 import { Problem } from '../ui/states.tsx'
 import type { OpenSession } from './overview-query.ts'
 
-/** Pauses or ends a session that its own sides have left; both are audited. */
+/** Pauses or ends a session as an admin. The audit log records both actions. */
 export function SessionButtons({ session }: { session: OpenSession }) {
   const sessionAction = useSessionAction(session.id)
   const label = (action: string) => `${action} the session on ${session.robot_name}`
@@ -24,7 +24,7 @@ export function SessionButtons({ session }: { session: OpenSession }) {
         <ConfirmButton
           variant="default"
           question={`End the session on ${session.robot_name}?`}
-          consequence="The robot stops and is free for others. What the session costs is fixed. Both sides are notified, and the audit log names you."
+          consequence="The robot stops and becomes available. The charge is final. Owner and operator are notified, and the audit log records your name."
           confirmLabel="End the session"
           onConfirm={() => sessionAction.mutateAsync('end')}
           aria-label={label('End')}

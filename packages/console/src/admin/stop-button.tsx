@@ -9,12 +9,12 @@ import type { OpenSession } from './overview-query.ts'
 
 const RETRIES = 3
 const RETRY_MS = 300
-/** A connection that hangs must not keep the button from being pressed again. */
-const ANSWER_MS = 3_000
+/** A hanging connection must not block the button. */
+const REQUEST_TIMEOUT_MS = 3_000
 
 /**
- * Stops the robot at once: nothing is asked first, and a press that got no answer is repeated. Also while a stop is
- * in force: who sees the robot move presses again, and it is told again.
+ * Stops the robot without a confirmation and retries unanswered requests. Stays enabled while a stop is in force, so
+ * that an admin who sees the robot move can send the stop again.
  */
 export function StopButton({ session }: { session: OpenSession }) {
   const { rest } = usePlatform()
@@ -24,20 +24,20 @@ export function StopButton({ session }: { session: OpenSession }) {
       answerOf(
         rest.PATCH('/api/sessions/{id}', {
           params: { path: { id: session.id } },
-          body: { action: 'emergency_stop', reason: 'Pressed by an administrator' },
-          signal: AbortSignal.timeout(ANSWER_MS),
+          body: { action: 'emergency_stop', reason: 'Stopped by an administrator' },
+          signal: AbortSignal.timeout(REQUEST_TIMEOUT_MS),
         }),
       ),
-    // Without a network it must say so now, not act when there is one again.
+    // Without a network the request must fail now and not run later.
     networkMode: 'always',
-    retry: (count, error) => count < RETRIES && !(error instanceof ApiError && isRefusal(error.status)),
+    retry: (count, error) => count < RETRIES && !(error instanceof ApiError && isRejection(error.status)),
     retryDelay: RETRY_MS,
     onSuccess: () => void queries.invalidateQueries({ queryKey: keys.sessions }),
   })
   const label = session.stop ? 'Stop again' : 'Stop'
   return (
     <>
-      {stop.isPending && stop.failureCount > 0 && <b role="status">No answer yet: trying again</b>}
+      {stop.isPending && stop.failureCount > 0 && <b role="status">No response yet. Retrying</b>}
       {stop.isError && (
         <div>
           <b>Not stopped. The robot may still move.</b>
@@ -59,4 +59,4 @@ export function StopButton({ session }: { session: OpenSession }) {
   )
 }
 
-const isRefusal = (status: number) => status >= 400 && status < 500 && status !== 429
+const isRejection = (status: number) => status >= 400 && status < 500 && status !== 429

@@ -1,6 +1,6 @@
 /**
- * Roots of the keys under which answers are kept. Everything about sessions begins with `['sessions']`, so that
- * what arrives live can mark it as old in one go; a feature appends what tells its queries apart.
+ * Roots of the query keys. All session queries begin with `['sessions']`, so that one live event invalidates them
+ * together. A feature appends its own parts.
  */
 export const keys = {
   profile: ['profile'],

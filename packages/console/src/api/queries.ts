@@ -4,7 +4,7 @@ import { ApiError } from '@wheelhouse/sdk'
 const MAX_RETRIES = 3
 const MAX_DELAY_MS = 10_000
 
-/** Whether the same question may get another answer in a moment. */
+/** Returns whether a retry may succeed. */
 const isTransient = (error: unknown) =>
   !(error instanceof ApiError) || error.status === 0 || error.status === 429 || error.status >= 500
 

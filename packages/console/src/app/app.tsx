@@ -14,7 +14,7 @@ interface Props {
   readonly router: ReturnType<typeof createConsoleRouter>
 }
 
-/** The page: everything that its parts find around them, and the router. */
+/** Renders the router inside the providers of theme, query cache and platform clients. */
 export const App = ({ platform, queries, router }: Props) => (
   <MantineProvider
     theme={theme}

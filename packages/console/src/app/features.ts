@@ -11,7 +11,7 @@ import { statisticsNavigation, statisticsRoutes } from '../statistics/routes.ts'
 import { webhookRoutes } from '../webhooks/routes.ts'
 import type { NavigationEntry } from './navigation.ts'
 
-/** Every feature's pages: one line each. */
+/** The routes of all features. */
 export const routes = [
   ...homeRoutes,
   ...sessionRoutes,
@@ -26,7 +26,7 @@ export const routes = [
   ...webhookRoutes,
 ] as const
 
-/** Every feature's links, in the order in which they are shown: one line each. */
+/** The navigation links of all features, in display order. */
 export const navigation: readonly NavigationEntry[] = [
   ...sessionNavigation,
   ...operatorNavigation,

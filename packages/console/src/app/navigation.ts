@@ -1,19 +1,19 @@
 import type { Role } from '@wheelhouse/protocol'
 import type { FC } from 'react'
 
-/** One link of the navigation. */
+/** A link of the navigation. */
 export interface NavigationEntry {
-  /** A path of the router, without parameters: `/robots`. */
+  /** A route path without parameters, such as `/robots`. */
   readonly to: string
   readonly label: string
-  /** One line for the home page. */
+  /** A short description for the home page. */
   readonly description: string
   readonly icon: FC<{ size?: number; stroke?: number }>
-  /** Shown to people with this role; to everybody when left out. */
+  /** Limits the link to users with this role. */
   readonly role?: Role
-  /** Of everybody's daily work: stands above all groups. */
+  /** Puts the link above all groups. */
   readonly first?: boolean
-  /** Pages below its path have links of their own, and do not mark this one. */
+  /** Marks the link as active on its exact path only, because subpaths have their own links. */
   readonly exact?: boolean
 }
 
@@ -21,11 +21,11 @@ type Group = 'first' | Role | 'account'
 
 export const groupOf = ({ first, role }: NavigationEntry): Group => (first ? 'first' : (role ?? 'account'))
 
-/** The navigation's groups in order, with their titles. */
+/** The navigation groups in display order, with their titles. */
 export const groups: readonly (readonly [Group, title: string])[] = [
   ['first', ''],
-  ['operator', 'Operate'],
-  ['client', 'Own'],
-  ['admin', 'Administer'],
+  ['operator', 'Operator'],
+  ['client', 'Owner'],
+  ['admin', 'Admin'],
   ['account', 'Account'],
 ]

@@ -4,7 +4,7 @@ import type { SessionGuard } from '../auth/session-guard.ts'
 import type { Live } from '../live/live.ts'
 import type { NavigationEntry } from './navigation.ts'
 
-/** What the page has one of. */
+/** The clients that all parts of the page share. */
 export interface Platform {
   readonly rest: RestClient
   readonly session: SessionGuard
@@ -14,9 +14,9 @@ export interface Platform {
 
 export const PlatformContext = createContext<Platform | undefined>(undefined)
 
-/** The platform's clients: `const { rest, live } = usePlatform()`. */
+/** Returns the shared clients: `const { rest, live } = usePlatform()`. */
 export function usePlatform(): Platform {
   const platform = useContext(PlatformContext)
-  if (!platform) throw new Error('usePlatform() is for what stands inside App')
+  if (!platform) throw new Error('usePlatform() requires App')
   return platform
 }

@@ -6,7 +6,7 @@ import { Shell } from './shell.tsx'
 
 export const rootRoute = createRootRoute({ notFoundComponent: NotFound, errorComponent: RouteProblem })
 
-/** Parent of every page for people who are signed in: header, navigation, and the page. */
+/** The parent of all pages for signed-in users: header, navigation and page. */
 export const shellRoute = createRoute({
   getParentRoute: () => rootRoute,
   id: 'shell',
@@ -14,7 +14,7 @@ export const shellRoute = createRoute({
   errorComponent: RouteProblem,
 })
 
-/** The end of a sign-in in a second window. */
+/** Completes a sign-in in a second window. */
 export const signedInRoute = createRoute({
   getParentRoute: () => rootRoute,
   path: '/signed-in',

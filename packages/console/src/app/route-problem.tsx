@@ -1,7 +1,7 @@
 import type { ErrorComponentProps } from '@tanstack/react-router'
 import { Problem } from '../ui/states.tsx'
 
-/** What stands in the place of a page that failed. */
+/** Replaces a page that failed to load. */
 export const RouteProblem = ({ error, reset }: ErrorComponentProps) => (
   <Problem error={error} onRetry={reset} />
 )

@@ -10,7 +10,7 @@ import { SignedInOnly } from './signed-in-only.tsx'
 import { useNavigation } from './use-navigation.ts'
 import { UserMenu } from './user-menu.tsx'
 
-/** Header, navigation and the page, for people who are signed in. */
+/** Renders header, navigation and page for signed-in users. */
 export const Shell = () => (
   <SignedInOnly>
     <Frame />
@@ -20,7 +20,7 @@ export const Shell = () => (
 function Frame() {
   const [opened, { toggle, close }] = useDisclosure(false)
   const { pathname } = useLocation()
-  // biome-ignore lint/correctness/useExhaustiveDependencies: a new page closes the navigation of phones
+  // biome-ignore lint/correctness/useExhaustiveDependencies: a page change closes the mobile navigation
   useEffect(close, [pathname])
   return (
     <AppShell
@@ -29,7 +29,7 @@ function Frame() {
       padding="md"
     >
       <a className="skip-link" href="#main">
-        Skip to the content
+        Skip to content
       </a>
       <AppShell.Header>
         <Group h="100%" px="md" justify="space-between" wrap="nowrap">

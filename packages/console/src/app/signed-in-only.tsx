@@ -9,7 +9,7 @@ import { usePlatform } from './platform.ts'
 
 const Onboarding = lazy(() => import('../onboarding/onboarding.page.tsx'))
 
-/** Shows its children to a person who is signed in and has completed their account; else what is missing. */
+/** Shows its children to a signed-in user with a complete account, otherwise the sign-in or onboarding page. */
 export function SignedInOnly({ children }: { children: ReactNode }) {
   const { rest, session, live } = usePlatform()
   const profile = useQuery({

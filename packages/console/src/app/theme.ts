@@ -1,12 +1,12 @@
 import { type CSSVariablesResolver, createTheme, DEFAULT_THEME, type MantineColorsTuple } from '@mantine/core'
 
-/** White text on Mantine's own darkest orange is hard to read when it is small. */
+/** Small white text on Mantine's darkest orange has too little contrast. */
 const orange = DEFAULT_THEME.colors.orange.with(9, '#bf3c0a') as unknown as MantineColorsTuple
 
 export const theme = createTheme({
   colors: { orange },
   primaryColor: 'blue',
-  // Dark enough for white text on it, in either scheme.
+  // Dark enough for white text in both schemes.
   primaryShade: { light: 8, dark: 8 },
   fontFamily: 'system-ui, sans-serif',
   headings: {
@@ -16,7 +16,7 @@ export const theme = createTheme({
   defaultRadius: 'md',
   cursorType: 'pointer',
   respectReducedMotion: true,
-  // By name: the components themselves would all be part of the first view.
+  // Keyed by name, because importing the components would add them to the first view.
   components: {
     Modal: { defaultProps: { closeButtonProps: { 'aria-label': 'Close' } } },
     Notification: {
@@ -27,7 +27,7 @@ export const theme = createTheme({
   },
 })
 
-/** Mantine's quiet colours are too faint to be read by everybody: at least 4.5:1 here. */
+/** Raises the contrast of Mantine's muted colours to at least 4.5:1. */
 export const cssVariables: CSSVariablesResolver = ({ colors }) => ({
   variables: {},
   light: {

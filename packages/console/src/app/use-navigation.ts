@@ -2,7 +2,7 @@ import { useMe } from '../auth/me.ts'
 import { groupOf, groups, type NavigationEntry } from './navigation.ts'
 import { usePlatform } from './platform.ts'
 
-/** The navigation of the signed-in person, grouped by what they are here as; empty groups are left out. */
+/** Returns the navigation of the signed-in user, grouped by role, without empty groups. */
 export function useNavigation(): { title: string; entries: NavigationEntry[] }[] {
   const { navigation } = usePlatform()
   const { roles } = useMe()

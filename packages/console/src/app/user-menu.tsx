@@ -7,10 +7,10 @@ import { signOut } from '../auth/sign-out.ts'
 const schemes = [
   { scheme: 'light', label: 'Light', icon: IconSun },
   { scheme: 'dark', label: 'Dark', icon: IconMoon },
-  { scheme: 'auto', label: 'As the system', icon: IconDeviceDesktop },
+  { scheme: 'auto', label: 'System', icon: IconDeviceDesktop },
 ] as const
 
-/** Who is signed in; light or dark; settings; sign out. */
+/** Shows the account menu: settings, colour scheme and sign-out. */
 export function UserMenu() {
   const me = useMe()
   const navigate = useNavigate()

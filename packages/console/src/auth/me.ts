@@ -5,9 +5,9 @@ export type Me = Schemas['Profile']
 
 export const MeContext = createContext<Me | undefined>(undefined)
 
-/** The signed-in person. Only below `SignedInOnly`. */
+/** Returns the signed-in user. Requires `SignedInOnly` above. */
 export function useMe(): Me {
   const me = useContext(MeContext)
-  if (!me) throw new Error('useMe() is for what stands inside SignedInOnly')
+  if (!me) throw new Error('useMe() requires SignedInOnly')
   return me
 }

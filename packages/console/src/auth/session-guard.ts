@@ -1,26 +1,26 @@
 import { createStore, type Store } from '../ui/store.ts'
 
-/** `unknown` until somebody is known to be signed in; `expired` while a dialog asks them to sign in again. */
+/** `unknown` before the first sign-in check, `expired` while a dialog asks the user to sign in again. */
 export type SessionPhase = 'unknown' | 'signed-in' | 'expired'
 
-/** Which window tells the others of this browser that somebody has signed in. */
+/** The broadcast channel on which a window announces a completed sign-in. */
 export const SIGN_IN_CHANNEL = 'wheelhouse-sign-in'
 
 export interface SessionGuard {
   readonly phase: Store<SessionPhase>
-  /** `fetch`, but a request that comes back with 401 waits until the same person has signed in again, and is repeated. */
+  /** Works like `fetch`, but repeats a request that got 401 after the same user has signed in again. */
   fetch(request: Request): Promise<Response>
-  /** Names the person this page belongs to. */
+  /** Sets the user of this page. */
   enter(userId: string): void
-  /** The session has been refused: asks to sign in again. */
+  /** Marks the session as expired and asks the user to sign in again. */
   expire(): void
-  /** Settles at once while the session is good, else after the next sign-in. */
+  /** Resolves at once while the session is valid, otherwise after the next sign-in. */
   renewed(): Promise<void>
-  /** Looks whether somebody has signed in again. Another person gets a page of their own. */
+  /** Checks whether a user has signed in again. Reloads the page for a different user. */
   check(): Promise<void>
 }
 
-/** Guards the session of the page. The token itself is in a cookie that no script can read. */
+/** Guards the session of the page. The token is in an HttpOnly cookie. */
 export function createSessionGuard(page: { reload: () => void }): SessionGuard {
   const phase = createStore<SessionPhase>('unknown')
   let currentUserId: string | undefined
@@ -34,7 +34,7 @@ export function createSessionGuard(page: { reload: () => void }): SessionGuard {
   }
   const check = async () => {
     if (phase.get() !== 'expired') return
-    // A failure leaves the dialog open; the next look may succeed.
+    // A failed check leaves the dialog open. The next check may succeed.
     const reply = await fetch('/api/auth/profile').catch(() => undefined)
     if (!reply?.ok || phase.get() !== 'expired') return
     const profile: { id: string } = await reply.json()

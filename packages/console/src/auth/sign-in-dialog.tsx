@@ -1,7 +1,7 @@
 import { Button, Modal, Stack, Text } from '@mantine/core'
 import { signInUrl } from './sign-in-url.ts'
 
-/** Over everything, until the same person has signed in again. */
+/** Covers the page until the user has signed in again. */
 export default function SignInDialog() {
   return (
     <Modal
@@ -14,7 +14,7 @@ export default function SignInDialog() {
     >
       <Stack>
         <Text>
-          Sign in again in a second window. What you have typed here stays, and what you were doing goes on.
+          Sign in again in a new window. Your changes on this page are kept.
         </Text>
         <Button
           data-autofocus

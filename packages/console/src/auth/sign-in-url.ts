@@ -1,2 +1,2 @@
-/** Where a sign-in begins that ends at an address of the console. */
+/** Returns the URL of a sign-in that ends at a page of the console. */
 export const signInUrl = (returnTo: string) => `/auth/login?${new URLSearchParams({ return_to: returnTo })}`

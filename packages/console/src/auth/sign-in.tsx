@@ -8,13 +8,13 @@ import { signInUrl } from './sign-in-url.ts'
 const importDialog = () => import('./sign-in-dialog.tsx')
 const SignInDialog = lazy(importDialog)
 
-/** What somebody sees who is not signed in; leads back to where they wanted to go. */
+/** Shows the sign-in page. The sign-in returns to the requested page. */
 export function SignInPage() {
   return (
     <Center component="main" mih="100dvh" p="md">
       <Stack maw={420}>
         <Title order={1}>Wheelhouse</Title>
-        <Text>Drive robots from anywhere, or put your own into good hands. Sign in to go on.</Text>
+        <Text>Drive robots remotely, or have yours driven. Sign in to continue.</Text>
         <Button component="a" href={signInUrl(location.pathname + location.search)} size="md">
           Sign in
         </Button>
@@ -23,7 +23,7 @@ export function SignInPage() {
   )
 }
 
-/** Asks to sign in again in a second window, so that this one loses nothing. */
+/** Asks the user to sign in again in a second window, so that this page keeps its state. */
 export function SignInAgain() {
   const { session } = usePlatform()
   const expired = useStore(session.phase) === 'expired'
@@ -38,12 +38,12 @@ export function SignInAgain() {
       window.removeEventListener('focus', checkSession)
     }
   }, [expired, session])
-  // Fetched while there is a network: it is needed when something has gone wrong, and is no part of the first view.
+  // Loaded in advance, because the network may be down when the dialog is needed.
   useEffect(() => void importDialog(), [])
   return <Suspense>{expired && <SignInDialog />}</Suspense>
 }
 
-/** Where the second window ends: tells the first and closes. */
+/** Announces the sign-in to the other windows and closes the second one. */
 export function SignedIn() {
   useEffect(() => {
     const channel = new BroadcastChannel(SIGN_IN_CHANNEL)

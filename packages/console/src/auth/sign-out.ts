@@ -1,6 +1,6 @@
 import { notifications } from '@mantine/notifications'
 
-/** Ends the session of this browser and starts the page afresh, with nothing of this person left in it. */
+/** Ends the session of this browser and reloads the page, which drops all data of the user. */
 export async function signOut(): Promise<void> {
   const reply = await fetch('/auth/logout', {
     method: 'POST',
@@ -11,6 +11,6 @@ export async function signOut(): Promise<void> {
     notifications.show({
       color: 'red.9',
       title: 'You are still signed in',
-      message: 'Signing out failed: try again',
+      message: 'Sign-out failed. Try again.',
     })
 }

@@ -4,7 +4,7 @@ import { dateTime, duration, money } from '../ui/format.ts'
 import { LinkAnchor } from '../ui/links.tsx'
 import type { Invoice, InvoiceLine } from './use-invoices.ts'
 
-/** Seconds as `2 min 10 s`; nothing for none. */
+/** Returns seconds as `2 min 10 s`, or an empty string for 0. */
 function seconds(count: number): string {
   if (count === 0) return ''
   const minutes = Math.floor(count / 60)
@@ -14,13 +14,13 @@ function seconds(count: number): string {
 const sum = (lines: readonly InvoiceLine[], field: 'paused_seconds' | 'outage_seconds') =>
   lines.reduce((total, line) => total + line[field], 0)
 
-/** The sessions on an invoice, and what they come to. */
+/** Lists the sessions of an invoice and their totals. */
 export const InvoiceLines = ({ invoice, lines }: { invoice: Invoice; lines: readonly InvoiceLine[] }) => (
   <>
     <DataTable
-      label="Lines of the invoice"
+      label="Invoice lines"
       minWidth={760}
-      columns={['Session', 'Robot', 'Operator', 'Minutes', 'Paused', 'Robot away', 'Per minute', 'Amount']}
+      columns={['Session', 'Robot', 'Operator', 'Minutes', 'Paused', 'Robot offline', 'Per minute', 'Amount']}
       foot={<Sums invoice={invoice} lines={lines} />}
     >
       {lines.map((line) => (
@@ -41,13 +41,13 @@ export const InvoiceLines = ({ invoice, lines }: { invoice: Invoice; lines: read
       ))}
     </DataTable>
     <Text size="sm" c="dimmed">
-      Begun minutes of control are charged ({duration(invoice.minutes)} in all); pauses and the time while the
-      robot was away are not.
+      Each started minute of control is charged ({duration(invoice.minutes)} in total). Pauses and time
+      with the robot offline are free.
     </Text>
   </>
 )
 
-/** Of pauses and outages only the lines know; they are added up once all lines are here. */
+/** Sums the lines. Pauses and outages are summed only when all lines are loaded. */
 function Sums({ invoice, lines }: { invoice: Invoice; lines: readonly InvoiceLine[] }) {
   const all = lines.length === invoice.session_count
   return (

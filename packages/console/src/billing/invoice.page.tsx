@@ -12,7 +12,7 @@ import { InvoiceStatusBadge, meaningOf, monthName } from './invoice-status.tsx'
 import { useInvoice } from './use-invoices.ts'
 import './print.css'
 
-/** One invoice: what each session on it cost, and why. Fit to be printed. */
+/** Shows one invoice with the cost of each session. Printable. */
 export function InvoicePage() {
   const { invoiceId } = useParams({ from: '/shell/invoices/$invoiceId' })
   const query = useInvoice(invoiceId)
@@ -26,7 +26,7 @@ export function InvoicePage() {
           <Page
             title={`Invoice for ${monthName(invoice.month)}`}
             description={invoice.issued_at ? `Issued on ${dateTime(invoice.issued_at)}` : 'Not issued yet'}
-            actions={<Actions all={!query.hasNextPage} />}
+            actions={<Actions complete={!query.hasNextPage} />}
           >
             <Group>
               <InvoiceStatusBadge status={invoice.status} />
@@ -45,17 +45,17 @@ export function InvoicePage() {
   )
 }
 
-/** Names whom the invoice is for, as it was when it was made. */
+/** Returns the billing address that was valid when the invoice was issued. */
 const billedTo = ({ billing_name, billing_country, billing_vat_id }: Schemas['Invoice']) =>
   [billing_name, billing_country, billing_vat_id].filter((part) => part !== null).join(', ')
 
-const Actions = ({ all }: { all: boolean }) => (
+const Actions = ({ complete }: { complete: boolean }) => (
   <Group data-no-print>
     <LinkButton to="/invoices" variant="default">
       All invoices
     </LinkButton>
-    {/* Half an invoice on paper would pass for a whole one. */}
-    <Button onClick={() => window.print()} disabled={!all} title={all ? undefined : 'Load all lines first'}>
+    {/* A partial invoice on paper looks complete. */}
+    <Button onClick={() => window.print()} disabled={!complete} title={complete ? undefined : 'Load all lines first'}>
       Print
     </Button>
   </Group>

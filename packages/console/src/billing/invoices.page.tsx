@@ -13,13 +13,13 @@ import { PaymentSetup } from './payment-setup.tsx'
 import { Prices } from './prices.tsx'
 import { type Invoice, useInvoices } from './use-invoices.ts'
 
-/** Invoices, and everything about paying them. */
+/** Lists invoices and shows payment method, prices and company data. */
 export const InvoicesPage = () => (
-  <Page title="Invoices" description="What your sessions cost, one invoice a month, in UTC">
+  <Page title="Invoices" description="Monthly invoices (UTC)">
     <QueryView
       query={useInvoices()}
       isEmpty={({ invoices }) => invoices.length === 0}
-      empty={<Empty title="No invoices yet">The first comes after a month with sessions.</Empty>}
+      empty={<Empty title="No invoices yet">You get the first one after a month with sessions.</Empty>}
     >
       {({ invoices }) => (
         <>
@@ -28,7 +28,7 @@ export const InvoicesPage = () => (
         </>
       )}
     </QueryView>
-    <Section title="How you pay">
+    <Section title="Payment method">
       <PaymentSetup />
     </Section>
     <Section title="Prices">
@@ -36,15 +36,15 @@ export const InvoicesPage = () => (
     </Section>
     <Section title="Company data">
       <Text maw={640}>
-        The payment provider is told your company’s name and e-mail when your account there is made; change
-        them on its page afterwards.
+        The payment provider receives your company name and e-mail once, when your account there is created.
+        Change them on the provider’s page afterwards.
       </Text>
       <ClientProfileForm />
     </Section>
   </Page>
 )
 
-/** What all of them come to. Withdrawn ones count for nothing. */
+/** Shows totals over all invoices except voided ones. */
 function Totals({ invoices }: { invoices: readonly Invoice[] }) {
   const sum = (...statuses: Invoice['status'][]) =>
     invoices
@@ -52,13 +52,13 @@ function Totals({ invoices }: { invoices: readonly Invoice[] }) {
       .reduce((cents, { total_cents }) => cents + total_cents, 0)
   return (
     <DescriptionList cols={{ base: 1, xs: 3 }}>
-      <DescriptionItem label="In all" size="lg">
+      <DescriptionItem label="Total" size="lg">
         {money(sum('DRAFT', 'OPEN', 'FAILED', 'PAID'))}
       </DescriptionItem>
       <DescriptionItem label="Paid" size="lg">
         {money(sum('PAID'))}
       </DescriptionItem>
-      <DescriptionItem label="To be paid" size="lg">
+      <DescriptionItem label="Unpaid" size="lg">
         {money(sum('OPEN', 'FAILED'))}
       </DescriptionItem>
     </DescriptionList>
@@ -69,7 +69,7 @@ const InvoiceTable = ({ invoices }: { invoices: readonly Invoice[] }) => (
   <DataTable
     label="Invoices"
     minWidth={620}
-    columns={['Month', 'Status', 'Sessions', 'Time', 'Amount', 'At the provider']}
+    columns={['Month', 'Status', 'Sessions', 'Time', 'Amount', 'Provider']}
   >
     {invoices.map((invoice) => (
       <Row key={invoice.id} invoice={invoice} />

@@ -6,13 +6,13 @@ import { Problem, QueryView } from '../ui/states.tsx'
 import { webAddress } from '../ui/web-address.ts'
 import { useClientProfile } from './use-client-profile.ts'
 
-/** Whether a payment method is saved, what follows from that, and the way to the provider's page. */
+/** Shows whether a payment method is saved, and links to the page of the payment provider. */
 export function PaymentSetup() {
   const { rest } = usePlatform()
   const profile = useClientProfile()
   const portal = useMutation({
     mutationFn: () => answerOf(rest.POST('/api/payments/portal')),
-    // In this tab: a window that opens after an answer has come is held back by browsers.
+    // Opens in this tab, because browsers block a window that opens after a request.
     onSuccess: ({ url }) => {
       const address = webAddress(url)
       if (address) window.location.assign(address)
@@ -26,16 +26,16 @@ export function PaymentSetup() {
         <Stack>
           <Text maw={640}>
             {billing_ready
-              ? 'A payment method is saved. Each month’s invoice is charged to it by itself.'
-              : 'No payment method is saved. Each month’s invoice is sent to you by mail, to be paid within 14 days.'}
+              ? 'A payment method is saved. Monthly invoices are charged automatically.'
+              : 'No payment method saved. Monthly invoices are sent by e-mail and due within 14 days.'}
           </Text>
           <Text size="sm" c="dimmed" maw={640}>
-            Cards and bank accounts are kept by the payment provider; this platform never sees them.
+            The payment provider stores cards and bank accounts. This platform never sees them.
           </Text>
           <Problem error={portal.error} />
           <Group>
             <Button onClick={() => portal.mutate()} loading={portal.isPending || portal.isSuccess}>
-              {billing_ready ? 'Change how you pay' : 'Save a payment method'}
+              {billing_ready ? 'Change payment method' : 'Add payment method'}
             </Button>
           </Group>
         </Stack>
@@ -44,15 +44,15 @@ export function PaymentSetup() {
   )
 }
 
-/** Told apart from a provider that is away for a moment, which is worth another try. */
+/** Returns whether payments are not configured, as opposed to a temporary outage of the provider. */
 const isNotSetUp = (error: unknown) =>
   error instanceof ApiError && error.status === 503 && /not set up/.test(error.message)
 
 const NotSetUp = () => (
   <Alert variant="default" title="Payments are not set up on this platform" role="status">
     <Text size="sm">
-      Nothing is charged here. Sessions are counted and invoices made all the same, for you to see; ask
-      whoever runs this platform how they are settled.
+      Nothing is charged here. Sessions still appear on invoices. Ask the administrator of this platform how
+      to pay them.
     </Text>
   </Alert>
 )

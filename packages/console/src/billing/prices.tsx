@@ -7,7 +7,7 @@ import { DataTable } from '../ui/data-table.tsx'
 import { money } from '../ui/format.ts'
 import { Empty, QueryView } from '../ui/states.tsx'
 
-/** The price list, and what is charged by it. */
+/** Shows the public price list. */
 export function Prices() {
   const { rest } = usePlatform()
   const query = useQuery({
@@ -17,13 +17,13 @@ export function Prices() {
   return (
     <Stack>
       <Text maw={640}>
-        You pay for each begun minute of control. Pauses, and the time while the robot is away, are not
-        charged. If other terms were agreed with you, the lines of your invoices show your rate.
+        You pay for each started minute of control. Pauses and time with the robot offline are free. If you
+        have a custom rate, your invoice lines show it.
       </Text>
       <QueryView
         query={query}
         isEmpty={({ plans }) => plans.length === 0}
-        empty={<Empty title="There is no public price list" />}
+        empty={<Empty title="No public price list" />}
       >
         {({ plans, currency }) => (
           <DataTable label="Prices" columns={['Plan', 'Per minute']}>

@@ -22,7 +22,7 @@ export const billingNavigation: readonly NavigationEntry[] = [
   {
     to: '/invoices',
     label: 'Invoices',
-    description: 'What your sessions cost, and how you pay.',
+    description: 'Monthly invoices and payment.',
     icon: IconReceipt,
     role: 'client',
   },

@@ -3,7 +3,7 @@ import { answerOf } from '@wheelhouse/sdk'
 import { keys } from '../api/keys.ts'
 import { usePlatform } from '../app/platform.ts'
 
-/** Who is billed, and whether there is something to charge. */
+/** Queries the owner profile, with billing data. */
 export function useClientProfile() {
   const { rest } = usePlatform()
   return useQuery({

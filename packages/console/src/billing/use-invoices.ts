@@ -6,9 +6,9 @@ import { usePlatform } from '../app/platform.ts'
 export type Invoice = Schemas['Invoice']
 export type InvoiceLine = Schemas['InvoiceLine']
 
-const PAGE = 100
+const PAGE_SIZE = 100
 
-/** Every invoice, newest first. */
+/** Queries all invoices, newest first. */
 export function useInvoices() {
   const { rest } = usePlatform()
   return useQuery({
@@ -17,14 +17,14 @@ export function useInvoices() {
   })
 }
 
-/** One invoice with the lines that were loaded, oldest first. */
+/** Queries one invoice and its lines page by page, oldest first. */
 export function useInvoice(id: string) {
   const { rest } = usePlatform()
   return useInfiniteQuery({
     queryKey: [...keys.invoices, id],
     queryFn: ({ pageParam: offset }) =>
       answerOf(
-        rest.GET('/api/client/invoices/{id}', { params: { path: { id }, query: { limit: PAGE, offset } } }),
+        rest.GET('/api/client/invoices/{id}', { params: { path: { id }, query: { limit: PAGE_SIZE, offset } } }),
       ),
     initialPageParam: 0,
     getNextPageParam: ({ session_count }, pages) => {

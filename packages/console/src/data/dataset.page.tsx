@@ -10,7 +10,7 @@ import { Time } from '../ui/time.tsx'
 import { webAddress } from '../ui/web-address.ts'
 import { type Episode, useDatasets, useEpisodes } from './use-datasets.ts'
 
-/** The episodes of one dataset. */
+/** Lists the episodes of one dataset. */
 export function DatasetPage() {
   const { datasetId } = useParams({ from: '/shell/datasets/$datasetId' })
   const dataset = useDatasets().data?.datasets.find(({ id }) => id === datasetId)
@@ -19,7 +19,7 @@ export function DatasetPage() {
     <Page
       title={dataset ? `Episodes of ${dataset.robot_name}` : 'Episodes'}
       description={
-        dataset && `${dataset.episode_count.toLocaleString()} episodes, ${dataSize(dataset.size_mb)} in all`
+        dataset && `${dataset.episode_count.toLocaleString()} episodes, ${dataSize(dataset.size_mb)} in total`
       }
       actions={
         <LinkButton to="/datasets" variant="default">
@@ -47,7 +47,7 @@ const EpisodeTable = ({ episodes }: { episodes: readonly Episode[] }) => (
   <DataTable
     label="Episodes"
     minWidth={680}
-    columns={['Episode', 'Began', 'Length', 'Size', 'Outcome', 'Recording']}
+    columns={['Episode', 'Started', 'Length', 'Size', 'Outcome', 'File']}
   >
     {episodes.map((episode) => (
       <Row key={episode.id} episode={episode} />
@@ -72,20 +72,20 @@ const Row = ({ episode }: { episode: Episode }) => (
   </Table.Tr>
 )
 
-/** Minutes and seconds: `1:56`. */
+/** Returns the length as `1:56`. */
 function length({ started_at, ended_at }: Episode): string {
   const seconds = Math.round((Date.parse(ended_at) - Date.parse(started_at)) / 1_000)
   return `${Math.floor(seconds / 60)}:${String(seconds % 60).padStart(2, '0')}`
 }
 
 function Outcome({ success }: { success: boolean | null }) {
-  if (success === null) return 'not known'
-  return success ? <Badge color="teal.9">Success</Badge> : <Badge color="orange.9">No success</Badge>
+  if (success === null) return 'unknown'
+  return success ? <Badge color="teal.9">Success</Badge> : <Badge color="orange.9">Failure</Badge>
 }
 
-/** The robot says where it lies; a browser is only sent to where browsers go. */
+/** Links to the file that the robot reported, if its address is a web address. */
 function Recording({ uri }: { uri: string | null }) {
-  if (uri === null) return 'not told'
+  if (uri === null) return 'none'
   const address = webAddress(uri)
   if (!address) return <Code style={{ overflowWrap: 'anywhere' }}>{uri}</Code>
   return (

@@ -7,16 +7,14 @@ import { Empty, QueryView } from '../ui/states.tsx'
 import { Time } from '../ui/time.tsx'
 import { type Dataset, useDatasets } from './use-datasets.ts'
 
-/** What each robot has recorded. */
+/** Lists the datasets of the owner's robots. */
 export const DatasetsPage = () => (
-  <Page title="Datasets" description="What your robots have recorded, one dataset for each">
+  <Page title="Datasets" description="Recordings by robot">
     <QueryView
       query={useDatasets()}
       isEmpty={({ datasets }) => datasets.length === 0}
       empty={
-        <Empty title="Nothing recorded yet">
-          Robots report what they record as episodes. Here is how much there is, and where it lies.
-        </Empty>
+        <Empty title="No recordings yet">Episodes that your robots report appear here.</Empty>
       }
     >
       {({ datasets }) => <DatasetTable datasets={datasets} />}
@@ -25,7 +23,7 @@ export const DatasetsPage = () => (
 )
 
 const DatasetTable = ({ datasets }: { datasets: readonly Dataset[] }) => (
-  <DataTable label="Datasets" minWidth={520} columns={['Robot', 'Episodes', 'Size', 'Grew last']}>
+  <DataTable label="Datasets" minWidth={520} columns={['Robot', 'Episodes', 'Size', 'Last added']}>
     {datasets.map((dataset) => (
       <Table.Tr key={dataset.id}>
         <Table.Td>

@@ -22,7 +22,7 @@ export const dataNavigation: readonly NavigationEntry[] = [
   {
     to: '/datasets',
     label: 'Datasets',
-    description: 'What your robots have recorded.',
+    description: 'Recordings by robot.',
     icon: IconDatabase,
     role: 'client',
   },

@@ -6,9 +6,9 @@ import { usePlatform } from '../app/platform.ts'
 export type Dataset = Schemas['Dataset']
 export type Episode = Schemas['Episode']
 
-const PAGE = 50
+const PAGE_SIZE = 50
 
-/** Every dataset, the one that grew last first. */
+/** Queries all datasets, most recently updated first. */
 export function useDatasets() {
   const { rest } = usePlatform()
   return useQuery({
@@ -17,20 +17,20 @@ export function useDatasets() {
   })
 }
 
-/** The episodes of one, newest first, page by page. */
+/** Queries the episodes of a dataset page by page, newest first. */
 export function useEpisodes(id: string) {
   const { rest } = usePlatform()
   return useInfiniteQuery({
     queryKey: [...keys.datasets, id, 'episodes'],
     queryFn: async ({ pageParam: before }) => {
-      const query = { limit: PAGE, ...(before !== undefined && { before }) }
+      const query = { limit: PAGE_SIZE, ...(before !== undefined && { before }) }
       const { episodes } = await answerOf(
         rest.GET('/api/client/datasets/{id}/episodes', { params: { path: { id }, query } }),
       )
       return episodes
     },
     initialPageParam: undefined as string | undefined,
-    getNextPageParam: (page) => (page.length < PAGE ? undefined : page.at(-1)?.id),
+    getNextPageParam: (page) => (page.length < PAGE_SIZE ? undefined : page.at(-1)?.id),
     select: ({ pages }) => pages.flat(),
   })
 }

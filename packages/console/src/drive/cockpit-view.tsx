@@ -27,7 +27,7 @@ interface Props {
   readonly status: SessionStatus
 }
 
-/** Picture, instruments and controls of an open session, for its operator. */
+/** Shows video, telemetry and controls of an open session to its operator. */
 export function CockpitView({ session, live, status }: Props) {
   const cockpit = useCockpit(session, live)
   if (!cockpit) return <Loading />
@@ -59,7 +59,7 @@ export function CockpitView({ session, live, status }: Props) {
         }
         details={
           <>
-            <Section gap="xs" title="More time">
+            <Section gap="xs" title="Extension">
               <ExtensionPanel live={live} />
             </Section>
             <Section gap="xs" title="Event log">
@@ -73,7 +73,7 @@ export function CockpitView({ session, live, status }: Props) {
   )
 }
 
-/** The cockpit while it is on the screen; closed, with a zero to the robot, when it leaves. */
+/** Opens a cockpit while the component is mounted. Closing it sends a zero command to the robot. */
 function useCockpit({ robot_id: robotId }: SessionDetail, { room }: LiveSession) {
   const { rest } = usePlatform()
   const [cockpit, setCockpit] = useState<Cockpit>()

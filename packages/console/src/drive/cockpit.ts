@@ -13,19 +13,19 @@ import { createOperatorStop } from './operator-stop.ts'
 import { type DrivePreferences, loadPreferences } from './preferences.ts'
 import { releaseOnBlur } from './release-on-blur.ts'
 
-/** Everything of a cockpit that goes on outside of React. */
+/** The parts of the cockpit that run outside of React. */
 export interface Cockpit {
   readonly operatorConnection: OperatorConnection
   readonly commandSender: CommandSender
-  /** What has come of the stop that was pressed here. */
+  /** The state of the stop that was requested on this page. */
   readonly stopState: StopControl['state']
   readonly gamepad: GamepadInput
   readonly preferences: DrivePreferences
-  /** What all inputs say together. */
+  /** The sum of all inputs. */
   readonly axes: Store<Axes>
-  /** Lets go of the wheel and stops the robot. */
+  /** Releases all inputs and stops the robot. */
   stop(): void
-  /** Ends driving at once and closes the link. */
+  /** Releases all inputs and closes the connection. */
   close(): void
 }
 
@@ -39,7 +39,7 @@ export function openCockpit({ rest, room, robotId }: CockpitOptions): Cockpit {
   const preferences = loadPreferences(robotId)
   const axes = createStore(atRest)
   const operatorConnection = createOperatorConnection(ticketsFor(rest, room.sessionId, 'control'))
-  // It outlives the page: a stop that was pressed goes on until it is recorded.
+  // It outlives the page: a requested stop is retried until it is recorded.
   const operatorStop = createOperatorStop({ operatorConnection, room, rest })
   const commandSender = createCommandSender({
     send: operatorConnection.control,
@@ -63,7 +63,7 @@ export function openCockpit({ rest, room, robotId }: CockpitOptions): Cockpit {
     commandSender.release()
     keyboard.release()
   }
-  // Whoever holds a key while the robot is stopped, paused or away does not drive on when it is back.
+  // A key held during a stop, a pause or an outage must not move the robot afterwards.
   const releaseIfIdle = () => {
     if (!operatorConnection.canDrive()) release()
   }
@@ -78,7 +78,7 @@ export function openCockpit({ rest, room, robotId }: CockpitOptions): Cockpit {
     }),
     operatorConnection.state.subscribe(releaseIfIdle),
     operatorConnection.link.subscribe(releaseIfIdle),
-    onCleared(room, () => operatorStop.state.get().phase !== 'pressed' && operatorConnection.forgetStop()),
+    onCleared(room, () => operatorStop.state.get().phase !== 'requested' && operatorConnection.forgetStop()),
     keyboard.close,
     gamepad.close,
   ]
@@ -98,13 +98,13 @@ export function openCockpit({ rest, room, robotId }: CockpitOptions): Cockpit {
   }
 }
 
-/** Calls back when somebody has cleared a stop. @returns what ends it */
-function onCleared({ state }: SessionRoom, call: () => void): () => void {
+/** Calls `callback` when a stop was cleared. @returns a function that unsubscribes */
+function onCleared({ state }: SessionRoom, callback: () => void): () => void {
   let lastSeq = state.get().events.at(-1)?.seq ?? 0
   return state.subscribe(() => {
     const { events } = state.get()
     const cleared = events.some(({ seq, type }) => seq > lastSeq && type === 'session.stop_cleared')
     lastSeq = events.at(-1)?.seq ?? lastSeq
-    if (cleared) call()
+    if (cleared) callback()
   })
 }

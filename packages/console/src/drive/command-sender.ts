@@ -1,29 +1,29 @@
-import { type Axes, atRest, combined, commandOf, type DriveCommand, isAtRest } from './axes.ts'
+import { type Axes, atRest, combined, commandOf, type DriveControlData, isAtRest } from './axes.ts'
 
 export type InputSource = 'keyboard' | 'stick' | 'gamepad'
 
-/** 50 commands a second. */
+/** 50 commands per second. */
 const PERIOD_MS = 20
-/** A timer that came late is not made up for with commands closer than this. */
+/** The minimum gap between commands after a late timer. */
 const MIN_GAP_MS = 4
-/** Changes that are sent at once within a period; what inputs say beyond that is said at the end of the period. */
+/** Changes per period that are sent at once. Further changes are sent at the end of the period. */
 const CHANGES_PER_PERIOD = 4
 
 export interface CommandSenderOptions {
-  readonly send: (command: DriveCommand) => void
-  /** Whether the robot may be driven from this page now. */
+  readonly send: (command: DriveControlData) => void
+  /** Returns whether this page may drive the robot now. */
   readonly allowed: () => boolean
-  /** The share of full speed that is allowed, 0 to 1. */
+  /** Returns the allowed share of full speed, 0 to 1. */
   readonly limit: () => number
-  /** Told of what all inputs say together, whenever it changes. */
+  /** Receives the sum of all inputs whenever it changes. */
   readonly onAxes?: (axes: Axes) => void
 }
 
-/** Turns what the inputs say into commands on the wire. */
+/** Converts inputs into control frames. */
 export interface CommandSender {
-  /** An input points somewhere. Sent at once, and then 50 times a second until all are at rest. */
+  /** Sets the direction of an input. Sends it at once, then 50 times per second until all inputs are at rest. */
   steer(source: InputSource, axes: Axes): void
-  /** Hands off: one zero, then silence. Every input has to come to rest before it counts again. */
+  /** Sends one zero command, then ignores each input until it has been at rest. */
   release(): void
 }
 
@@ -31,34 +31,34 @@ export function createCommandSender({ send, allowed, limit, onAxes }: CommandSen
   const inputs = new Map<InputSource, Axes>()
   const awaitingRest = new Set<InputSource>()
   let timer: ReturnType<typeof setTimeout> | undefined
-  let moving = false
+  let isMoving = false
   let dueMs = 0
   let changes = { sinceMs: Number.NEGATIVE_INFINITY, count: 0 }
   let currentAxes = atRest
 
-  function changed(): void {
+  function applyInputs(): void {
     const axes = combined(inputs.values())
     if (axes.forward === currentAxes.forward && axes.left === currentAxes.left) return
     currentAxes = axes
     onAxes?.(axes)
     if (!isAtRest(axes)) {
-      moving = true
-      if (isChangeToSendNow()) dueMs = performance.now()
+      isMoving = true
+      if (takeImmediateSend()) dueMs = performance.now()
       sendDue()
-    } else if (moving) {
-      moving = false
+    } else if (isMoving) {
+      isMoving = false
       clearTimeout(timer)
       send(commandOf(atRest, 0))
     }
   }
 
-  function isChangeToSendNow(): boolean {
+  function takeImmediateSend(): boolean {
     const nowMs = performance.now()
     if (nowMs - changes.sinceMs >= PERIOD_MS) changes = { sinceMs: nowMs, count: 0 }
     return ++changes.count <= CHANGES_PER_PERIOD
   }
 
-  /** Sends what is due. */
+  /** Sends the due command and schedules the next one. */
   function sendDue(): void {
     clearTimeout(timer)
     const nowMs = performance.now()
@@ -73,7 +73,7 @@ export function createCommandSender({ send, allowed, limit, onAxes }: CommandSen
   function release(): void {
     for (const [source, axes] of inputs) if (!isAtRest(axes)) awaitingRest.add(source)
     inputs.clear()
-    changed()
+    applyInputs()
   }
 
   return {
@@ -84,10 +84,10 @@ export function createCommandSender({ send, allowed, limit, onAxes }: CommandSen
       else if (!allowed()) {
         awaitingRest.add(source)
         inputs.delete(source)
-        return changed()
+        return applyInputs()
       }
       inputs.set(source, axes)
-      changed()
+      applyInputs()
     },
   }
 }

@@ -5,7 +5,7 @@ import { FULL_ANGULAR_RADPS, FULL_LINEAR_MPS } from './axes.ts'
 import type { Cockpit } from './cockpit.ts'
 import { MAX_DEAD_ZONE, MIN_SPEED_LIMIT } from './preferences.ts'
 
-/** What drives, and how fast it may. */
+/** Shows the input devices and the speed limit. */
 export function Controls({ cockpit }: { cockpit: Cockpit }) {
   const { preferences, gamepad } = cockpit
   const limit = useStore(preferences.limit)
@@ -13,10 +13,10 @@ export function Controls({ cockpit }: { cockpit: Cockpit }) {
   return (
     <Paper withBorder p="md" component="section" aria-label="Controls">
       <Stack gap="sm">
-        <Share label="Speed limit" hint={speeds} store={preferences.limit} min={MIN_SPEED_LIMIT} max={1} />
+        <PercentSlider label="Speed limit" hint={speeds} store={preferences.limit} min={MIN_SPEED_LIMIT} max={1} />
         <Text size="sm" c="dimmed">
-          Drive with the arrow keys or W A S D, with the stick, or with a gamepad. The robot stands as soon as
-          you let go, leave this window or write.
+          Drive with the arrow keys, W A S D, the stick or a gamepad. The robot stops when you let go, switch
+          windows or type.
         </Text>
         <GamepadLine name={useStore(gamepad.name)} deadZone={preferences.deadZone} />
       </Stack>
@@ -28,21 +28,21 @@ function GamepadLine({ name, deadZone }: { name: string | undefined; deadZone: S
   if (name === undefined) {
     return (
       <Text size="sm" c="dimmed">
-        No gamepad: press one of its buttons to have it found.
+        No gamepad. Press any button to connect one.
       </Text>
     )
   }
   return (
     <Stack gap="xs">
       <Text size="sm">
-        Gamepad: {name}. Left stick up and down drives, left and right turns; button B (circle) stops.
+        Gamepad: {name}. The left stick drives and turns. Button B (circle) stops the robot.
       </Text>
-      <Share label="Dead zone" hint="of the stick's way" store={deadZone} min={0} max={MAX_DEAD_ZONE} />
+      <PercentSlider label="Dead zone" hint="of stick travel" store={deadZone} min={0} max={MAX_DEAD_ZONE} />
     </Stack>
   )
 }
 
-interface ShareProps {
+interface PercentSliderProps {
   readonly label: string
   readonly hint: string
   readonly store: Store<number>
@@ -50,8 +50,8 @@ interface ShareProps {
   readonly max: number
 }
 
-/** A share of something, in percent, that is changed at once. */
-function Share({ label, hint, store, min, max }: ShareProps) {
+/** A slider for a share of 0 to 1, shown in percent. */
+function PercentSlider({ label, hint, store, min, max }: PercentSliderProps) {
   const value = useStore(store)
   const id = useId()
   return (

@@ -12,7 +12,7 @@ import { ResourcePage } from '../ui/resource-page.tsx'
 import { Empty, Loading } from '../ui/states.tsx'
 import { CockpitView } from './cockpit-view.tsx'
 
-/** The operator's cockpit. */
+/** Shows the cockpit to the operator of a session. */
 export function DrivePage() {
   const { sessionId } = useParams({ from: '/shell/drive/$sessionId' })
   const { rest } = usePlatform()
@@ -30,8 +30,8 @@ function OperatorCockpit({ session }: { session: SessionDetail }) {
   const status = live?.session?.status ?? session.status
   if (session.operator_id !== me.id) {
     return (
-      <DriveUnavailable session={session} title="You do not drive this session">
-        Only its operator does. You can watch it, and stop the robot, from its page.
+      <DriveUnavailable session={session} title="You are not the operator of this session">
+        You can watch the session and stop the robot on its page.
       </DriveUnavailable>
     )
   }
@@ -47,11 +47,11 @@ function OperatorCockpit({ session }: { session: SessionDetail }) {
 const NotOpen = ({ session, status }: { session: SessionDetail; status: SessionStatus }) =>
   status === 'PENDING' ? (
     <DriveUnavailable session={session} title="This session has not started yet">
-      It can be started from its page.
+      Start it on its page.
     </DriveUnavailable>
   ) : (
-    <DriveUnavailable session={session} title="This session is over">
-      The robot has been stopped and released.
+    <DriveUnavailable session={session} title="Session ended">
+      The robot has stopped and is available.
     </DriveUnavailable>
   )
 
@@ -61,7 +61,7 @@ const DriveUnavailable = (props: { session: SessionDetail; title: string; childr
       title={props.title}
       action={
         <LinkButton to="/sessions/$sessionId" params={{ sessionId: props.session.id }}>
-          To the session
+          View session
         </LinkButton>
       }
     >

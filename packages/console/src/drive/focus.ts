@@ -1,4 +1,4 @@
-/** Fields of a form in which one does not type. */
+/** Input types that take no text. */
 const NOT_TYPED: ReadonlySet<string> = new Set([
   'button',
   'checkbox',
@@ -10,20 +10,20 @@ const NOT_TYPED: ReadonlySet<string> = new Set([
   'reset',
   'submit',
 ])
-/** What has a use of its own for the arrow keys. */
+/** Elements that use the arrow keys themselves. */
 const ARROW_USERS =
   'input, select, [role=slider], [role=tab], [role=menu], [role=menuitem], [role=listbox], [role=dialog]'
 
-/** Whether keys that are pressed now are text. */
+/** Returns whether key presses are text input. */
 export function isTyping(element: Element | null = document.activeElement): boolean {
   if (element instanceof HTMLInputElement) return !NOT_TYPED.has(element.type)
   if (element instanceof HTMLTextAreaElement || element instanceof HTMLSelectElement) return true
   return element instanceof HTMLElement && element.isContentEditable
 }
 
-/** Whether the arrow keys and letters belong to what has the focus. */
+/** Returns whether the focused element uses the arrow keys and letters. */
 export const usesArrows = (element: Element | null = document.activeElement): boolean =>
   isTyping(element) || element?.closest(ARROW_USERS) != null
 
-/** Whether somebody is at this page, and not writing. */
+/** Returns whether the page has the focus and the user is not typing. */
 export const isAttended = (): boolean => !document.hidden && document.hasFocus() && !isTyping()

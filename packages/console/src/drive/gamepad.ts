@@ -1,7 +1,7 @@
 import { createStore, type Store } from '../ui/store.ts'
 import { type Axes, pastDeadZone } from './axes.ts'
 
-/** B of an Xbox pad, circle of a PlayStation's. */
+/** B on an Xbox pad, circle on a PlayStation pad. */
 const STOP_BUTTON = 1
 
 export interface GamepadOptions {
@@ -12,12 +12,12 @@ export interface GamepadOptions {
 }
 
 export interface GamepadInput {
-  /** The name of the gamepad in use; undefined without one. */
+  /** The name of the gamepad in use, undefined without a gamepad. */
   readonly name: Store<string | undefined>
   close(): void
 }
 
-/** Drives with the left stick of the first gamepad: up and down, left and right. Asked once per frame of the screen. */
+/** Drives with the left stick of the first gamepad. Polls it once per animation frame. */
 export function createGamepadInput({ steer, stop, deadZone }: GamepadOptions): GamepadInput {
   const name = createStore<string | undefined>(undefined)
   let pressed = false
@@ -38,7 +38,7 @@ export function createGamepadInput({ steer, stop, deadZone }: GamepadOptions): G
     const isPressed = pad.buttons[STOP_BUTTON]?.pressed === true
     if (isPressed && !pressed) stop()
     pressed = isPressed
-    // To the right and down count upward; minus zero would be another number.
+    // Right and down are positive. The subtraction avoids -0.
     const [right = 0, back = 0] = pad.axes.map((value) => pastDeadZone(value, deadZone()))
     steer({ forward: 0 - back, left: 0 - right })
   }

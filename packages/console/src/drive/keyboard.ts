@@ -1,7 +1,7 @@
 import type { Axes } from './axes.ts'
 import { isTyping, usesArrows } from './focus.ts'
 
-/** What each key adds, by its place on the keyboard: W A S D are there on every layout. */
+/** The direction of each key, by physical position, so that W A S D works on every layout. */
 const DRIVE_KEYS: Readonly<Record<string, Axes>> = {
   ArrowUp: { forward: 1, left: 0 },
   KeyW: { forward: 1, left: 0 },
@@ -16,23 +16,23 @@ const STOP_KEYS: ReadonlySet<string> = new Set(['Space', 'Escape'])
 
 export interface KeyboardOptions {
   readonly steer: (axes: Axes) => void
-  /** Whether a stop would change anything; if not, the keys do what they do elsewhere. */
+  /** Returns whether a stop would have an effect. If not, the stop keys keep their default action. */
   readonly canStop: () => boolean
   readonly stop: () => void
 }
 
 export interface Keyboard {
-  /** Counts no key as held any more. */
+  /** Forgets all held keys. */
   release(): void
   close(): void
 }
 
-/** Drives with the keys that are held, wherever the focus is, unless what has it needs them. */
+/** Drives with the held keys, unless the focused element uses them. */
 export function createKeyboard({ steer, canStop, stop }: KeyboardOptions): Keyboard {
   const held = new Map<string, Axes>()
   const listening = new AbortController()
-  /** Stop keys that are down: their letting go must not press the button that has the focus. */
-  const stopping = new Set<string>()
+  /** Stop keys that are down. Their keyup must not click the focused button. */
+  const heldStopKeys = new Set<string>()
   const emitAxes = () => {
     let [forward, left] = [0, 0]
     for (const axes of held.values()) {
@@ -54,19 +54,19 @@ export function createKeyboard({ steer, canStop, stop }: KeyboardOptions): Keybo
   }
 
   function onStopKey(event: KeyboardEvent): void {
-    if (!canStop() && !stopping.has(event.code)) return
+    if (!canStop() && !heldStopKeys.has(event.code)) return
     event.preventDefault()
     if (event.repeat) return
-    stopping.add(event.code)
+    heldStopKeys.add(event.code)
     stop()
   }
 
   function onKeyUp(event: KeyboardEvent): void {
-    if (stopping.delete(event.code)) event.preventDefault()
+    if (heldStopKeys.delete(event.code)) event.preventDefault()
     if (held.delete(event.code)) emitAxes()
   }
 
-  // Before anybody else: a stop is no one else's to swallow.
+  // Captures the event first, so that no other handler can swallow a stop.
   const options = { capture: true, signal: listening.signal }
   window.addEventListener('keydown', onKeyDown, options)
   window.addEventListener('keyup', onKeyUp, options)

@@ -1,17 +1,17 @@
 import type { DriveState, Role, SessionLogEvent } from '@wheelhouse/protocol'
 import type { LinkView } from './operator-connection.ts'
 
-/** A latched stop: the robot stays stopped until it is cleared. */
+/** A remote stop that is in force until it is cleared. */
 export interface LatchedStop {
   readonly reason: string
-  /** Who pressed it, by id; null for the platform itself, undefined while it is not known. */
+  /** Id of the user who requested it, null for the platform, undefined if unknown. */
   readonly by: string | null | undefined
-  /** In which part they did, as the gateway says; undefined while it is not known. */
+  /** Role of that user according to the gateway, undefined if unknown. */
   readonly byRole?: Role | null | undefined
   readonly recorded: boolean
 }
 
-/** The latched stop in force: as the gateway says, and by the log while there is no gateway. */
+/** Returns the stop in force according to the gateway, or according to the event log while offline. */
 export function findLatchedStop(
   link: LinkView,
   state: DriveState | null,
@@ -24,11 +24,11 @@ export function findLatchedStop(
   return { reason, recorded, byRole, by: logged?.reason === reason ? logged.by : undefined }
 }
 
-/** The latched stop in force by a session's log alone. */
+/** Returns the stop in force according to the event log of a session. */
 export function findLatchedStopInLog(events: readonly SessionLogEvent[]): LatchedStop | undefined {
-  const over = events.findLastIndex(({ type }) => type === 'session.stop_cleared' || type === 'session.ended')
-  // The first since then: the owner's upon the operator's has an entry of its own.
-  const stopped = events.slice(over + 1).find(({ type }) => type === 'session.stopped')
+  const lastCleared = events.findLastIndex(({ type }) => type === 'session.stop_cleared' || type === 'session.ended')
+  // The first one counts: a second stop by another user has its own entry.
+  const stopped = events.slice(lastCleared + 1).find(({ type }) => type === 'session.stopped')
   if (!stopped) return undefined
   const { reason, actor_id: by } = stopped.data
   return {

@@ -2,24 +2,24 @@ import type { DriveLatency, DropReason } from '@wheelhouse/protocol'
 
 const SAMPLES = 256
 
-/** The newest of something that is measured, and what 19 of 20 of the last were no more than. */
+/** The newest value and the 95th percentile of recent values. */
 export interface LatencySample {
   readonly lastMs: number | undefined
   readonly p95Ms: number | undefined
 }
 
 export interface LatencyReading {
-  /** From sending a command to the robot's answer. */
+  /** From sending a command to the acknowledgement of the robot. */
   readonly command: LatencySample
-  /** Between this page and the gateway, there and back. */
+  /** Round trip between this page and the gateway. */
   readonly operator: LatencySample
-  /** Between the gateway and the robot, there and back. */
+  /** Round trip between the gateway and the robot. */
   readonly robot: LatencySample
   readonly dropped: number
   readonly lastDrop: DropReason | undefined
 }
 
-/** What is measured while driving: written to at every frame, read a few times a second. */
+/** Latency measured while driving. Written on every frame, read a few times per second. */
 export interface LatencyStats {
   acknowledged(roundTripMs: number | null): void
   latency(latency: DriveLatency): void
@@ -28,7 +28,7 @@ export interface LatencyStats {
 }
 
 export function createLatencyStats(): LatencyStats {
-  const [command, operator, robot] = [createRing(), createRing(), createRing()]
+  const [command, operator, robot] = [createSampleRing(), createSampleRing(), createSampleRing()]
   let dropped = 0
   let lastDrop: DropReason | undefined
   return {
@@ -51,7 +51,7 @@ export function createLatencyStats(): LatencyStats {
   }
 }
 
-function createRing() {
+function createSampleRing() {
   const values: number[] = []
   let at = 0
   let lastMs: number | undefined

@@ -6,32 +6,32 @@ import { createStore, type Store } from '../ui/store.ts'
 import type { DriveCommand } from './axes.ts'
 import { createLatencyStats, type LatencyStats } from './latency-stats.ts'
 
-/** How this page is connected to the gateway. */
+/** The state of the connection to the gateway. */
 export interface LinkView {
   readonly phase: 'connecting' | 'online' | 'offline' | 'ended'
   /** Why the last attempt failed; undefined while online. */
   readonly problem?: string
-  /** Why it ended for good. */
+  /** Why the connection ended without another attempt. */
   readonly end?: LinkEnd
 }
 
-/** The page's hold on the wheel of one session: a link that can be made anew. */
+/** The operator's connection to one session. It can be replaced by a new link. */
 export interface OperatorConnection {
   readonly link: Store<LinkView>
-  /** Session, robot and stop as last heard from the gateway. */
+  /** The last state of session, robot and stop from the gateway. */
   readonly state: Store<DriveState | null>
-  /** Charge of the robot as last reported. */
+  /** Returns the last reported charge of the robot. */
   battery(): DriveBattery | undefined
   readonly telemetry: TelemetryFeed
   readonly latencyStats: LatencyStats
-  /** Whether a command would be obeyed, for all that is known. */
+  /** Returns whether the robot would accept a command, as far as this page knows. */
   canDrive(): boolean
   control(command: DriveCommand): void
-  /** Stops over the gateway; see `SessionLink.stop`. */
+  /** Requests a stop over the gateway; see `SessionLink.stop`. */
   stop(reason: string): Promise<void>
-  /** Gives up a stop that the gateway has not recorded, because somebody has cleared it on another way. */
+  /** Drops a stop that the gateway has not recorded, after it was cleared over another route. */
   forgetStop(): void
-  /** Takes the wheel (again): whoever has it now loses it. */
+  /** Acquires the control lease. The current holder loses it. */
   takeOver(): void
   close(): void
 }
@@ -44,8 +44,8 @@ export function createOperatorConnection(getTicket: GetTicket): OperatorConnecti
   let battery: DriveBattery | undefined
   let link: OperatorLink | undefined
 
-  function begin(): void {
-    const current = () => newLink === link
+  function openLink(): void {
+    const isCurrent = () => newLink === link
     const newLink: OperatorLink = new OperatorLink({
       getTicket,
       ...telemetry.handlers,
@@ -57,31 +57,31 @@ export function createOperatorConnection(getTicket: GetTicket): OperatorConnecti
       onDropped: (_seq, why) => latencyStats.dropped(why),
       onLatency: (latency) => latencyStats.latency(latency),
       onConnection: (phase) => {
-        if (!current()) return
+        if (!isCurrent()) return
         view.update(({ problem }) => (phase === 'online' ? { phase } : { phase, problem }))
       },
       onError: (cause) => {
         console.warn('gateway:', cause)
         const problem = sentence(messageOf(cause))
-        if (current()) view.update((old) => (old.phase === 'online' ? old : { ...old, problem }))
+        if (isCurrent()) view.update((old) => (old.phase === 'online' ? old : { ...old, problem }))
       },
       onClosed: (end) => {
-        if (current()) view.set({ phase: 'ended', end })
+        if (isCurrent()) view.set({ phase: 'ended', end })
       },
     })
     link = newLink
     view.set({ phase: 'connecting' })
-    // Whatever goes wrong is told by `onClosed`.
+    // `onClosed` reports failures.
     newLink.connect().catch(() => undefined)
   }
 
-  function end(): void {
+  function closeLink(): void {
     const old = link
     link = undefined
     void old?.close()
   }
 
-  begin()
+  openLink()
   return {
     link: view,
     state,
@@ -89,21 +89,21 @@ export function createOperatorConnection(getTicket: GetTicket): OperatorConnecti
     latencyStats,
     battery: () => battery,
     canDrive() {
-      const now = state.get()
-      const free = now?.status === 'ACTIVE' && now.robot_connected && now.stop?.latched !== true
-      return free && view.get().phase === 'online' && link?.stopPending === false
+      const drive = state.get()
+      const ready = drive?.status === 'ACTIVE' && drive.robot_connected && drive.stop?.latched !== true
+      return ready && view.get().phase === 'online' && link?.stopPending === false
     },
     control: (command) => void link?.control(command),
-    stop: (reason) => link?.stop(reason) ?? Promise.reject(new Error('there is no link')),
+    stop: (reason) => link?.stop(reason) ?? Promise.reject(new Error('not connected to the gateway')),
     forgetStop() {
       if (!link?.stopPending) return
-      end()
-      begin()
+      closeLink()
+      openLink()
     },
     takeOver() {
-      end()
-      begin()
+      closeLink()
+      openLink()
     },
-    close: end,
+    close: closeLink,
   }
 }

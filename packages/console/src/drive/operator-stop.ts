@@ -13,11 +13,11 @@ interface OperatorStopOptions {
   readonly rest: RestClient
 }
 
-/** The operator's stop: over the gateway, the hub and the REST API at once, as far as they are there. */
+/** Creates the operator's stop. It goes over the gateway, the hub and the REST API at the same time. */
 export function createOperatorStop({ operatorConnection, room, rest }: OperatorStopOptions): StopControl {
   const overGateway = () =>
     operatorConnection.stop(REASON).catch((cause) => {
-      throw new RouteClosedError('the link to the robot has ended', { cause })
+      throw new RouteClosedError('the connection to the robot has ended', { cause })
     })
   const overHub = () => room.performAction('emergency_stop', REASON)
   const overRest = stopOverRest(rest, room.sessionId, REASON)
@@ -27,7 +27,7 @@ export function createOperatorStop({ operatorConnection, room, rest }: OperatorS
   )
 }
 
-/** Settles once the log, which says what is in force, has the stop that was recorded just now. */
+/** Resolves once the event log contains the recorded stop. */
 function waitForLoggedStop(room: SessionRoom): Promise<void> {
   const { events } = room.state.get()
   if (findLatchedStopInLog(events)) return Promise.resolve()

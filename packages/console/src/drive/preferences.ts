@@ -6,11 +6,11 @@ const limitKey = (robotId: string) => `wheelhouse-speed-limit:${robotId}`
 export const MIN_SPEED_LIMIT = 0.05
 export const MAX_DEAD_ZONE = 0.5
 
-/** How somebody likes to drive, remembered by this browser. */
+/** The operator's drive settings, stored in this browser. */
 export interface DrivePreferences {
-  /** The share of full speed that is allowed for this robot: `LEAST_LIMIT` to 1. */
+  /** The allowed share of full speed for this robot: `MIN_SPEED_LIMIT` to 1. */
   readonly limit: Store<number>
-  /** Of gamepads: 0 to `MOST_DEAD_ZONE`. */
+  /** The dead zone of gamepads: 0 to `MAX_DEAD_ZONE`. */
   readonly deadZone: Store<number>
 }
 
@@ -19,7 +19,7 @@ export const loadPreferences = (robotId: string): DrivePreferences => ({
   deadZone: createPersistedNumber(DEAD_ZONE_KEY, { min: 0, max: MAX_DEAD_ZONE, fallback: 0.15 }),
 })
 
-/** A number that outlives the page, where the browser allows it. */
+/** Creates a number that is stored in this browser, if the browser allows it. */
 function createPersistedNumber(
   key: string,
   range: { min: number; max: number; fallback: number },
@@ -29,13 +29,13 @@ function createPersistedNumber(
     const stored = Number(localStorage.getItem(key) ?? Number.NaN)
     if (stored >= range.min && stored <= range.max) store.set(stored)
   } catch {
-    // Without storage, nothing is remembered.
+    // Without storage the default applies.
   }
   store.subscribe(() => {
     try {
       localStorage.setItem(key, String(store.get()))
     } catch {
-      // As above.
+      // Without storage the value lasts until the page closes.
     }
   })
   return store

@@ -1,15 +1,15 @@
 import { isTyping } from './focus.ts'
 
 export interface ReleaseOnBlurOptions {
-  /** Nobody is at the wheel any more. */
+  /** Releases all inputs. */
   readonly release: () => void
-  /** The page is being left: nothing of it may stay. */
+  /** Runs when the user leaves the page. */
   readonly onPageHide: () => void
-  /** The browser has brought the page back as it was. */
+  /** Runs when the browser restores the page from its back/forward cache. */
   readonly onPageShow: () => void
 }
 
-/** Watches for everything that takes somebody's hands off the wheel without a key being let go. @returns what ends it */
+/** Releases the inputs on every event that can hide a keyup. @returns a function that removes the listeners */
 export function releaseOnBlur({ release, onPageHide, onPageShow }: ReleaseOnBlurOptions): () => void {
   const listening = new AbortController()
   const options = { signal: listening.signal }

@@ -1,7 +1,7 @@
 import { createRoute, lazyRouteComponent } from '@tanstack/react-router'
 import { shellRoute } from '../app/root-routes.ts'
 
-/** The cockpit of one session. The navigation does not lead here: a session's own pages do. */
+/** The cockpit of a session. The pages of the session link to it, the navigation does not. */
 export const driveRoutes = [
   createRoute({
     getParentRoute: () => shellRoute,

@@ -13,12 +13,12 @@ const REFRESH_MS = 500
 
 const links: Record<LinkView['phase'], { label: string; color: string }> = {
   connecting: { label: 'Connecting', color: 'gray.7' },
-  online: { label: 'Linked', color: 'teal.9' },
+  online: { label: 'Connected', color: 'teal.9' },
   offline: { label: 'Reconnecting', color: 'orange.9' },
-  ended: { label: 'No link', color: 'red.9' },
+  ended: { label: 'Disconnected', color: 'red.9' },
 }
 
-/** How things stand, at all times: session, robot, link, latency, age of what is shown, commands that were lost. */
+/** Shows session, robot and connection state, latency, telemetry age and lost commands. */
 export function StatusBar({ cockpit, status }: { cockpit: Cockpit; status: SessionStatus }) {
   const { operatorConnection } = cockpit
   const link = useStore(operatorConnection.link)
@@ -27,18 +27,18 @@ export function StatusBar({ cockpit, status }: { cockpit: Cockpit; status: Sessi
   const { label, color } = links[link.phase]
   const stop = online ? state.stop : null
   return (
-    <section className={styles.status} aria-label="State">
+    <section className={styles.status} aria-label="Status">
       <Group gap="xs" role="status">
         <StatusBadge status={online ? state.status : status} />
         <Badge color={color} variant="filled">
           {label}
         </Badge>
         <Badge color={online ? (state.robot_connected ? 'teal.9' : 'red.9') : 'gray.7'} variant="filled">
-          {online ? (state.robot_connected ? 'Robot connected' : 'Robot away') : 'Robot unknown'}
+          {online ? (state.robot_connected ? 'Robot connected' : 'Robot offline') : 'Robot status unknown'}
         </Badge>
         {stop && !stop.latched && (
           <Badge color="gray.7" variant="filled">
-            Halted: {reasonText(stop.reason)}
+            Holding: {reasonText(stop.reason)}
           </Badge>
         )}
       </Group>
@@ -47,7 +47,7 @@ export function StatusBar({ cockpit, status }: { cockpit: Cockpit; status: Sessi
   )
 }
 
-/** Figures grow old by themselves, and change too often to be rendered at every frame. */
+/** Refreshes on a timer, because the figures age without events and change too often to render on every frame. */
 function Figures({ cockpit: { operatorConnection } }: { cockpit: Cockpit }) {
   useTicker(REFRESH_MS)
   const { command, operator, robot, dropped, lastDrop } = operatorConnection.latencyStats.read()
@@ -55,13 +55,13 @@ function Figures({ cockpit: { operatorConnection } }: { cockpit: Cockpit }) {
   const battery = operatorConnection.battery()
   return (
     <dl className={styles.figures}>
-      <Figure name="You to gateway" value={latencyText(operator)} />
-      <Figure name="Gateway to robot" value={latencyText(robot)} />
-      <Figure name="Command to answer" value={latencyText(command)} />
-      <Figure name="Last frame" value={lastMs === undefined ? 'none yet' : ago(performance.now() - lastMs)} />
+      <Figure name="Your network" value={latencyText(operator)} />
+      <Figure name="Robot network" value={latencyText(robot)} />
+      <Figure name="Command round trip" value={latencyText(command)} />
+      <Figure name="Telemetry age" value={lastMs === undefined ? 'no data yet' : ageText(performance.now() - lastMs)} />
       {battery && <Figure name="Battery" value={percent(battery.battery)} />}
       <Figure
-        name="Dropped commands"
+        name="Lost commands"
         value={lastDrop === undefined ? '0' : `${dropped}, last: ${dropTexts[lastDrop]}`}
       />
     </dl>
@@ -81,8 +81,8 @@ const Figure = ({ name, value }: { name: string; value: string }) => (
 
 const latencyText = ({ lastMs, p95Ms }: LatencySample) =>
   lastMs === undefined || p95Ms === undefined
-    ? 'not measured yet'
+    ? 'no data yet'
     : `${milliseconds(lastMs)}, p95 ${milliseconds(p95Ms)}`
 
 const milliseconds = (ms: number) => `${ms < 10 ? ms.toFixed(1) : Math.round(ms)} ms`
-const ago = (ms: number) => (ms < 1_000 ? `${Math.round(ms)} ms ago` : `${(ms / 1000).toFixed(0)} s ago`)
+const ageText = (ms: number) => (ms < 1_000 ? `${Math.round(ms)} ms` : `${(ms / 1000).toFixed(0)} s`)

@@ -3,12 +3,12 @@ import { atRest } from './axes.ts'
 import styles from './cockpit.module.css'
 import type { Cockpit } from './cockpit.ts'
 
-/** How far the knob goes, in percent of its own size. */
+/** The travel of the knob, in percent of its own size. */
 const TRAVEL = 75
 
 /**
- * A stick for fingers and mice. It shows what all inputs say together; with the focus on it, the arrow keys move it
- * as they do everywhere.
+ * A virtual joystick for touch and mouse. It shows the sum of all inputs. While it has the focus, the arrow keys drive
+ * as usual.
  */
 export function Stick({ cockpit }: { cockpit: Cockpit }) {
   const base = useRef<HTMLDivElement>(null)
@@ -27,7 +27,7 @@ export function Stick({ cockpit }: { cockpit: Cockpit }) {
   const steer = ({ clientX, clientY }: PointerEvent) => {
     const { left, top, width, height } = (base.current as HTMLDivElement).getBoundingClientRect()
     const [x, y] = [(clientX - left) / (width / 2) - 1, (clientY - top) / (height / 2) - 1]
-    // Beyond the rim, the direction counts.
+    // Outside the rim only the direction counts.
     const over = Math.max(1, Math.hypot(x, y))
     commandSender.steer('stick', { forward: -y / over, left: -x / over })
   }
@@ -37,8 +37,8 @@ export function Stick({ cockpit }: { cockpit: Cockpit }) {
       ref={base}
       className={styles.stick}
       role="application"
-      aria-label="Stick: drag it, or press the arrow keys"
-      // biome-ignore lint/a11y/noNoninteractiveTabindex: with the focus on it, the arrow keys are nobody else's
+      aria-label="Stick: drag it or press the arrow keys"
+      // biome-ignore lint/a11y/noNoninteractiveTabindex: while it has the focus, no other element uses the arrow keys
       tabIndex={0}
       onPointerDown={(event) => {
         event.currentTarget.setPointerCapture(event.pointerId)

@@ -16,7 +16,7 @@ interface Props {
   readonly live: LiveSession
 }
 
-/** The stop, always within reach, and what it has done. */
+/** Shows the stop button and the state of the stop. */
 export function StopBar({ cockpit, session, live }: Props) {
   const { operatorConnection } = cockpit
   const link = useStore(operatorConnection.link)
@@ -24,7 +24,7 @@ export function StopBar({ cockpit, session, live }: Props) {
   const view = useStore(cockpit.stopState)
   const inForce = findLatchedStop(link, state, live.events)
   return (
-    <section className={styles.stopBar} aria-label="Emergency stop" data-stopped={inForce !== undefined}>
+    <section className={styles.stopBar} aria-label="Remote stop" data-stopped={inForce !== undefined}>
       <button type="button" className={styles.stop} onClick={cockpit.stop}>
         STOP
         <span className={styles.keys}>Space or Escape</span>
@@ -49,14 +49,14 @@ function StopText(props: {
       <Text size="sm">
         <b>Stopped:</b> {reasonText(inForce.reason)}
         {actorText}
-        {inForce.recorded ? '.' : '. It holds, but is not recorded yet.'}
+        {inForce.recorded ? '.' : '. In force, saving…'}
       </Text>
     )
   }
-  if (view.phase === 'pressed') {
+  if (view.phase === 'requested') {
     return (
       <Text size="sm">
-        <b>Stop pressed.</b> Not confirmed yet: it goes out every way there is.
+        <b>Stop requested.</b> Not confirmed yet. Sending on every channel.
       </Text>
     )
   }
@@ -67,10 +67,10 @@ function StopText(props: {
       </Text>
     )
   }
-  if (view.phase === 'refused') return <Text size="sm">The stop was refused: {messageOf(view.error)}</Text>
+  if (view.phase === 'rejected') return <Text size="sm">The stop was rejected: {messageOf(view.error)}</Text>
   return (
     <Text size="sm" c="dimmed" visibleFrom="xs">
-      Stops the robot until the stop is cleared. The keys work everywhere but in text fields.
+      Stops the robot until you clear the stop. The keys work everywhere except in text fields.
     </Text>
   )
 }

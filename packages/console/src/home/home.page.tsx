@@ -4,7 +4,7 @@ import { useMe } from '../auth/me.ts'
 import { LinkCard } from '../ui/links.tsx'
 import { Page } from '../ui/page.tsx'
 
-/** Where everything is that this person may use. */
+/** Lists the pages that the user may open. */
 export function HomePage() {
   const me = useMe()
   const entries = useNavigation().flatMap((group) => group.entries)

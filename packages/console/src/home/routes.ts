@@ -5,7 +5,7 @@ export const homeRoutes = [
   createRoute({
     getParentRoute: () => shellRoute,
     path: '/',
-    // Mails link to `/dashboard?session=…`.
+    // E-mails link to `/dashboard?session=…`.
     validateSearch: ({ session }: Record<string, unknown>): { session?: string } =>
       typeof session === 'string' ? { session } : {},
     beforeLoad: ({ search: { session } }) => {

@@ -4,16 +4,16 @@ import type { HubConnectionState } from './live.ts'
 
 const shown: Record<HubConnectionState, { label: string; color: string; hint: string }> = {
   connecting: { label: 'Connecting', color: 'gray.7', hint: 'Connecting to the platform' },
-  live: { label: 'Live', color: 'teal.9', hint: 'What you see is told as it happens' },
+  live: { label: 'Live', color: 'teal.9', hint: 'Updates arrive live' },
   reconnecting: {
     label: 'Reconnecting',
     color: 'orange.9',
-    hint: 'The connection was lost; what you see may be old',
+    hint: 'Connection lost. Data may be outdated',
   },
-  offline: { label: 'Offline', color: 'red.9', hint: 'This device has no network; what you see may be old' },
+  offline: { label: 'Offline', color: 'red.9', hint: 'No network. Data may be outdated' },
 }
 
-/** Says how much what is on the screen can be trusted to be of now. */
+/** Shows whether the data on the screen is live. */
 export function ConnectionBadge() {
   const { label, color, hint } = shown[useConnection()]
   return (

@@ -4,14 +4,14 @@ import { useStore } from '../ui/store.ts'
 import type { RobotStatuses } from './robot-board.ts'
 import type { LiveSessionState, SessionRoom } from './session-room.ts'
 
-/** What is known of a session, and its room, through which one chats and acts. */
+/** The live state of a session, and its room for chat and actions. */
 export interface LiveSession extends LiveSessionState {
   readonly room: SessionRoom
 }
 
 /**
- * A session while it is on the screen: its log in order, chat, and acts (`live.room.send('Hello')`). Undefined for
- * the moment before it is watched.
+ * Watches a session while the component is mounted: event log, chat and actions (`live.room.send('Hello')`). Returns
+ * undefined until the watch begins.
  */
 export function useLiveSession(sessionId: string): LiveSession | undefined {
   const { live } = usePlatform()
@@ -30,12 +30,12 @@ export function useLiveSession(sessionId: string): LiveSession | undefined {
   return room && state && { ...state, room }
 }
 
-/** The status of every robot this person may see, as it changes; undefined until the first list has come. */
+/** Returns the live status of every robot that the user may see, undefined until the first list arrives. */
 export function useRobotStatuses(): RobotStatuses | undefined {
   const { live } = usePlatform()
   useEffect(() => live.robots.follow(), [live])
   return useStore(live.robots.statuses)
 }
 
-/** How the page is connected to the hub. */
+/** Returns the state of the connection to the hub. */
 export const useConnection = () => useStore(usePlatform().live.connection)

@@ -6,36 +6,36 @@ import { createNotificationFeed, type NotificationFeed } from './notification-fe
 import { createRobotStatusBoard, type RobotStatusBoard } from './robot-board.ts'
 import { createSessionRooms, type SessionRooms } from './session-rooms.ts'
 
-/** `offline`: this device has no network; `reconnecting`: the connection was lost and is being made again. */
+/** `offline`: this device has no network. `reconnecting`: the connection was markLost and the client retries. */
 export type HubConnectionState = 'connecting' | 'live' | 'reconnecting' | 'offline'
 
-/** The page's one connection to the hub, and what is known through it. */
+/** The shared connection to the hub and the state received over it. */
 export interface Live {
   readonly connection: Store<HubConnectionState>
   readonly sessions: SessionRooms
   readonly robots: RobotStatusBoard
   readonly notifications: NotificationFeed
-  /** Connects, and stays connected as long as the page is there. Safe to call again. */
+  /** Connects and reconnects until the page closes. Safe to call again. */
   connect(): void
 }
 
 export function createLive(options: { url: string; session: SessionGuard; queries: QueryClient }): Live {
   const { session, queries } = options
   const connection = createStore<HubConnectionState>('connecting')
-  const lost = () => connection.set(navigator.onLine ? 'reconnecting' : 'offline')
+  const markLost = () => connection.set(navigator.onLine ? 'reconnecting' : 'offline')
   const hub = new HubClient({
     url: options.url,
-    // The cookie says who it is. An attempt waits while the session has to be renewed.
+    // The cookie authenticates. An attempt waits while the session is expired.
     token: async () => {
       await session.renewed()
       return undefined
     },
     onConnected: () => {
-      // What changed meanwhile was not told.
+      // Changes during the outage were missed.
       if (connection.get() !== 'connecting') void queries.invalidateQueries()
       connection.set('live')
     },
-    onDisconnected: lost,
+    onDisconnected: markLost,
     onAuthError: () => session.expire(),
     onError: (cause) => console.warn('hub:', cause),
   })
@@ -48,12 +48,12 @@ export function createLive(options: { url: string; session: SessionGuard; querie
     connect() {
       if (isStarted) return
       isStarted = true
-      const notLive = () => {
-        if (!hub.connected) lost()
+      const markLostUnlessConnected = () => {
+        if (!hub.connected) markLost()
       }
       window.addEventListener('offline', () => connection.set('offline'))
-      window.addEventListener('online', () => (hub.connected ? connection.set('live') : lost()))
-      hub.connect().catch(notLive)
+      window.addEventListener('online', () => (hub.connected ? connection.set('live') : markLost()))
+      hub.connect().catch(markLostUnlessConnected)
     },
   }
 }

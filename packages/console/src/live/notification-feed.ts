@@ -5,13 +5,13 @@ import { keys } from '../api/keys.ts'
 import { createStore, type Store } from '../ui/store.ts'
 
 export interface NotificationFeed {
-  /** How many are unread; undefined until it is known. */
+  /** The number of unread notifications, undefined until known. */
   readonly unread: Store<number | undefined>
-  /** Calls `tell` for every notification after number `after`, once. The first call begins; later ones are ignored. */
+  /** Calls `onNotification` once for every notification after id `after`. Later calls of `follow` are ignored. */
   follow(after: string, onNotification: (notification: NotificationEvent) => void): void
 }
 
-/** Which answers are old once something of this kind was notified. */
+/** The query keys to invalidate, by kind of notification. */
 const invalidatedKeys: Record<string, readonly (readonly string[])[]> = {
   session: [keys.sessions, keys.stats],
   extension: [keys.sessions],

@@ -4,13 +4,13 @@ import type { HubClient } from '@wheelhouse/sdk'
 import { keys } from '../api/keys.ts'
 import { createStore, type Store } from '../ui/store.ts'
 
-/** The last told status of every robot that this person may see, by the robot's id. */
+/** The last known status of every robot that the user may see, by robot id. */
 export type RobotStatuses = ReadonlyMap<string, RobotStatusEvent>
 
 export interface RobotStatusBoard {
-  /** Undefined until the first list has come. */
+  /** Undefined until the first list arrives. */
   readonly statuses: Store<RobotStatuses | undefined>
-  /** Begins to follow robots. Safe to call again. */
+  /** Subscribes to robot statuses. Safe to call again. */
   follow(): void
 }
 
@@ -30,7 +30,7 @@ export function createRobotStatusBoard(hub: HubClient, queries: QueryClient): Ro
         const { robot } = update
         const old = statuses.get()?.get(robot.robot_id)
         statuses.update((known) => new Map(known).set(robot.robot_id, robot))
-        // Heartbeats alone change nothing that was asked for over REST.
+        // A heartbeat alone does not change the result of a REST query.
         if (old?.status !== robot.status) void queries.invalidateQueries({ queryKey: keys.robots })
       })
       subscription.catch(() => {

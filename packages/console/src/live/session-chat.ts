@@ -1,26 +1,26 @@
 import type { HubClient } from '@wheelhouse/sdk'
 import type { Store } from '../ui/store.ts'
 
-const TYPING_EVERY_MS = 2_000
+const TYPING_INTERVAL_MS = 2_000
 
-/** A message of ours on its way into the log. */
+/** A message of this user that the event log does not contain yet. */
 export interface OutgoingMessage {
   readonly clientMessageId: string
   readonly body: string
   readonly phase: 'sending' | 'sent' | 'failed'
-  /** Its number in the log, once it was acknowledged. */
+  /** Its number in the event log, once acknowledged. */
   readonly seq?: number
   readonly error?: unknown
 }
 
 export interface Chat {
-  /** Sends a message; it stands in `outgoing` until the log has it. */
+  /** Sends a message. `outgoing` lists it until the event log contains it. */
   send(body: string): void
-  /** Tries a failed message again; it appears once, even if it had arrived. */
+  /** Retries a failed message. The hub deduplicates it. */
   retry(clientMessageId: string): void
-  /** Forgets a failed message. */
+  /** Removes a failed message. */
   discard(clientMessageId: string): void
-  /** Tells the others that we type; call it on every key. */
+  /** Sends a throttled typing indicator. Call it on every key press. */
   typing(): void
 }
 
@@ -42,7 +42,7 @@ export function createChat<S extends ChatState>(hub: HubClient, sessionId: strin
   async function transmit(id: string, body: string): Promise<void> {
     try {
       const { seq } = await hub.sendChat(sessionId, body, id)
-      // The entry itself may have come before the acknowledgement, or be still on its way.
+      // The log entry can arrive before or after the acknowledgement.
       if ((state.get().events.at(-1)?.seq ?? 0) >= seq) discard(id)
       else patchMessage(id, { phase: 'sent', seq })
     } catch (error) {
@@ -64,7 +64,7 @@ export function createChat<S extends ChatState>(hub: HubClient, sessionId: strin
       void transmit(id, message.body)
     },
     typing() {
-      if (performance.now() - lastTypingSentAt < TYPING_EVERY_MS) return
+      if (performance.now() - lastTypingSentAt < TYPING_INTERVAL_MS) return
       lastTypingSentAt = performance.now()
       hub.typing(sessionId)
     },

@@ -10,40 +10,40 @@ import { keys } from '../api/keys.ts'
 import { createStore, type Store } from '../ui/store.ts'
 import { type Chat, createChat, type OutgoingMessage } from './session-chat.ts'
 
-/** Older entries are dropped from the page; the session's export has them all. */
+/** The page drops older entries. The export of the session contains all of them. */
 const MAX_EVENTS = 2_000
 const TYPING_SHOWN_MS = 4_000
 
-/** As much of the query cache as is needed to mark answers as old. */
+/** The part of the query cache that invalidates queries. */
 export interface QueryInvalidator {
   invalidateQueries(which: { queryKey: readonly string[] }): Promise<unknown>
 }
 
-/** What is known of a session that is being watched. */
+/** The live state of a watched session. */
 export interface LiveSessionState {
-  /** The session as it stands; undefined until the hub has answered. */
+  /** The current session, undefined until the hub has answered. */
   readonly session: WatchedSession | undefined
-  /** Entries of its log, in order and without gaps; the newest `MAX_EVENTS`. */
+  /** The newest `MAX_EVENTS` entries of the event log, in order and without gaps. */
   readonly events: readonly SessionLogEvent[]
-  /** Whether everything up to now is there. */
+  /** Whether all entries up to now have arrived. */
   readonly caughtUp: boolean
-  /** Who is typing just now. */
+  /** Participants who are typing. */
   readonly typing: readonly TypingEvent[]
-  /** Chat messages of ours that are not in the log yet. */
+  /** Chat messages of this user that the event log does not contain yet. */
   readonly outgoing: readonly OutgoingMessage[]
-  /** Why it cannot be watched. */
+  /** Why the watch failed. */
   readonly error: unknown
 }
 
 export interface SessionRoom extends Chat {
   readonly sessionId: string
   readonly state: Store<LiveSessionState>
-  /** Acts on the session. Sent once; see `HubClient.action` for what it throws. */
+  /** Performs an action on the session, without retries. See `HubClient.action` for its errors. */
   performAction(action: SessionAction, reason?: string): Promise<WatchedSession>
   close(): void
 }
 
-const nothing: LiveSessionState = {
+const initialState: LiveSessionState = {
   session: undefined,
   events: [],
   caughtUp: false,
@@ -56,7 +56,7 @@ const statusAfter = ({ data }: SessionLogEvent) => SessionStatus.safeParse(data.
 
 /** Watches one session through the hub. */
 export function createSessionRoom(hub: HubClient, queries: QueryInvalidator, sessionId: string): SessionRoom {
-  const state = createStore(nothing)
+  const state = createStore(initialState)
   const change = (next: Partial<LiveSessionState>) => state.update((old) => ({ ...old, ...next }))
   const typingTimers = new Map<string, ReturnType<typeof setTimeout>>()
   const chat = createChat(hub, sessionId, state)
@@ -69,7 +69,7 @@ export function createSessionRoom(hub: HubClient, queries: QueryInvalidator, ses
       events: [...events, event].slice(-MAX_EVENTS),
       outgoing: outgoing.filter((message) => message.seq === undefined || message.seq > event.seq),
       typing: typing.filter(({ user_id }) => user_id !== sender),
-      // The log's past says nothing of how the session stands now.
+      // Past entries do not change the current status.
       ...(session && caughtUp && status && { session: { ...session, status } }),
     })
     if (caughtUp && sender === undefined) void queries.invalidateQueries({ queryKey: keys.sessions })
@@ -94,7 +94,7 @@ export function createSessionRoom(hub: HubClient, queries: QueryInvalidator, ses
     })
     .then(
       () => {
-        // Entries may have come after the session that was told with them.
+        // Entries can be newer than the session that arrived with them.
         const { session, events } = state.get()
         const status = events.map(statusAfter).findLast((candidate) => candidate !== undefined)
         change({ caughtUp: true, ...(session && status && { session: { ...session, status } }) })

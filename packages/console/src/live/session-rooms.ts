@@ -2,12 +2,12 @@ import type { HubClient } from '@wheelhouse/sdk'
 import { createSessionRoom, type QueryInvalidator, type SessionRoom } from './session-room.ts'
 
 export interface SessionRooms {
-  /** The room of a session, shared by all who have entered; call `leave` once for every `enter`. */
+  /** Returns the shared room of a session. Call `leave` once for every `enter`. */
   enter(sessionId: string): SessionRoom
   leave(sessionId: string): void
 }
 
-/** Watches each session once, however many parts of the page look at it. */
+/** Creates the rooms of the page. Each session is watched once, whatever the number of components. */
 export function createSessionRooms(hub: HubClient, queries: QueryInvalidator): SessionRooms {
   const rooms = new Map<string, { room: SessionRoom; users: number }>()
   return {

@@ -10,7 +10,7 @@ import { useNotifications } from './use-notifications.ts'
 
 const NotificationDrawer = lazy(() => import('./drawer.tsx'))
 
-/** Opens the notifications; says how many are unread, and tells of new ones as they come. */
+/** Opens the notifications, shows the unread count and pops up new notifications. */
 export function NotificationBell() {
   const { live } = usePlatform()
   const { notifications, unread } = useNotifications()
@@ -19,18 +19,18 @@ export function NotificationBell() {
   const newest = notifications && (notifications[0]?.id ?? '0')
   useEffect(() => {
     if (newest === undefined) return
-    // Fetched while there is a network; the texts are no part of the first view.
+    // Loaded in advance, but not part of the first view.
     const texts = import('./texts.ts')
     texts.catch(() => undefined)
     const show = ({ textOf }: Awaited<typeof texts>, notification: NotificationEvent) => {
       const { title, detail, sessionId } = textOf(notification)
       const { id } = notification
-      // Toasts stand outside of the router.
-      const open = () => {
+      // Pop-ups render outside of the router, so they cannot use its links.
+      const openSession = () => {
         toasts.hide(id)
         if (sessionId) void navigate({ to: '/sessions/$sessionId', params: { sessionId } })
       }
-      const message = sessionId ? <ToastLink detail={detail} onOpen={open} /> : detail
+      const message = sessionId ? <ToastLink detail={detail} onOpen={openSession} /> : detail
       toasts.show({ id, title, message })
     }
     live.notifications.follow(newest, (notification) => {
@@ -57,7 +57,7 @@ const ToastLink = ({ detail, onOpen }: { detail: string; onOpen: () => void }) =
   <>
     {detail}{' '}
     <Anchor component="button" type="button" size="sm" onClick={onOpen}>
-      Open the session
+      View session
     </Anchor>
   </>
 )

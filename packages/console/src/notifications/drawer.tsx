@@ -5,7 +5,7 @@ import { Time } from '../ui/time.tsx'
 import { textOf } from './texts.ts'
 import { type Notification, useNotifications } from './use-notifications.ts'
 
-/** All notifications, newest first. */
+/** Lists all notifications, newest first. */
 export default function NotificationDrawer({ onClose }: { onClose: () => void }) {
   const { list, notifications, unread, markRead, markAllRead } = useNotifications()
   const newest = notifications?.[0]
@@ -25,7 +25,7 @@ export default function NotificationDrawer({ onClose }: { onClose: () => void })
         <Problem error={list.error} onRetry={() => void list.refetch()} />
         {list.isPending && <Loading />}
         {notifications?.length === 0 && (
-          <Empty title="Nothing yet">You are told here what happens to your sessions.</Empty>
+          <Empty title="No notifications yet">Updates about your sessions appear here.</Empty>
         )}
         {notifications?.map((notification) => (
           <Entry

@@ -7,22 +7,22 @@ import {
 } from '@wheelhouse/protocol'
 
 /**
- * A notification in words: what happened, to which robot, and in which session, if in one. Kinds that are new here are
- * named as they come.
+ * Returns a notification as text: title, details and the session, if any. The title of an unknown type is its name
+ * as words.
  */
 export function textOf({ type, data }: Pick<NotificationEvent, 'type' | 'data'>) {
-  const about = [
+  const details = [
     data.robot_name,
     data.robot_type,
     data.host,
     roleText(data.role),
-    why(type, data.reason),
+    causeText(type, data.reason),
   ].filter((text) => typeof text === 'string' && text !== '')
   const sessionId = typeof data.session_id === 'string' ? data.session_id : undefined
-  return { title: eventTitle(type), detail: about.join(' · '), sessionId }
+  return { title: eventTitle(type), detail: details.join(' · '), sessionId }
 }
 
-const why = (type: string, reason: unknown): string =>
+const causeText = (type: string, reason: unknown): string =>
   type === 'webhook.disabled' && (reason === 'gone' || reason === 'failing')
     ? webhookOffTexts[reason]
     : reasonText(reason)

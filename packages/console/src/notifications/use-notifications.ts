@@ -5,9 +5,9 @@ import { usePlatform } from '../app/platform.ts'
 import { useStore } from '../ui/store.ts'
 
 export type Notification = Schemas['Notification']
-const PAGE = 30
+const PAGE_SIZE = 30
 
-/** The notifications of the signed-in person, newest first, how many are unread, and marking them as read. */
+/** Queries the notifications of the user, newest first, and provides the unread count and mark-as-read mutations. */
 export function useNotifications() {
   const { rest, live } = usePlatform()
   const queries = useQueryClient()
@@ -17,11 +17,11 @@ export function useNotifications() {
     queryFn: ({ pageParam }) =>
       answerOf(
         rest.GET('/api/notifications', {
-          params: { query: { limit: PAGE, ...(pageParam && { before: pageParam }) } },
+          params: { query: { limit: PAGE_SIZE, ...(pageParam && { before: pageParam }) } },
         }),
       ),
     getNextPageParam: ({ notifications }) =>
-      notifications.length < PAGE ? undefined : notifications.at(-1)?.id,
+      notifications.length < PAGE_SIZE ? undefined : notifications.at(-1)?.id,
   })
   const refresh = () => queries.invalidateQueries({ queryKey: keys.notifications })
   const markRead = useMutation({

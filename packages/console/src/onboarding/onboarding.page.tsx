@@ -15,18 +15,18 @@ const roleChoices = [
   {
     role: 'operator',
     title: 'Operator',
-    text: 'I drive robots of others and am paid for it.',
-    actionLabel: 'I want to drive',
+    text: 'Drive robots remotely and get paid.',
+    actionLabel: 'Continue as operator',
   },
   {
     role: 'client',
     title: 'Owner',
-    text: 'I have robots and look for people who drive them.',
-    actionLabel: 'I have robots',
+    text: 'Have operators drive your robots.',
+    actionLabel: 'Continue as owner',
   },
 ] as const
 
-/** What a new account has still to say: who they are here, then the profile that goes with it. */
+/** Asks a new user for a role, then for the profile of that role. */
 export default function OnboardingPage() {
   const { rest } = usePlatform()
   const queries = useQueryClient()
@@ -36,7 +36,7 @@ export default function OnboardingPage() {
   })
   const complete = query.data?.onboarded === true
   const refreshProfile = () => queries.invalidateQueries({ queryKey: keys.profile })
-  // biome-ignore lint/correctness/useExhaustiveDependencies: once it is complete, the account is looked at again
+  // biome-ignore lint/correctness/useExhaustiveDependencies: refreshes the account once onboarding is complete
   useEffect(() => {
     if (complete) void refreshProfile()
   }, [complete])
@@ -57,7 +57,7 @@ export default function OnboardingPage() {
             }
             if (step === 'operator_profile') {
               return (
-                <Step title="Introduce yourself">
+                <Step title="Your operator profile">
                   <OperatorProfileForm onSaved={onSaved} />
                 </Step>
               )
@@ -87,7 +87,7 @@ function ChooseRole() {
   const change = useProfileChange()
   return (
     <Step title={`Welcome, ${me.display_name}`}>
-      <Text>What brings you here?</Text>
+      <Text>How will you use Wheelhouse?</Text>
       <SimpleGrid cols={{ base: 1, xs: 2 }}>
         {roleChoices.map(({ role, title, text, actionLabel }) => (
           <Card key={role} withBorder>

@@ -1,6 +1,6 @@
 import { defineEntity, type InferEntity, p } from '@mikro-orm/core'
+import { referenceTo } from '../../../core/database/reference.ts'
 import type { TablesOf } from '../../../core/database/tables.ts'
-import { User } from '../user.entity.ts'
 
 /** Most bytes of a stored avatar. */
 export const MAX_AVATAR_BYTES = 256 * 1024
@@ -15,7 +15,7 @@ export const Avatar = defineEntity({
   uniques: [{ name: 'avatars_name', properties: ['name'] }],
   checks: [{ name: 'avatars_size', expression: `octet_length("image") <= ${MAX_AVATAR_BYTES}` }],
   properties: {
-    user: () => p.manyToOne(User).mapToPk().primary().deleteRule('cascade'),
+    user: () => referenceTo('User').primary().deleteRule('cascade'),
     /** Random, part of the public URL; another one for every upload. */
     name: p.text(),
     image: p.blob(),

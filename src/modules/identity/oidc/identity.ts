@@ -1,15 +1,31 @@
-import type { Config } from '../../../app/config.ts'
 import type { Secrets } from '../../../core/secrets.ts'
-import { createDiscovery } from '../discovery.ts'
-import { createTokenVerifier, remoteJwks } from '../tokens.ts'
-import { createUserinfo } from '../userinfo.ts'
+import { createDiscovery } from '../tokens/discovery.ts'
+import { createTokenVerifier, remoteJwks } from '../tokens/tokens.ts'
+import { createUserinfo } from '../tokens/userinfo.ts'
 import type { DevAccount } from './dev-account.ts'
 import type { createIdentityProvider } from './provider.ts'
 import { CLI_CLIENT_ID, DASHBOARD_CLIENT_ID, DEV_AUDIENCE, DEV_ISSUER_NAME } from './provider-names.ts'
 
+export interface IdentitySettings {
+  /** The configured OIDC provider. Undefined: the built-in one. */
+  readonly idp:
+    | {
+        readonly issuer: string
+        readonly audience: string
+        readonly jwksUrl: string | undefined
+        readonly clientId: string | undefined
+        readonly clientSecret: string | undefined
+        readonly cliClientId: string | undefined
+      }
+    | undefined
+  readonly roles: readonly string[]
+  readonly dataDir: string
+  readonly production: boolean
+}
+
 /** Who vouches for people: the configured provider, or the built-in one, in this process or in the api's. */
 export async function createIdentity(deps: {
-  config: Config
+  config: IdentitySettings
   baseUrl: string
   secrets: Secrets
   /** People whom the built-in provider offers on its page. */

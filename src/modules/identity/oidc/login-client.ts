@@ -1,7 +1,7 @@
 import * as oidc from 'openid-client'
 import { causesOf } from '../../../core/errors/error-causes.ts'
 import { AppError, badRequest, forbidden, unavailable } from '../../../core/errors/errors.ts'
-import { isLoopback } from './loopback.ts'
+import { isLoopback } from '../../../core/http/loopback.ts'
 
 const TIMEOUT_SECONDS = 10
 

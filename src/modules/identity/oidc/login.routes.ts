@@ -1,14 +1,14 @@
 import type { Context, Middleware } from 'koa'
 import { AppError, badRequest, notAllowed } from '../../../core/errors/errors.ts'
 import { problemPages } from '../../../core/http/html-page.ts'
+import { isLoopback } from '../../../core/http/loopback.ts'
 import type { Secrets } from '../../../core/secrets.ts'
-import { createOriginGuard, type OriginGuard } from '../same-origin.ts'
-import { readCookie, sessionCookieName, setCookie } from '../session-cookie.ts'
-import type { VerifyToken } from '../tokens.ts'
-import type { Users } from '../user.service.ts'
+import { createOriginGuard, type OriginGuard } from '../auth/same-origin.ts'
+import { readCookie, sessionCookieName, setCookie } from '../auth/session-cookie.ts'
+import type { VerifyToken } from '../tokens/tokens.ts'
+import type { Users } from '../users/user.service.ts'
 import { createLoginClient, type LoginProvider } from './login-client.ts'
 import { LOGIN_STATE_SECONDS, openLoginState, safeReturnTo, sealLoginState } from './login-state.ts'
-import { isLoopback } from './loopback.ts'
 
 /** Browsers keep 4096 bytes of a cookie's name and value, and drop a longer one without a word. */
 const COOKIE_VALUE_LIMIT = 4_000

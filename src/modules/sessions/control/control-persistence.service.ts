@@ -2,11 +2,11 @@ import { sql } from 'kysely'
 import type { Db } from '../../../core/database/tables.ts'
 import { AppError } from '../../../core/errors/errors.ts'
 import type { Transact } from '../../../core/events/transactor.ts'
-import type { RoleAttributes, Users } from '../../identity/user.service.ts'
-import { pause } from '../session-pause.ts'
-import type { SessionQueries } from '../session-queries.ts'
-import { latchStop } from '../session-stop.ts'
-import { lockRobot } from '../session-transitions.ts'
+import type { RoleAttributes, Users } from '../../identity/index.ts'
+import { pause } from '../lifecycle/session-pause.ts'
+import { latchStop } from '../lifecycle/session-stop.ts'
+import type { SessionQueries } from '../record/session-queries.ts'
+import { lockRobot } from '../record/session-transitions.ts'
 
 /** How the control frames of some time fared. Ages in milliseconds; the buckets are those of `bucketOf`. */
 export interface LatencyIncrement {

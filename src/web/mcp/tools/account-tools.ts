@@ -1,4 +1,4 @@
-import type { ToolSpec } from '../tool.ts'
+import type { ToolSpec } from './tool.ts'
 
 /** What robots have recorded, what sessions cost, what there is to know. */
 export const reportTools: readonly ToolSpec[] = [

@@ -1,7 +1,7 @@
-import type { ToolSpec } from '../tool.ts'
 import { operatorTools, profileTools, reportTools } from './account-tools.ts'
 import { robotTools } from './robots-tools.ts'
 import { sessionTools } from './session-tools.ts'
+import type { ToolSpec } from './tool.ts'
 
 /** Every tool, in the order in which they are listed. */
 export const tools: readonly ToolSpec[] = [

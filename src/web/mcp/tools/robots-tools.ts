@@ -1,4 +1,4 @@
-import type { ToolSpec } from '../tool.ts'
+import type { ToolSpec } from './tool.ts'
 
 /** Robots: one's own, and those that wait to be driven. */
 export const robotTools: readonly ToolSpec[] = [

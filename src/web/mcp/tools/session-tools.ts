@@ -1,4 +1,4 @@
-import type { ToolSpec } from '../tool.ts'
+import type { ToolSpec } from './tool.ts'
 
 /** What a session looks like after something was done to it; the rest is for get_session. */
 const state = [

@@ -1,0 +1,109 @@
+import { isFastest, type Stamp } from './gate.ts'
+
+/** A control frame that waits until its robot reads again. */
+export interface BufferedControl {
+  readonly frame: string | ArrayBuffer
+  readonly seq: number
+  /** When the frame was made, as far as its age shows, and until when it may pass; both in the relay's clock. */
+  readonly createdAtMs: number
+  readonly validUntilMs: number
+}
+
+/**
+ * The control frames of one session: the numbers and the clock of the operator's connection, whether the frames may
+ * have set the robot in motion, and the deadman timer. Times are in the relay's clock.
+ */
+export class ControlStream {
+  #lastSeq = -1
+  #lastPassMs = 0
+  #offsetMs = Number.POSITIVE_INFINITY
+  #offsetSeenMs = 0
+  #tooLate = false
+  #moving = false
+  #buffered: BufferedControl | null = null
+  #deadman: NodeJS.Timeout | undefined = undefined
+
+  get lastSeq(): number {
+    return this.#lastSeq
+  }
+  get lastPassMs(): number {
+    return this.#lastPassMs
+  }
+  get offsetMs(): number {
+    return this.#offsetMs
+  }
+  get offsetSeenMs(): number {
+    return this.#offsetSeenMs
+  }
+  get tooLate(): boolean {
+    return this.#tooLate
+  }
+  get moving(): boolean {
+    return this.#moving
+  }
+  get deadmanScheduled(): boolean {
+    return this.#deadman !== undefined
+  }
+
+  /** Forgets the operator's connection: the next one has its own numbers and clock. */
+  reset(): void {
+    this.#buffered = null
+    this.#lastSeq = -1
+    this.#offsetMs = Number.POSITIVE_INFINITY
+    this.#tooLate = false
+  }
+
+  /** Adjusts the clock offset if the frame was the fastest one of its connection. */
+  observeClock({ t }: Stamp, nowMs: number): void {
+    if (!isFastest(this, t, nowMs)) return
+    this.#offsetMs = nowMs - t
+    this.#offsetSeenMs = nowMs
+  }
+
+  accept({ seq }: Stamp, nowMs: number): void {
+    this.#lastSeq = seq
+    this.#lastPassMs = nowMs
+    this.#tooLate = false
+  }
+
+  /** Requires commands to be well below the latency limit before the next one passes. */
+  exceedLatency(): void {
+    this.#tooLate = true
+  }
+
+  /** Notes whether a frame that was sent may have set the robot in motion. */
+  setMoving(moving: boolean): void {
+    this.#moving = moving
+  }
+
+  /** Buffers a frame; returns the one that it replaces. */
+  buffer(control: BufferedControl): BufferedControl | null {
+    const replaced = this.#buffered
+    this.#buffered = control
+    return replaced
+  }
+
+  takeBuffered(): BufferedControl | null {
+    const buffered = this.#buffered
+    this.#buffered = null
+    return buffered
+  }
+
+  startDeadman(timer: NodeJS.Timeout): void {
+    this.#deadman = timer
+  }
+
+  /** Notes that the deadman timer has fired and is not scheduled again. */
+  expireDeadman(): void {
+    this.#deadman = undefined
+    this.#buffered = null
+  }
+
+  /** Ends all motion: no earlier frame can move the robot any more. */
+  clearMotion(): void {
+    this.#moving = false
+    this.#buffered = null
+    clearTimeout(this.#deadman)
+    this.#deadman = undefined
+  }
+}

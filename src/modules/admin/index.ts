@@ -1,0 +1,2 @@
+export { auditEndpoints } from './audit.routes.ts'
+export { overviewEndpoint } from './overview.routes.ts'

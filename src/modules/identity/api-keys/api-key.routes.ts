@@ -1,0 +1,54 @@
+import { z } from 'zod'
+import { iso } from '../../../core/database/iso.ts'
+import { type Endpoint, endpoint, idParams } from '../../../core/http/endpoint.ts'
+import { ApiKeyView, CreateApiKey, CreatedApiKey } from './api-key.schema.ts'
+import type { ApiKeyRow, ApiKeys } from './api-key.service.ts'
+
+/** API keys are made and revoked with a session only: a leaked key must not be able to make its successor. */
+export function apiKeyEndpoints(deps: { apiKeys: ApiKeys }): Endpoint[] {
+  const { apiKeys } = deps
+  const access = { sessionOnly: true } as const
+  return [
+    endpoint({
+      method: 'get',
+      path: '/api/auth/api-keys',
+      summary: 'Lists your API keys, newest first',
+      access,
+      response: [200, z.object({ api_keys: z.array(ApiKeyView) })],
+      run: async ({ caller }) => ({ api_keys: (await apiKeys.list(caller.userId)).map(view) }),
+    }),
+    endpoint({
+      method: 'post',
+      path: '/api/auth/api-keys',
+      summary: 'Creates an API key; the answer shows it this once',
+      access,
+      body: CreateApiKey,
+      response: [201, CreatedApiKey],
+      errors: { 409: 'when there are as many keys as an account may have' },
+      run: async ({ caller, body }) => {
+        const created = await apiKeys.create(caller.userId, body)
+        return { ...view(created), key: created.key }
+      },
+    }),
+    endpoint({
+      method: 'delete',
+      path: '/api/auth/api-keys/{id}',
+      summary: 'Revokes an API key at once, open sockets included',
+      access,
+      params: idParams('apiKey'),
+      response: [204],
+      run: async ({ caller, params }) => apiKeys.revoke(caller.userId, params.id),
+    }),
+  ]
+}
+
+const view = (row: ApiKeyRow): ApiKeyView => ({
+  id: row.id,
+  name: row.name,
+  prefix: row.prefix,
+  last4: row.last4,
+  created_at: iso(row.created_at),
+  last_used_at: iso(row.last_used_at),
+  expires_at: iso(row.expires_at),
+  revoked_at: iso(row.revoked_at),
+})

@@ -1,0 +1,214 @@
+import { randomUUID } from 'node:crypto'
+import { type Expression, type ExpressionBuilder, type Selectable, type SqlBool, sql } from 'kysely'
+import { type AuditEvent, audit } from '../../../core/audit/audit.ts'
+import { createBatchLoader } from '../../../core/database/batch-loader.ts'
+import { compiled } from '../../../core/database/compiled.ts'
+import type { Db, Tables } from '../../../core/database/tables.ts'
+import { conflict, notFound, unauthorized } from '../../../core/errors/errors.ts'
+import type { Bus } from '../../../core/events/bus.ts'
+import type { Transact } from '../../../core/events/transactor.ts'
+import type { CreateApiKey } from './api-key.schema.ts'
+import { generateApiKey, hashApiKey, looksLikeApiKey } from './api-key-format.ts'
+
+export type ApiKeyRow = Selectable<Tables['api_keys']>
+
+/** Keys of one user that work at the same time; also how many that no longer work are listed. */
+const KEY_LIMIT = 100
+/** `last_used_at` is as exact as this; a busy key costs one write a minute, not one a request. */
+const USE_RESOLUTION_MS = 60_000
+const PREFIX_SHOWN = 'svc_live_'.length + 4
+
+/** Who holds which key. Asked with every request that carries one. */
+const findKeyHolders = compiled<{ hashes: readonly string[] }>()((db, param) =>
+  db
+    .selectFrom('api_keys')
+    .innerJoin('users', 'users.id', 'api_keys.user_id')
+    .select('api_keys.hash')
+    .select(['api_keys.id as keyId', 'api_keys.last_used_at', 'api_keys.revoked_at', 'api_keys.expires_at'])
+    .select(['users.id as userId', 'users.display_name', 'users.email', 'users.email_verified'])
+    .select(['users.is_client', 'users.is_operator', 'users.rights_version'])
+    .select(sql<boolean>`api_keys.expires_at <= now()`.as('expired'))
+    .where('api_keys.hash', '=', sql<string>`any(${param('hashes')}::text[])`),
+)
+
+/** Programmatic credentials: making, listing, revoking and recognising them. */
+export function createApiKeys(deps: {
+  db: Db
+  transact: Transact
+  bus: Bus
+  now: () => Date
+  report: (cause: unknown) => void
+}) {
+  const { db, transact, bus, now, report } = deps
+  const pendingUses = new Set<Promise<unknown>>()
+
+  const auditEventOf = (action: string, key: Pick<ApiKeyRow, 'id' | 'user_id' | 'name'>): AuditEvent => ({
+    at: now(),
+    actorId: key.user_id,
+    action,
+    subject: ['api_key', key.id],
+    data: { name: key.name },
+  })
+
+  const loadHolder = createBatchLoader(async (hashes: readonly string[]) => {
+    const found = new Map((await findKeyHolders(db, { hashes })).map((holder) => [holder.hash, holder]))
+    return hashes.map((hash) => found.get(hash))
+  })
+
+  /** Keys used in the same turn are written down by one statement; what another process is writing down is left. */
+  const recordUses = createBatchLoader(async (ids: readonly string[]) => {
+    await db
+      .updateTable('api_keys')
+      .set({ last_used_at: sql`now()` })
+      .where('id', 'in', (eb) =>
+        eb
+          .selectFrom('api_keys')
+          .select('id')
+          .where('id', '=', sql<string>`any(${ids}::uuid[])`)
+          .where((where) => notUsedSince(where, new Date(Date.now() - USE_RESOLUTION_MS)))
+          .forNoKeyUpdate()
+          .skipLocked(),
+      )
+      .execute()
+    return []
+  })
+  const recordUse = (id: string) => {
+    const recording = recordUses(id)
+      .catch(report)
+      .finally(() => pendingUses.delete(recording))
+    pendingUses.add(recording)
+  }
+
+  return {
+    /** @throws 409 when the user already holds as many working keys as one may. */
+    async create(userId: string, input: CreateApiKey): Promise<ApiKeyRow & { key: string }> {
+      const key = generateApiKey()
+      const row = await transact(async (tx) => {
+        const { db: trx } = tx
+        // The user's row is the queue: two creations at once cannot both take the last place.
+        await trx.selectFrom('users').select('id').where('id', '=', userId).forNoKeyUpdate().execute()
+        const { count } = await trx
+          .selectFrom('api_keys')
+          .select((eb) => eb.fn.countAll<number>().as('count'))
+          .where('user_id', '=', userId)
+          .where(isUsable)
+          .executeTakeFirstOrThrow()
+        if (Number(count) >= KEY_LIMIT)
+          throw conflict(`You have ${KEY_LIMIT} API keys, the most that are possible. Revoke one first.`)
+        const created = await trx
+          .insertInto('api_keys')
+          .values({
+            id: randomUUID(),
+            user_id: userId,
+            name: input.name,
+            hash: hashApiKey(key),
+            prefix: key.slice(0, PREFIX_SHOWN),
+            last4: key.slice(-4),
+            expires_at: input.expires_at ?? null,
+          })
+          .returningAll()
+          .executeTakeFirstOrThrow()
+        await audit(tx, auditEventOf('api_key.created', created))
+        return created
+      })
+      return { ...row, key }
+    },
+
+    /** Every key that works and the newest that no longer do, newest first. */
+    list: (userId: string): Promise<ApiKeyRow[]> =>
+      db
+        .selectFrom('api_keys')
+        .selectAll()
+        .where('user_id', '=', userId)
+        .where((where) =>
+          where.or([
+            isUsable(where),
+            where(
+              'id',
+              'in',
+              db
+                .selectFrom('api_keys')
+                .select('id')
+                .where('user_id', '=', userId)
+                .where((expression) => expression.not(isUsable(expression)))
+                .orderBy('created_at', 'desc')
+                .limit(KEY_LIMIT),
+            ),
+          ]),
+        )
+        .orderBy('created_at', 'desc')
+        .orderBy('id', 'desc')
+        .execute(),
+
+    /**
+     * Ends a key for good, on every node. Doing it again changes nothing.
+     * @throws 404 unknown or somebody else's.
+     */
+    async revoke(userId: string, id: string): Promise<void> {
+      await transact(async (tx) => {
+        const revoked = await tx.db
+          .updateTable('api_keys')
+          .set({ revoked_at: sql`now()` })
+          .where('id', '=', id)
+          .where('user_id', '=', userId)
+          .where('revoked_at', 'is', null)
+          .returning(['id', 'user_id', 'name'])
+          .executeTakeFirst()
+        if (revoked) return await audit(tx, auditEventOf('api_key.revoked', revoked))
+        const known = await tx.db
+          .selectFrom('api_keys')
+          .select('id')
+          .where('id', '=', id)
+          .where('user_id', '=', userId)
+          .executeTakeFirst()
+        if (!known) throw notFound('API key')
+      })
+      bus.publish('credential.revoked', { apiKeyId: id })
+    },
+
+    /**
+     * Who holds a key; one query answers all who ask in the same moment.
+     * @throws 401 for anything but a key that works.
+     */
+    async resolveKey(raw: string) {
+      if (!looksLikeApiKey(raw)) throw unauthorized('The API key is not valid. Check that it is complete.')
+      const found = await loadHolder(hashApiKey(raw))
+      if (!found) throw unauthorized('The API key is not valid. Check that it is complete.')
+      if (found.revoked_at) throw unauthorized('The API key has been revoked. Use another one.')
+      if (found.expired) throw unauthorized('The API key has expired. Create another one.')
+      const { last_used_at } = found
+      if (!last_used_at || last_used_at.getTime() < Date.now() - USE_RESOLUTION_MS) recordUse(found.keyId)
+      return found
+    },
+
+    /**
+     * Ids of keys revoked in the last milliseconds. For who must also find out when a hint was lost: ask with a
+     * margin for revocations that were still committing.
+     */
+    async revokedWithin(ms: number): Promise<string[]> {
+      const rows = await db
+        .selectFrom('api_keys')
+        .select('id')
+        .where('revoked_at', '>=', sql<Date>`now() - ${ms} * interval '1 millisecond'`)
+        .execute()
+      return rows.map((row) => row.id)
+    },
+
+    /** Waits for notes of use that are still being written, so that the database can be closed. */
+    flush: async (): Promise<void> => {
+      await Promise.all(pendingUses)
+    },
+  }
+}
+export type ApiKeys = ReturnType<typeof createApiKeys>
+
+type Where = ExpressionBuilder<Tables, 'api_keys'>
+
+const isUsable = (where: Where): Expression<SqlBool> =>
+  where.and([
+    where('revoked_at', 'is', null),
+    where.or([where('expires_at', 'is', null), where('expires_at', '>', sql<Date>`now()`)]),
+  ])
+
+const notUsedSince = (where: Where, moment: Date): Expression<SqlBool> =>
+  where.or([where('last_used_at', 'is', null), where('last_used_at', '<', moment)])

@@ -1,0 +1,96 @@
+import type { Context } from 'koa'
+import { forbidden, unauthorized } from '../../../core/errors/errors.ts'
+import type { Access, Caller } from '../../../core/http/endpoint.ts'
+import type { ApiKeys } from '../api-keys/api-key.service.ts'
+import { API_KEY_PREFIX } from '../api-keys/api-key-format.ts'
+import type { VerifyToken } from '../tokens/tokens.ts'
+import type { Users } from '../users/user.service.ts'
+import { createOriginGuard } from './same-origin.ts'
+import { readCookie, sessionCookieName } from './session-cookie.ts'
+
+/** Tells who is calling, over HTTP and over sockets, and whether they may use a route. */
+export function createAuth(deps: {
+  users: Users
+  apiKeys: ApiKeys
+  verifyToken: VerifyToken
+  baseUrl: string
+  corsOrigins: readonly string[]
+}) {
+  const { users, apiKeys, verifyToken } = deps
+  const cookieName = sessionCookieName(deps.baseUrl)
+  const requireAllowedOrigin = createOriginGuard(deps)
+
+  /** The session token in a Cookie header, if any. */
+  const readSessionCookie = (cookieHeader: string | undefined) => readCookie(cookieHeader, cookieName)
+
+  /**
+   * The caller behind an API key or a session token; a token's first use creates its user.
+   * @throws 401
+   */
+  async function authenticateToken(raw: string): Promise<Caller> {
+    if (raw.startsWith(API_KEY_PREFIX)) {
+      const holder = await apiKeys.resolveKey(raw)
+      return {
+        userId: holder.userId,
+        displayName: holder.display_name,
+        roles: users.rolesOf(holder),
+        permissionsVersion: holder.rights_version,
+        credential: { kind: 'api_key', id: holder.keyId, expiresAt: holder.expires_at },
+      }
+    }
+    const claims = await verifyToken(raw)
+    const user = await users.forClaims(claims)
+    return {
+      userId: user.id,
+      displayName: user.display_name,
+      roles: users.rolesOf(user),
+      permissionsVersion: user.rights_version,
+      credential: { kind: 'session', expiresAt: claims.expiresAt, token: raw, fromCookie: false },
+    }
+  }
+
+  /** A header decides alone, even a bad one: falling back to the cookie would hide the mistake. */
+  async function identify(http: Context): Promise<Caller> {
+    const header = http.req.headers.authorization
+    if (header !== undefined) {
+      const caller = await authenticateToken(bearer(header))
+      http.state.userId = caller.userId // for the log
+      return caller
+    }
+    const cookie = readSessionCookie(http.req.headers.cookie)
+    if (!cookie) throw unauthorized('Sign in, or send an Authorization: Bearer header')
+    const caller = await authenticateToken(cookie)
+    http.state.userId = caller.userId
+    requireAllowedOrigin(http)
+    return caller.credential.kind === 'session'
+      ? { ...caller, credential: { ...caller.credential, fromCookie: true } }
+      : caller
+  }
+
+  /** @throws 403 when a route is not for this caller. */
+  function authorize(caller: Caller, access: Exclude<Access, 'public'>): void {
+    if (access.sessionOnly && caller.credential.kind !== 'session') {
+      throw forbidden('An API key is not accepted here. Use a session token.')
+    }
+    if (access.role && !caller.roles.includes(access.role)) {
+      throw forbidden(`You need the ${access.role} role for this.`)
+    }
+  }
+
+  /** Authenticates a request for a route; public routes look at no credential. */
+  async function authenticate(http: Context, access: Access): Promise<Caller | undefined> {
+    if (access === 'public') return undefined
+    const caller = await identify(http)
+    authorize(caller, access)
+    return caller
+  }
+
+  return { authenticateToken, identify, authorize, authenticate, readSessionCookie }
+}
+export type Auth = ReturnType<typeof createAuth>
+
+function bearer(header: string): string {
+  const token = /^Bearer +([\w.~+/=-]+) *$/i.exec(header)?.[1]
+  if (!token) throw unauthorized('The Authorization header must read: Bearer <token>')
+  return token
+}

@@ -1,0 +1,60 @@
+import { singleFlight } from '../../../core/concurrency/concurrency.ts'
+import type { Bus } from '../../../core/events/bus.ts'
+import type { Log } from '../../../core/log.ts'
+import type { Guard } from '../../../core/process/guard.ts'
+import type { ApiKeys } from '../api-keys/api-key.service.ts'
+import type { Users } from '../users/user.service.ts'
+
+/** Well within the second that it may take until nothing reaches a user who has lost the permission to it. */
+const POLL_MS = 500
+/** A transaction that was still committing at the last poll is found by looking back further. */
+const OVERLAP_MS = 30_000
+
+export interface RevocationSources {
+  readonly apiKeys: Pick<ApiKeys, 'revokedWithin'>
+  readonly users: Pick<Users, 'permissionsChangedWithin'>
+  readonly bus: Bus
+  readonly guard: Guard
+  readonly log: Log
+}
+
+/**
+ * Reports API keys that were revoked and users whose permissions changed, each perhaps several times: keys quickly on
+ * a hint, everything surely by polling.
+ */
+export function watchRevocations(
+  deps: RevocationSources & { monotonicMs?: () => number },
+  on: {
+    keyRevoked: (apiKeyId: string) => void
+    permissionsChanged: (user: { id: string; rights_version: number }) => void
+  },
+): { close(): void } {
+  const { apiKeys, users, bus, guard, log, monotonicMs = () => performance.now() } = deps
+  const unsubscribe = guard.subscribe(bus, 'credential.revoked', ({ apiKeyId }) => on.keyRevoked(apiKeyId))
+  let lastMs = monotonicMs()
+  let failing = false
+  const poll = singleFlight(async () => {
+    const startedMs = monotonicMs()
+    const sinceMs = startedMs - lastMs + OVERLAP_MS
+    try {
+      const [revoked, changed] = await Promise.all([
+        apiKeys.revokedWithin(sinceMs),
+        users.permissionsChangedWithin(sinceMs),
+      ])
+      for (const apiKeyId of revoked) on.keyRevoked(apiKeyId)
+      for (const user of changed) on.permissionsChanged(user)
+      lastMs = startedMs
+      failing = false
+    } catch (cause) {
+      if (!failing) log.warn({ err: cause }, 'revoked keys and changed permissions not looked up')
+      failing = true
+    }
+  })
+  const timer = guard.every('timer:revocations', POLL_MS, poll)
+  return {
+    close() {
+      clearInterval(timer)
+      unsubscribe()
+    },
+  }
+}

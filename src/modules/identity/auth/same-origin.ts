@@ -1,0 +1,20 @@
+import type { Context } from 'koa'
+import { forbidden } from '../../../core/errors/errors.ts'
+
+/**
+ * Refuses a request that another site may have made the browser send, cookies and all. Browsers name where a
+ * request comes from in headers that no page can forge; who sends neither header is no browser page of ours.
+ * @throws 403
+ */
+export function createOriginGuard(options: { baseUrl: string; corsOrigins: readonly string[] }) {
+  const allowed = new Set([new URL(options.baseUrl).origin, ...options.corsOrigins])
+  return (http: Context): void => {
+    if (/^(GET|HEAD|OPTIONS)$/.test(http.method)) return
+    if (/^(same-origin|none)$/.test(http.get('Sec-Fetch-Site'))) return
+    if (allowed.has(http.get('Origin'))) return
+    throw forbidden(
+      'A request with the session cookie must come from an allowed origin. Send a Bearer token instead.',
+    )
+  }
+}
+export type OriginGuard = ReturnType<typeof createOriginGuard>

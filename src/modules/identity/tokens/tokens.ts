@@ -1,0 +1,134 @@
+import { createLocalJWKSet, createRemoteJWKSet, errors, type JWTVerifyGetKey, jwtVerify } from 'jose'
+import { AppError, unauthorized, unavailable } from '../../../core/errors/errors.ts'
+import type { ProviderMetadata } from './discovery.ts'
+
+/** Asymmetric signatures only: a public key must never be usable as an HMAC secret, and `none` proves nothing. */
+const ALGORITHMS = ['RS256', 'PS256', 'ES256', 'EdDSA']
+/** How much longer than until its expiry a session token is taken, as clocks differ. */
+export const TOKEN_TOLERANCE_MS = 5_000
+const JWKS_TIMEOUT_MS = 3_000
+const SUBJECT_LIMIT = 255
+
+/** What a verified session token says about its holder. */
+export interface TokenClaims {
+  readonly issuer: string
+  readonly subject: string
+  readonly email?: string
+  readonly emailVerified: boolean
+  readonly name?: string
+  readonly picture?: string
+  readonly expiresAt: Date
+}
+
+/** Finds the key of a token; throws when there is none, or when the keys cannot be read. */
+export type KeySource = JWTVerifyGetKey
+
+/**
+ * Checks session tokens of one identity provider for one audience.
+ * @throws 401 for a token that is not good; 503 when the provider's keys cannot be read.
+ */
+export function createTokenVerifier(deps: {
+  issuer: string
+  audience: string
+  jwks: KeySource
+  /** The name under which this provider's people are kept; default: its issuer. */
+  issuerName?: string
+}) {
+  const options = {
+    issuer: deps.issuer,
+    audience: deps.audience,
+    algorithms: ALGORITHMS,
+    clockTolerance: TOKEN_TOLERANCE_MS / 1_000,
+    requiredClaims: ['iss', 'aud', 'exp', 'sub'],
+  }
+  return async (token: string): Promise<TokenClaims> => {
+    try {
+      const { payload } = await jwtVerify(token, deps.jwks, options)
+      const { sub, exp } = payload
+      if (exp === undefined || !isSubject(sub))
+        throw unauthorized('The session token names no valid user. Sign in again.')
+      return {
+        issuer: deps.issuerName ?? deps.issuer,
+        subject: sub,
+        expiresAt: new Date(exp * 1000),
+        ...profileClaims(payload),
+      }
+    } catch (cause) {
+      if (cause instanceof AppError) throw cause
+      if (cause instanceof errors.JWTExpired)
+        throw unauthorized('The session token has expired. Sign in again.')
+      if (cause instanceof errors.JOSEError)
+        throw unauthorized('The session token is not valid. Sign in again.')
+      throw cause
+    }
+  }
+}
+export type VerifyToken = ReturnType<typeof createTokenVerifier>
+
+/** The claims about a person, from a token or a userinfo answer, in a form that the database can keep. */
+export function profileClaims(claims: Readonly<Record<string, unknown>>) {
+  const email = toSingleLine(claims.email, 320)
+  const name = toSingleLine(claims.name, 100)
+  const picture = toSingleLine(claims.picture, 2_000)
+  const verified = claims.email_verified === true || claims.email_verified === 'true'
+  return {
+    ...(email?.includes('@') && { email }),
+    // The provider verified what it sent: an address that had to be repaired to be kept is another one.
+    emailVerified: verified && email !== undefined && email === claims.email,
+    ...(name && { name }),
+    ...(picture && /^https?:\/\//i.test(picture) && URL.canParse(picture) && { picture }),
+  }
+}
+
+/**
+ * The provider's published keys: read on first use, cached, read again for a key id not seen before. While the
+ * provider is away, keys that were read before go on working.
+ */
+export function remoteJwks(deps: {
+  discover: () => Promise<ProviderMetadata>
+  jwksUrl?: string | undefined
+}): KeySource {
+  let remote: ReturnType<typeof createRemoteJWKSet> | undefined
+  const load = async () => {
+    const url = deps.jwksUrl ?? (await deps.discover()).jwks_uri
+    remote ??= createRemoteJWKSet(new URL(url), { timeoutDuration: JWKS_TIMEOUT_MS })
+    return remote
+  }
+  return async (header, token) => {
+    try {
+      return await (remote ?? (await load()))(header, token)
+    } catch (cause) {
+      if (cause instanceof AppError || isTokenError(cause)) throw cause
+      const known = remote?.jwks()
+      const fallback = known && (await createLocalJWKSet(known)(header, token).catch(() => undefined))
+      if (fallback) return fallback
+      throw unavailable("The identity provider's keys are unreachable. Try again shortly.", cause)
+    }
+  }
+}
+
+function isTokenError(cause: unknown): boolean {
+  return (
+    cause instanceof errors.JWKSNoMatchingKey ||
+    cause instanceof errors.JWKSMultipleMatchingKeys ||
+    cause instanceof errors.JOSENotSupported
+  )
+}
+
+function isSubject(value: unknown): value is string {
+  return (
+    typeof value === 'string' && value.length <= SUBJECT_LIMIT && toSingleLine(value, SUBJECT_LIMIT) === value
+  )
+}
+
+/** One line of well-formed text, cut to a length; undefined when nothing is left. */
+function toSingleLine(value: unknown, max: number): string | undefined {
+  if (typeof value !== 'string') return undefined
+  const text = value
+    .toWellFormed()
+    .replace(/[\p{Cc}\p{Zl}\p{Zp}]/gu, ' ')
+    .trim()
+    .slice(0, max)
+    .toWellFormed()
+  return text === '' ? undefined : text
+}

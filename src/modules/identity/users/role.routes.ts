@@ -1,0 +1,47 @@
+import { idOf } from '@wheelhouse/protocol'
+import { z } from 'zod'
+import { type Endpoint, endpoint } from '../../../core/http/endpoint.ts'
+import type { Roles } from './role.service.ts'
+
+const role = z.enum(['client', 'operator']).meta({ examples: ['operator'] })
+const ofUser = z.strictObject({ id: idOf('operator').meta({ description: 'The id of the user.' }), role })
+const admin = { role: 'admin' } as const
+
+/** Roles: users drop their own, admins remove them and give them back. */
+export function roleEndpoints({ roles }: { roles: Roles }): Endpoint[] {
+  return [
+    endpoint({
+      method: 'delete',
+      path: '/api/auth/roles/{role}',
+      summary: 'Drops a role of yours; it can be taken again',
+      access: {},
+      params: z.strictObject({ role }),
+      response: [204],
+      errors: {
+        404: 'when you do not have the role',
+        409: 'when you have sessions in it that are open or scheduled, or robots',
+      },
+      run: ({ caller, params }) => roles.drop(caller.userId, params.role),
+    }),
+    endpoint({
+      method: 'delete',
+      path: '/api/admin/users/{id}/roles/{role}',
+      summary: 'Removes a role of a user, who cannot take it again; open sessions go on',
+      access: admin,
+      params: ofUser,
+      response: [204],
+      errors: { 404: 'when there is no such user, or they do not have the role' },
+      run: ({ caller, params }) => roles.remove(caller.userId, params.id, params.role),
+    }),
+    endpoint({
+      method: 'post',
+      path: '/api/admin/users/{id}/roles/{role}',
+      summary: 'Gives a role back to a user whom an admin had removed it from',
+      access: admin,
+      params: ofUser,
+      response: [204],
+      errors: { 404: 'when there is no such user, or the role was not removed' },
+      run: ({ caller, params }) => roles.restore(caller.userId, params.id, params.role),
+    }),
+  ]
+}

@@ -1,0 +1,7 @@
+export { createDigests } from './digest.service.ts'
+export { createNotificationMails } from './mail.service.ts'
+export { notificationEndpoints } from './notification.routes.ts'
+export { createNotifications, type Notifications } from './notification.service.ts'
+export { writeNotifications } from './notify.ts'
+export { createUnsubscribing, type Unsubscribing } from './unsubscribe.ts'
+export { unsubscribePage } from './unsubscribe-page.ts'

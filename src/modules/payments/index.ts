@@ -1,0 +1,3 @@
+export { onboardingPage } from './onboarding-page.ts'
+export { paymentEndpoints } from './payment.routes.ts'
+export { createPayments, type Payments } from './payments.ts'

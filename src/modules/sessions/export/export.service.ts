@@ -1,0 +1,125 @@
+import type { SessionStatus } from '@wheelhouse/protocol'
+import { type Expression, sql } from 'kysely'
+import type { z } from 'zod'
+import { compiled } from '../../../core/database/compiled.ts'
+import type { Db } from '../../../core/database/tables.ts'
+import type { Caller } from '../../../core/http/endpoint.ts'
+import { BYTES_PER_MB } from '../../../core/units.ts'
+import type { ExportSessions } from '../record/session.schema.ts'
+import { partyColumnsOf } from '../record/session-queries.ts'
+import type { ClientSession, OperatorSession } from '../record/session-view.schema.ts'
+
+/** Rows of one query, and most that an export holds: few, so that they are gone before V8 takes them for lasting. */
+export const EXPORT_PAGE = 200
+
+export type ExportFilter = Omit<ExportSessions, 'format'>
+
+/** The fields of both views as they are written, times as text; `owned`: the client's view is the caller's. */
+export type ExportRow = z.infer<typeof ClientSession> &
+  z.infer<typeof OperatorSession> & { readonly owned: boolean }
+/** The last row of a page; the next page begins behind it. */
+export type ExportCursor = Pick<ExportRow, 'id' | 'created_at'>
+/** Reads the page behind a cursor, or the first one. A page that is not full is the last one. */
+export type ReadPage = (after?: ExportCursor) => Promise<ExportRow[]>
+
+/** In front of every session. */
+const START: ExportCursor = { created_at: 'infinity', id: 'ffffffff-ffff-ffff-ffff-ffffffffffff' }
+
+/** The same as values of a query. */
+interface CursorExpression {
+  readonly created_at: Expression<Date>
+  readonly id: Expression<string>
+}
+
+/** Reading all of a caller's sessions page by page. No page knows of another: nothing is held in between. */
+export function createSessionExports({ db, now }: { db: Db; now: () => Date }) {
+  /** The newest sessions on one side, straight from that side's own index. */
+  const newest = (
+    partyColumn: 'operator_id' | 'client_id',
+    userId: string,
+    { status, robotId, from, to }: ExportFilter,
+    after: CursorExpression,
+  ) =>
+    db
+      .selectFrom('sessions')
+      .selectAll()
+      .where(partyColumn, '=', userId)
+      .$if(status !== undefined, (query) => query.where('status', '=', status as SessionStatus))
+      .$if(robotId !== undefined, (query) => query.where('robot_id', '=', robotId as string))
+      .$if(from !== undefined, (query) => query.where('created_at', '>=', new Date(from as string)))
+      .$if(to !== undefined, (query) => query.where('created_at', '<', new Date(to as string)))
+      .where(({ eb, refTuple, tuple }) =>
+        eb(refTuple('created_at', 'id'), '<', tuple(after.created_at, after.id)),
+      )
+      .orderBy('created_at', 'desc')
+      .orderBy('id', 'desc')
+      .limit(EXPORT_PAGE)
+
+  /** Of both sides the newest are among the newest of each; `union` leaves one of what is on both. */
+  function newestOfAll(
+    { userId, roles }: Pick<Caller, 'userId' | 'roles'>,
+    filter: ExportFilter,
+    after: CursorExpression,
+  ) {
+    const [first, second] = partyColumnsOf({ roles }).map((partyColumn) =>
+      newest(partyColumn, userId, filter, after),
+    )
+    const newestOfFirst = db.selectFrom((first as ReturnType<typeof newest>).as('first')).selectAll()
+    if (!second) return newestOfFirst
+    return newestOfFirst
+      .union(db.selectFrom(second.as('second')).selectAll())
+      .orderBy('created_at', 'desc')
+      .orderBy('id', 'desc')
+      .limit(EXPORT_PAGE)
+  }
+
+  return {
+    /**
+     * Reads the caller's sessions, newest first: the same ones as in the list, with the same fields (see
+     * session.view.ts). The query is built once for all pages and answers with texts and numbers as they are
+     * written: objects in between would leave a hundred megabytes of garbage in a large export.
+     */
+    reader(caller: Pick<Caller, 'userId' | 'roles'>, filter: ExportFilter): ReadPage {
+      if (partyColumnsOf(caller).length === 0) return async () => []
+      const page = compiled<ExportCursor>()((_db, param) => {
+        const after = {
+          created_at: sql<Date>`${param('created_at')}::timestamptz`,
+          id: sql<string>`${param('id')}::uuid`,
+        }
+        return db
+          .selectFrom(newestOfAll(caller, filter, after).as('page'))
+          .innerJoin('robots', 'robots.id', 'page.robot_id')
+          .innerJoin('users as operators', 'operators.id', 'page.operator_id')
+          .select(['page.id', 'page.status', 'page.client_charge_cents', 'page.rating', 'page.robot_id'])
+          .select(['page.episodes_collected', 'page.operator_earnings_cents'])
+          .select(({ fn }) => [
+            fn.coalesce('page.recorded_robot_name', 'robots.name').as('robot_name'),
+            fn.coalesce('page.recorded_robot_type', 'robots.robot_type').as('robot_type'),
+            fn.coalesce('page.recorded_operator_name', 'operators.display_name').as('operator_name'),
+          ])
+          .select(({ eb, ref }) => [
+            isoText<string>(ref('page.created_at')).as('created_at'),
+            isoText<string | null>(ref('page.started_at')).as('started_at'),
+            isoText<string | null>(ref('page.ended_at')).as('ended_at'),
+            minutes(ref('page.started_at'), eb.fn.coalesce('page.ended_at', eb.val(now()))).as(
+              'duration_minutes',
+            ),
+            sql<number>`data_collected_bytes::float8 / ${sql.lit(BYTES_PER_MB)}`.as('data_collected_mb'),
+            sql<boolean>`client_id = ${caller.userId}`.as('owned'),
+          ])
+          .orderBy('page.created_at', 'desc')
+          .orderBy('page.id', 'desc')
+      })
+      return (after = START) => page(db, after)
+    },
+  }
+}
+export type SessionExports = ReturnType<typeof createSessionExports>
+
+/** A time as it is written, without the detour over a `Date`. */
+const isoText = <T extends string | null>(time: Expression<unknown>) =>
+  sql<T>`to_char(${time} at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')`
+
+/** Begun minutes; null when it has not begun. */
+const minutes = (from: Expression<unknown>, to: Expression<unknown>) =>
+  sql<number | null>`ceil(extract(epoch from ${to} - ${from}) / 60)::int`

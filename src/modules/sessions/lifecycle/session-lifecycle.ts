@@ -1,0 +1,326 @@
+import { actionTexts, type EndReason, roleTexts, type SessionAction } from '@wheelhouse/protocol'
+import { sql } from 'kysely'
+import { audit } from '../../../core/audit/audit.ts'
+import type { Db } from '../../../core/database/tables.ts'
+import { conflict, forbidden } from '../../../core/errors/errors.ts'
+import type { Transact, Tx } from '../../../core/events/transactor.ts'
+import type { Caller } from '../../../core/http/endpoint.ts'
+import type { Settle } from '../../billing/index.ts'
+import { linkChanged } from '../../robots/index.ts'
+import {
+  approveExtension,
+  declineExtension,
+  expireExtension,
+  requestedBooking,
+} from '../extensions/extension-transitions.ts'
+import { withOverlapErrors } from '../record/booking.service.ts'
+import type { SessionDetailRow, SessionRow } from '../record/session.view.ts'
+import type { SessionQueries } from '../record/session-queries.ts'
+import {
+  type ActionContext,
+  broadcastTransition,
+  emitRobotStatus,
+  endPauseColumns,
+  isConnected,
+  lastHeartbeat,
+  lockRobot,
+  otherParticipants,
+  type RobotRecord,
+  recordTransition,
+  type SessionRecord,
+  type TransitionHandler,
+  transition,
+} from '../record/session-transitions.ts'
+import { isPauseExpired, type PauseLimits, pause } from './session-pause.ts'
+import { lostSessions, recordRobotReturn } from './session-presence.ts'
+import type { SessionStarts } from './session-start.ts'
+import { clearedStopColumns, emergencyStop, isStopped } from './session-stop.ts'
+import { clearStop, requestClearStop, requiresHoldAfterEnd } from './stop-clearing.ts'
+
+/**
+ * Who may do what. Admins are no party to a session, but they may stop its robot, and pause and end what somebody has
+ * abandoned; that is audited.
+ */
+const allowedRoles: Record<SessionAction, readonly ('operator' | 'client' | 'admin')[]> = {
+  start: ['operator'],
+  pause: ['operator', 'client', 'admin'],
+  resume: ['operator'],
+  end: ['operator', 'client', 'admin'],
+  cancel: ['operator', 'client'],
+  emergency_stop: ['operator', 'client', 'admin'],
+  clear_stop: ['operator', 'client', 'admin'],
+  request_clear_stop: ['operator'],
+  approve_extension: ['operator'],
+  decline_extension: ['operator'],
+}
+
+/** Says who may perform an action, to a caller who may not. */
+function describeAllowedRoles(action: SessionAction): string {
+  const roles = allowedRoles[action].map((role) => `the ${roleTexts[role].toLowerCase()}`)
+  return `Only ${roles.join(' or ')} of the session may ${actionTexts[action]}.`
+}
+
+interface UserActionContext {
+  readonly actorId: string
+  readonly asAdmin: boolean
+  readonly reason?: string
+}
+
+/** The moves of a session that exists. Each is one transaction: state, log, notification, outbox. */
+export function createSessionLifecycle(deps: {
+  db: Db
+  transact: Transact
+  now: () => Date
+  queries: SessionQueries
+  starts: SessionStarts
+  settle: Settle
+}) {
+  const { db, transact, now, queries, starts, settle } = deps
+  const transitions = createTransitionHandlers(settle)
+
+  async function apply(
+    session: SessionRow,
+    action: SessionAction,
+    initiator: UserActionContext,
+  ): Promise<void> {
+    if (action === 'start') {
+      await starts.startScheduled(session, initiator.actorId)
+      return
+    }
+    const work = () =>
+      transact(async (tx) => {
+        const robot = await lockRobot(tx, session.robot_id)
+        // Its time is that of its turn, so the times of the log go the way of its numbers.
+        await transitions[action](tx, session, robot, { ...initiator, at: now() })
+      })
+    await withOverlapErrors(db, () => requestedBooking(db, session.id, now()), work)
+  }
+
+  return {
+    /**
+     * Performs an action for its caller and returns the session after it.
+     * @throws 404 not theirs to see, 403 not theirs to do, 409 not possible in the session's state.
+     */
+    async performAction(
+      caller: Caller,
+      sessionId: string,
+      action: SessionAction,
+      reason?: string,
+    ): Promise<SessionDetailRow> {
+      const session = await queries.get(caller, sessionId)
+      const roles = [
+        ...(session.operator_id === caller.userId ? (['operator'] as const) : []),
+        ...(session.client_id === caller.userId ? (['client'] as const) : []),
+        ...(caller.roles.includes('admin') ? (['admin'] as const) : []),
+      ]
+      if (!roles.some((role) => allowedRoles[action].includes(role))) {
+        throw forbidden(describeAllowedRoles(action))
+      }
+      await apply(session, action, {
+        actorId: caller.userId,
+        ...(reason !== undefined && { reason }),
+        asAdmin: roles.includes('admin'),
+      })
+      return await queries.get(caller, sessionId)
+    },
+
+    /**
+     * Ends an open session as `robot_lost`. False when it is over already, or its robot is back since it was found
+     * among those whose robot was lost before `before`.
+     */
+    endLost: (session: Pick<SessionRecord, 'id' | 'robot_id'>, before: Date): Promise<boolean> =>
+      transact(async (tx) => {
+        const robot = await lockRobot(tx, session.robot_id)
+        const lost = await lostSessions(tx.db, before)
+          .where('sessions.id', '=', session.id)
+          .executeTakeFirst()
+        return (
+          lost !== undefined && (await end(settle, tx, session, robot, { at: now(), reason: 'robot_lost' }))
+        )
+      }),
+
+    /** Ends a session whose pause has reached its limit. False when it has been resumed, or is over, by now. */
+    endPause: (session: Pick<SessionRow, 'id' | 'robot_id'>, limits: PauseLimits): Promise<boolean> =>
+      transact(async (tx) => {
+        const robot = await lockRobot(tx, session.robot_id)
+        const expiredPause = await tx.db
+          .selectFrom('sessions')
+          .select('id')
+          .where('id', '=', session.id)
+          .where(isPauseExpired(limits))
+          .executeTakeFirst()
+        return (
+          expiredPause !== undefined &&
+          (await end(settle, tx, session, robot, { at: now(), reason: 'pause_limit' }))
+        )
+      }),
+
+    /** Cancels a scheduled session without anybody asking for it. False when it is not PENDING any more. */
+    cancelBySystem: (session: Pick<SessionRecord, 'id' | 'robot_id'>, reason: EndReason): Promise<boolean> =>
+      transact(async (tx) => {
+        const robot = await lockRobot(tx, session.robot_id)
+        return await cancel(tx, session, robot, { at: now(), reason })
+      }),
+
+    /**
+     * Cancels a scheduled session whose operator has taken its robot already, in another session. False when that one
+     * is over, or this one not PENDING any more.
+     */
+    cancelSuperseded: (session: Pick<SessionRow, 'id' | 'robot_id'>): Promise<boolean> =>
+      transact(async (tx) => {
+        const robot = await lockRobot(tx, session.robot_id)
+        const open = await tx.db
+          .selectFrom('sessions as open')
+          .innerJoin('sessions as due', 'due.operator_id', 'open.operator_id')
+          .select('open.id')
+          .where('due.id', '=', session.id)
+          .where('open.robot_id', '=', robot.id)
+          .where('open.status', 'in', ['ACTIVE', 'PAUSED'])
+          .executeTakeFirst()
+        return open !== undefined && (await cancel(tx, session, robot, { at: now(), reason: 'superseded' }))
+      }),
+
+    /** Cancels what was scheduled on a robot that goes away, inside the transaction that removes it. */
+    async cancelScheduled(tx: Tx, robotId: string): Promise<void> {
+      const robot = await lockRobot(tx, robotId)
+      const pending = await tx.db
+        .selectFrom('sessions')
+        .select('id')
+        .where('robot_id', '=', robotId)
+        .where('status', '=', 'PENDING')
+        .orderBy('id')
+        .execute()
+      for (const session of pending) await cancel(tx, session, robot, { at: now(), reason: 'robot_removed' })
+    },
+  }
+}
+export type SessionLifecycle = ReturnType<typeof createSessionLifecycle>
+
+const createTransitionHandlers = (
+  settle: Settle,
+): Record<Exclude<SessionAction, 'start'>, TransitionHandler> => ({
+  async pause(tx, session, robot, context) {
+    if (!(await pause(tx, session, robot, context)))
+      throw conflict('Only an active session can be paused. Look at its status.')
+    await auditAdmin(tx, session, context, 'session.paused')
+  },
+
+  async resume(tx, session, robot, context) {
+    if (!(await isConnected(tx, robot.id)))
+      throw conflict('The robot is offline. Resume the session when the robot is connected again.')
+    // Whoever saw it come back may not have said so yet; a session that is resumed must not go on missing it.
+    await recordRobotReturn(tx, robot, context.at)
+    const change = { status: 'ACTIVE', ...endPauseColumns(context.at) } as const
+    const resumed = await transition(tx, session.id, ['PAUSED'], context.at, change, { unlessStopped: true })
+    if (!resumed && (await isStopped(tx, session.id))) throw conflict('A stop is in force. Clear it first.')
+    if (!resumed) throw conflict('Only a paused session can be resumed. Look at its status.')
+    await broadcastTransition(tx, resumed, robot, {
+      ...context,
+      type: 'session.resumed',
+      notifyUserIds: otherParticipants(resumed, context.actorId),
+    })
+  },
+
+  async end(tx, session, robot, context) {
+    if (!(await end(settle, tx, session, robot, context)))
+      throw conflict('Only an active or paused session can be ended. Look at its status.')
+    await auditAdmin(tx, session, context, 'session.ended')
+  },
+
+  async cancel(tx, session, robot, context) {
+    if (!(await cancel(tx, session, robot, context)))
+      throw conflict('Only a scheduled session can be cancelled. End a session that has started.')
+  },
+
+  emergency_stop: emergencyStop,
+  clear_stop: clearStop,
+  request_clear_stop: requestClearStop,
+  approve_extension: approveExtension,
+  decline_extension: declineExtension,
+})
+
+/** The parties' own actions are in the log of the session; an admin who decides over both leaves a trace besides. */
+async function auditAdmin(
+  tx: Tx,
+  session: SessionRow,
+  context: ActionContext,
+  action: string,
+): Promise<void> {
+  if (context.actorId === session.client_id || context.actorId === session.operator_id) return
+  await audit(tx, {
+    at: context.at,
+    actorId: context.actorId,
+    action,
+    subject: ['session', session.id],
+    data: context.reason === undefined ? {} : { reason: context.reason },
+  })
+}
+
+async function end(
+  settle: Settle,
+  tx: Tx,
+  session: { id: string },
+  robot: RobotRecord,
+  context: ActionContext,
+): Promise<boolean> {
+  const putsOnHold = await requiresHoldAfterEnd(tx, session.id, robot, context) // read first: ending takes the stop away
+  const ended = await transition(tx, session.id, ['ACTIVE', 'PAUSED'], context.at, {
+    status: 'COMPLETED',
+    // Processes' clocks may differ a little; a session never ends before it began.
+    ended_at: sql<Date>`greatest(${context.at}::timestamptz, started_at)`,
+    end_reason: context.reason ?? 'ended',
+    ...endPauseColumns(context.at),
+    ...clearedStopColumns,
+  })
+  if (!ended) return false
+  await settle(tx, ended, context)
+  await expireExtension(tx, ended.id, context.at)
+  emitRobotStatus(tx, await releaseRobot(tx, ended, robot, putsOnHold))
+  await recordTransition(tx, ended, robot.name, {
+    ...context,
+    type: 'session.ended',
+    notifyUserIds: [ended.client_id, ended.operator_id],
+  })
+  return true
+}
+
+/** The robot is free again, or OFFLINE when it is gone; its hours grow by the session's length. */
+async function releaseRobot(tx: Tx, ended: SessionRecord, robot: RobotRecord, putsOnHold: boolean) {
+  const connected = await isConnected(tx, robot.id)
+  const lengthMs = (ended.ended_at?.getTime() ?? 0) - (ended.started_at?.getTime() ?? 0)
+  return await tx.db
+    .updateTable('robots')
+    .set((eb) => ({
+      ...linkChanged,
+      status: connected ? ('AVAILABLE' as const) : ('OFFLINE' as const),
+      ...(putsOnHold && { on_hold: true }),
+      session_seconds: eb('session_seconds', '+', Math.round(lengthMs / 1_000)),
+    }))
+    .where('id', '=', robot.id)
+    .returningAll()
+    .returning(lastHeartbeat)
+    .executeTakeFirstOrThrow()
+}
+
+async function cancel(
+  tx: Tx,
+  session: { id: string },
+  robot: RobotRecord,
+  context: ActionContext,
+): Promise<boolean> {
+  const cancelled = await transition(tx, session.id, ['PENDING'], context.at, {
+    status: 'CANCELLED',
+    ended_at: context.at,
+    end_reason: context.reason ?? 'cancelled',
+  })
+  if (!cancelled) return false
+  const recipients = context.actorId
+    ? otherParticipants(cancelled, context.actorId)
+    : [cancelled.client_id, cancelled.operator_id]
+  await broadcastTransition(tx, cancelled, robot, {
+    ...context,
+    type: 'session.cancelled',
+    notifyUserIds: recipients,
+  })
+  return true
+}

@@ -1,0 +1,43 @@
+import { sql } from 'kysely'
+import type { Tx } from '../../../core/events/transactor.ts'
+import {
+  type ActionContext,
+  broadcastTransition,
+  otherParticipants,
+  type RobotRecord,
+  transition,
+} from '../record/session-transitions.ts'
+
+/**
+ * Pauses a session, as part of a transaction that has locked the robot. Whoever did not do it is told: both sides
+ * when the platform did. False when the session is not ACTIVE.
+ */
+export async function pause(
+  tx: Tx,
+  session: { readonly id: string },
+  robot: RobotRecord,
+  context: ActionContext,
+): Promise<boolean> {
+  const paused = await transition(tx, session.id, ['ACTIVE'], context.at, {
+    status: 'PAUSED',
+    paused_at: context.at,
+    pause_reason: context.reason ?? 'requested',
+  })
+  if (!paused) return false
+  await broadcastTransition(tx, paused, robot, {
+    ...context,
+    type: 'session.paused',
+    notifyUserIds: otherParticipants(paused, context.actorId),
+  })
+  return true
+}
+
+export interface PauseLimits {
+  readonly pausedBefore: Date
+  readonly announcedBefore: Date
+}
+
+/** A predicate on sessions: the pause has reached its limit, and both sides have known of that for long enough. */
+export const isPauseExpired = ({ pausedBefore, announcedBefore }: PauseLimits) =>
+  sql<boolean>`(status = 'PAUSED' and paused_at <= ${pausedBefore}::timestamptz
+    and pause_announced_at between paused_at and ${announcedBefore}::timestamptz)`

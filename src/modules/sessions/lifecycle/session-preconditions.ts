@@ -1,0 +1,116 @@
+import type { RobotStatus } from '@wheelhouse/protocol'
+import { columnsOf } from '../../../core/database/columns.ts'
+import { compiled } from '../../../core/database/compiled.ts'
+import { type AppError, conflict, forbidden, notFound } from '../../../core/errors/errors.ts'
+import type { Tx } from '../../../core/events/transactor.ts'
+import { linkChanged, ownedByClient, Robot } from '../../robots/index.ts'
+import { emitRobotStatus, lastHeartbeat, lockRobot, type RobotRecord } from '../record/session-transitions.ts'
+
+// What a start asks for: an AVAILABLE robot, an operator who is free, a certification where the owner wants one.
+
+/** Takes the robot, lets its gateway know, and reads when it was last heard of: one conditional update. */
+const claim = compiled<{ robotId: string }>()((db, param) =>
+  db
+    .updateTable('robots')
+    .set({ status: 'IN_SESSION', ...linkChanged })
+    .where('id', '=', param('robotId'))
+    .where('status', '=', 'AVAILABLE')
+    .where('deleted_at', 'is', null)
+    .where('on_hold', '=', false)
+    .where(ownedByClient)
+    .returning(columnsOf(Robot))
+    .returning(lastHeartbeat),
+)
+
+/** Of any number of callers exactly one gets the robot. */
+export async function claimRobot(tx: Tx, robotId: string): Promise<RobotRecord> {
+  const [robot] = await claim(tx.db, { robotId })
+  if (!robot) throw await notAvailableError(tx, robotId)
+  emitRobotStatus(tx, robot)
+  return robot
+}
+
+export async function requireAvailableRobot(tx: Tx, robotId: string): Promise<RobotRecord> {
+  const known = await tx.db
+    .selectFrom('robots')
+    .select('id')
+    .where('id', '=', robotId)
+    .where('deleted_at', 'is', null)
+    .executeTakeFirst()
+  if (!known) throw notFound('Robot')
+  const robot = await lockRobot(tx, robotId)
+  if (robot.deleted_at !== null || robot.status !== 'AVAILABLE' || robot.on_hold)
+    throw await notAvailableError(tx, robotId)
+  const owned = await tx.db
+    .selectFrom('robots')
+    .select('id')
+    .where('id', '=', robotId)
+    .where(ownedByClient)
+    .executeTakeFirst()
+  if (!owned) throw outOfServiceError()
+  return robot
+}
+
+const outOfServiceError = () =>
+  conflict('The robot is out of service: its owner has left the platform. Choose another robot.')
+
+async function notAvailableError(tx: Tx, robotId: string): Promise<AppError> {
+  const robot = await tx.db
+    .selectFrom('robots')
+    .select(['status', 'on_hold'])
+    .where('id', '=', robotId)
+    .where('deleted_at', 'is', null)
+    .executeTakeFirst()
+  if (robot?.on_hold)
+    return conflict('The robot is on hold. It can be used again when its owner releases it.')
+  if (robot?.status === 'AVAILABLE') return outOfServiceError()
+  return robot ? conflict(notAvailableMessage(robot.status)) : notFound('Robot')
+}
+
+const notAvailableMessage = (status: RobotStatus): string =>
+  status === 'OFFLINE'
+    ? 'The robot is not available: it is offline. Try again when it is connected.'
+    : 'The robot is not available: it is in another session. Try again when it is free.'
+
+/** Owners may ask for a certified operator; by default they do not. */
+export async function requireCertification(tx: Tx, robot: RobotRecord, operatorId: string): Promise<void> {
+  if (!robot.require_certification) return
+  const approved = await tx.db
+    .selectFrom('certifications')
+    .select('id')
+    .where('operator_id', '=', operatorId)
+    .where('robot_type', '=', robot.robot_type)
+    .where('status', '=', 'APPROVED')
+    .forShare() // a revocation that comes now waits, and one that came before is seen
+    .executeTakeFirst()
+  if (!approved)
+    throw forbidden(`The robot requires an approved certification for ${robot.robot_type}. Request it first.`)
+}
+
+/**
+ * An operator who drops the role, or loses it, starts nothing any more. The lock makes the change of the role wait for
+ * a session that is just being made, so that it sees that session.
+ */
+export async function requireOperator(tx: Tx, operatorId: string): Promise<void> {
+  const [operator] = await lockOperator(tx.db, { operatorId })
+  if (!operator) throw forbidden('The operator does not have the operator role')
+}
+
+const lockOperator = compiled<{ operatorId: string }>()((db, param) =>
+  db
+    .selectFrom('users')
+    .select('id')
+    .where('id', '=', param('operatorId'))
+    .where('is_operator', '=', true)
+    .forKeyShare(),
+)
+
+export async function requireNoOpenSession(tx: Tx, operatorId: string): Promise<void> {
+  const open = await tx.db
+    .selectFrom('sessions')
+    .select('id')
+    .where('operator_id', '=', operatorId)
+    .where('status', 'in', ['ACTIVE', 'PAUSED'])
+    .executeTakeFirst()
+  if (open) throw conflict('The operator already has an open session. End it first.')
+}

@@ -1,0 +1,160 @@
+import type { PauseReason } from '@wheelhouse/protocol'
+import { iso } from '../../../core/database/iso.ts'
+import type { Db } from '../../../core/database/tables.ts'
+import type { Transact, Tx } from '../../../core/events/transactor.ts'
+import { countActiveTime, selectOutageBefore } from '../record/session-time.ts'
+import {
+  broadcastTransition,
+  isConnected,
+  lockRobot,
+  type RobotRecord,
+  type SessionRecord,
+} from '../record/session-transitions.ts'
+
+/** Open sessions whose robot is away, and was found lost before `before`. */
+export const lostSessions = (db: Db, before: Date) =>
+  db
+    .selectFrom('sessions')
+    .innerJoin('robot_presence', 'robot_presence.robot_id', 'sessions.robot_id')
+    .select(['sessions.id', 'sessions.robot_id'])
+    .where('sessions.status', 'in', ['ACTIVE', 'PAUSED'])
+    .where('sessions.robot_lost_at', '<', before)
+    .where('robot_presence.connected', '=', false)
+
+/**
+ * Writes down that a robot, which the transaction has locked and found connected, is back in its open session.
+ * Says nothing when the session does not miss it.
+ */
+export async function recordRobotReturn(tx: Tx, robot: RobotRecord, at: Date): Promise<void> {
+  const returned = await tx.db
+    .updateTable('sessions')
+    .set((eb) => ({ robot_lost_at: null, event_seq: eb('event_seq', '+', 1) }))
+    .where('robot_id', '=', robot.id)
+    .where('status', 'in', ['ACTIVE', 'PAUSED'])
+    .where('robot_lost_at', 'is not', null)
+    .returningAll()
+    .executeTakeFirst()
+  if (!returned) return
+  await broadcastTransition(tx, returned, robot, {
+    type: 'robot.back',
+    at,
+    notifyUserIds: [returned.client_id, returned.operator_id],
+  })
+}
+
+/** Returns the last sign of life of a robot that is away; stable while the robot is locked. */
+async function lastOnline(tx: Tx, robotId: string): Promise<Date | null> {
+  const row = await tx.db
+    .selectFrom('robot_presence')
+    .select('last_online')
+    .where('robot_id', '=', robotId)
+    .executeTakeFirst()
+  return row?.last_online ?? null
+}
+
+/** What the coming and going of a robot means for its open session. */
+export function createSessionPresence(deps: { db: Db; transact: Transact; now: () => Date }) {
+  const { db, transact, now } = deps
+
+  const openSession = (robotId: string) =>
+    db
+      .selectFrom('sessions')
+      .selectAll()
+      .where('robot_id', '=', robotId)
+      .where('status', 'in', ['ACTIVE', 'PAUSED'])
+      .executeTakeFirst()
+
+  /** Answers whether the robot is connected again, so that its return must be told as well. */
+  async function recordLoss(robotId: string, known: { unlessConnected: boolean; lastSign?: Date }) {
+    if (!(await openSession(robotId))) return false
+    return await transact(async (tx) => {
+      const at = now()
+      const robot = await lockRobot(tx, robotId)
+      const connected = await isConnected(tx, robotId)
+      if (connected && known.unlessConnected) return false
+      const lost = await tx.db
+        .with('before', (cte) =>
+          selectOutageBefore(cte).where('robot_id', '=', robotId).where('status', 'in', ['ACTIVE', 'PAUSED']),
+        )
+        .updateTable('sessions')
+        .from('before')
+        .set((eb) => ({
+          status: 'PAUSED' as const,
+          ...countActiveTime('PAUSED', at, known.lastSign),
+          robot_lost_at: at,
+          paused_at: eb.fn.coalesce('paused_at', eb.val(at)),
+          pause_reason: eb.fn.coalesce('pause_reason', eb.val<PauseReason>('robot_lost')),
+          event_seq: eb('event_seq', '+', 1),
+        }))
+        .whereRef('id', '=', 'before.counted_id')
+        .where('status', 'in', ['ACTIVE', 'PAUSED'])
+        .where('robot_lost_at', 'is', null)
+        .returningAll('sessions')
+        .returning('before.outage_before_ms')
+        .executeTakeFirst()
+      if (!lost) return connected
+      const lastSign = known.lastSign ?? (await lastOnline(tx, robotId))
+      await broadcastTransition(tx, lost, robot, {
+        type: 'robot.lost',
+        at,
+        reason: 'robot_lost' satisfies PauseReason,
+        notifyUserIds: [lost.client_id, lost.operator_id],
+        details: { last_sign_at: iso(lastSign), outage_seconds: 0 },
+      })
+      return connected
+    })
+  }
+
+  /** The robot is back in its open session: both are told. The operator resumes, nobody else. */
+  async function handleRobotReturned(robotId: string): Promise<void> {
+    if (!(await openSession(robotId))) return
+    await transact(async (tx) => {
+      const robot = await lockRobot(tx, robotId)
+      if (await isConnected(tx, robotId)) await recordRobotReturn(tx, robot, now())
+    })
+  }
+
+  return {
+    /**
+     * The robot of an open session lost its connection: the session pauses, both sides are told, even when the
+     * robot is back by now, since it has stopped. Says nothing twice. `lastSign` is the lost connection's last
+     * sign of life: from then on nothing is billed.
+     */
+    async handleRobotLost(robotId: string, lastSign: Date): Promise<void> {
+      if (await recordLoss(robotId, { unlessConnected: false, lastSign })) await handleRobotReturned(robotId)
+    },
+
+    /** The same for a loss that is only inferred: says nothing when the robot is connected. */
+    async handleRobotInferredLost(robotId: string): Promise<void> {
+      await recordLoss(robotId, { unlessConnected: true })
+    },
+
+    robotBack: handleRobotReturned,
+
+    /** Open sessions whose log does not yet say what presence says: a process died in between. */
+    async findPresenceMismatches(limit: number): Promise<{ lost: string[]; returned: string[] }> {
+      const rows = await db
+        .selectFrom('sessions')
+        .innerJoin('robot_presence', 'robot_presence.robot_id', 'sessions.robot_id')
+        .select(['sessions.robot_id', 'robot_presence.connected'])
+        .where('sessions.status', 'in', ['ACTIVE', 'PAUSED'])
+        .where((eb) =>
+          eb.or([
+            eb('robot_presence.connected', '=', true).and('sessions.robot_lost_at', 'is not', null),
+            eb('robot_presence.connected', '=', false).and('sessions.robot_lost_at', 'is', null),
+          ]),
+        )
+        .limit(limit)
+        .execute()
+      return {
+        lost: rows.filter((row) => !row.connected).map((row) => row.robot_id),
+        returned: rows.filter((row) => row.connected).map((row) => row.robot_id),
+      }
+    },
+
+    /** Open sessions whose robot has been lost since before `before`. */
+    lostSince: (before: Date, limit: number): Promise<Pick<SessionRecord, 'id' | 'robot_id'>[]> =>
+      lostSessions(db, before).limit(limit).execute(),
+  }
+}
+export type SessionPresence = ReturnType<typeof createSessionPresence>

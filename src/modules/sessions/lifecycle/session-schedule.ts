@@ -1,0 +1,98 @@
+import { sql } from 'kysely'
+import type { Db } from '../../../core/database/tables.ts'
+import { AppError, isDatabaseUnreachable } from '../../../core/errors/errors.ts'
+import type { Log } from '../../../core/log.ts'
+import type { SessionRecord } from '../record/session-transitions.ts'
+import type { SessionLifecycle } from './session-lifecycle.ts'
+import type { SessionStarts } from './session-start.ts'
+
+const MS_PER_MINUTE = 60_000
+/** How long after its time a scheduled session may still start, unless it is planned for less. */
+const START_WINDOW_MINUTES = 15
+const SESSIONS_PER_RUN = 200
+
+type DueSession = Pick<SessionRecord, 'id' | 'robot_id' | 'operator_id' | 'scheduled_for' | 'planned_minutes'>
+
+/**
+ * Starts scheduled sessions when their time comes. The rows are the schedule, so a worker that dies loses
+ * nothing, and two workers start nothing twice: the start itself is a conditional update.
+ */
+export function createSchedule(deps: {
+  db: Db
+  starts: SessionStarts
+  lifecycle: SessionLifecycle
+  now: () => Date
+  log: Log
+}) {
+  const { db, starts, lifecycle, now, log } = deps
+
+  async function attempt(session: DueSession) {
+    const lateMs = now().getTime() - (session.scheduled_for?.getTime() ?? 0)
+    const windowMinutes = Math.min(START_WINDOW_MINUTES, session.planned_minutes ?? START_WINDOW_MINUTES)
+    if (lateMs >= windowMinutes * MS_PER_MINUTE) {
+      // Also when nobody tried before, as after an outage: nobody expects the robot to move by now.
+      if (await lifecycle.cancelBySystem(session, 'not_started')) {
+        log.info({ sessionId: session.id }, 'scheduled session not started in time')
+      }
+      return
+    }
+    try {
+      await starts.startScheduled(session)
+    } catch (cause) {
+      // Not possible yet (robot or operator busy, robot offline) is no error; it is tried again.
+      if (isDatabaseUnreachable(cause)) throw cause
+      // One session that cannot be started for a reason of its own must not hold up the others.
+      if (!(cause instanceof AppError)) log.error({ err: cause, sessionId: session.id }, 'start failed')
+    }
+  }
+
+  /** What can start now, as far as one can see, or is over time: what has to wait must not stand in the way. */
+  const due = (): Promise<DueSession[]> => {
+    const isLate = sql<boolean>`scheduled_for <= ${now()}::timestamptz
+      - make_interval(mins => least(planned_minutes, ${START_WINDOW_MINUTES}::int))`
+    return db
+      .selectFrom('sessions')
+      .innerJoin('robots', 'robots.id', 'sessions.robot_id')
+      .select(['sessions.id', 'sessions.robot_id', 'sessions.operator_id'])
+      .select(['sessions.scheduled_for', 'sessions.planned_minutes'])
+      .where('sessions.status', '=', 'PENDING')
+      .where('scheduled_for', '<=', now())
+      .where((eb) => {
+        const busy = eb
+          .selectFrom('sessions as open')
+          .select('open.id')
+          .whereRef('open.operator_id', '=', 'sessions.operator_id')
+          .where('open.status', 'in', ['ACTIVE', 'PAUSED'])
+        const canStart = eb.and([eb('robots.status', '=', 'AVAILABLE'), eb.not(eb.exists(busy))])
+        return eb.or([isLate, canStart])
+      })
+      .orderBy('scheduled_for', 'desc')
+      .limit(SESSIONS_PER_RUN)
+      .execute()
+  }
+
+  /** What is due while its operator is in another session on the same robot: that one takes its time. */
+  const superseded = () =>
+    db
+      .selectFrom('sessions')
+      .innerJoin('sessions as open', (join) =>
+        join
+          .onRef('open.robot_id', '=', 'sessions.robot_id')
+          .onRef('open.operator_id', '=', 'sessions.operator_id')
+          .on('open.status', 'in', ['ACTIVE', 'PAUSED']),
+      )
+      .select(['sessions.id', 'sessions.robot_id'])
+      .where('sessions.status', '=', 'PENDING')
+      .where('sessions.scheduled_for', '<=', now())
+      .limit(SESSIONS_PER_RUN)
+      .execute()
+
+  return {
+    /** Handles what is due now, within bounds; call it again and again. */
+    async run(): Promise<void> {
+      for (const session of await superseded()) await lifecycle.cancelSuperseded(session)
+      for (const session of await due()) await attempt(session)
+    },
+  }
+}
+export type Schedule = ReturnType<typeof createSchedule>

@@ -1,0 +1,265 @@
+import { randomUUID } from 'node:crypto'
+import { sql } from 'kysely'
+import { audit } from '../../../core/audit/audit.ts'
+import { columnsOf } from '../../../core/database/columns.ts'
+import { compiled } from '../../../core/database/compiled.ts'
+import type { Db } from '../../../core/database/tables.ts'
+import { badRequest, conflict, uniqueViolation } from '../../../core/errors/errors.ts'
+import type { Transact, Tx } from '../../../core/events/transactor.ts'
+import { currentPlanId, planTerms } from '../../billing/index.ts'
+import { bookingOf, DEFAULT_PLANNED_MINUTES, withOverlapErrors } from '../record/booking.service.ts'
+import { Session } from '../record/session.entity.ts'
+import {
+  broadcastTransition,
+  type RobotRecord,
+  recordTransition,
+  type SessionRecord,
+  transition,
+} from '../record/session-transitions.ts'
+import {
+  claimRobot,
+  requireAvailableRobot,
+  requireCertification,
+  requireNoOpenSession,
+  requireOperator,
+} from './session-preconditions.ts'
+
+const MAX_SCHEDULE_AHEAD_MS = 90 * 24 * 3_600_000
+
+/** Which robot an operator takes, and for how long. */
+export interface StartRequest {
+  readonly robotId: string
+  readonly plannedMinutes?: number | undefined
+}
+
+/** Starting and scheduling sessions. */
+export function createSessionStarts(deps: { db: Db; transact: Transact; now: () => Date }) {
+  const { db, transact, now } = deps
+
+  /** Does work that gives a new session its window, and names the session that is in the way of it. */
+  const withBookingWindow = <T>(
+    operatorId: string,
+    request: StartRequest,
+    from: () => Date,
+    work: () => Promise<T>,
+  ) =>
+    withOverlapErrors(
+      db,
+      async () => {
+        const { robotId, plannedMinutes = DEFAULT_PLANNED_MINUTES } = request
+        return bookingOf({ robot_id: robotId, operator_id: operatorId }, from(), plannedMinutes)
+      },
+      () => mapToConflict(work),
+    )
+
+  return {
+    /**
+     * Takes a robot at once. Without a planned length the session holds no time: a booking of the same robot or
+     * operator does not keep it from starting.
+     * @throws 404 unknown robot; 403 not certified where the owner asks for it; 409 the robot is not AVAILABLE, the
+     *   operator already has an open session, or a booking lies within the planned length.
+     */
+    startNow: (operatorId: string, request: StartRequest, actorId: string): Promise<SessionRecord> =>
+      withBookingWindow(operatorId, request, now, () =>
+        transact(async (tx) => {
+          const robot = await claimRobot(tx, request.robotId)
+          // Not before the robot is ours: the session that had it must have ended by then, on the clock too.
+          const at = now()
+          await requireCertification(tx, robot, operatorId)
+          await requireOperator(tx, operatorId)
+          const session = await insertStartedSession(
+            tx,
+            robot,
+            operatorId,
+            at,
+            request.plannedMinutes ?? null,
+          )
+          await recordTransition(tx, session, robot.name, {
+            type: 'session.started',
+            at,
+            actorId,
+            notifyUserIds: participantsToNotify(session, actorId),
+          })
+          await auditOnBehalf(tx, session, at, actorId)
+          return session
+        }),
+      ),
+
+    /**
+     * Plans a session for later, under the same preconditions as an immediate start.
+     * @throws also 409 when another session of the operator, or on the robot, is planned for a part of that time.
+     */
+    schedule: (
+      operatorId: string,
+      request: StartRequest,
+      scheduledFor: Date,
+      actorId: string,
+    ): Promise<SessionRecord> =>
+      withBookingWindow(
+        operatorId,
+        request,
+        () => scheduledFor,
+        () =>
+          transact(async (tx) => {
+            const at = now()
+            const aheadMs = scheduledFor.getTime() - at.getTime()
+            if (aheadMs <= 0) throw badRequest('scheduledFor: must be in the future')
+            if (aheadMs > MAX_SCHEDULE_AHEAD_MS)
+              throw badRequest('scheduledFor: must be within the next 90 days')
+            const robot = await requireAvailableRobot(tx, request.robotId)
+            await requireCertification(tx, robot, operatorId)
+            await requireOperator(tx, operatorId)
+            await requireNoOpenSession(tx, operatorId)
+            const session = await tx.db
+              .insertInto('sessions')
+              .values({
+                id: randomUUID(),
+                robot_id: robot.id,
+                operator_id: operatorId,
+                client_id: robot.owner_id,
+                status: 'PENDING',
+                scheduled_for: scheduledFor,
+                planned_minutes: request.plannedMinutes ?? DEFAULT_PLANNED_MINUTES,
+                created_at: at,
+                event_seq: 1,
+              })
+              .returningAll()
+              .executeTakeFirstOrThrow()
+            await broadcastTransition(tx, session, robot, {
+              type: 'session.scheduled',
+              at,
+              actorId,
+              notifyUserIds: participantsToNotify(session, actorId),
+            })
+            await auditOnBehalf(tx, session, at, actorId)
+            return session
+          }),
+      ),
+
+    /**
+     * Starts a scheduled session, under the preconditions of any start. Without an actor its time has come. One that
+     * starts early ends early: its window begins with the start.
+     * @throws 409 when it is not PENDING, the robot is not AVAILABLE, the operator is busy, or a booking lies within
+     *   the window of an early start.
+     */
+    startScheduled: (
+      session: Pick<SessionRecord, 'id' | 'robot_id' | 'operator_id' | 'planned_minutes'>,
+      actorId?: string,
+    ): Promise<SessionRecord> =>
+      withOverlapErrors(
+        db,
+        async () => bookingOf(session, now(), session.planned_minutes ?? DEFAULT_PLANNED_MINUTES),
+        () =>
+          mapToConflict(() =>
+            transact(async (tx) => {
+              const robot = await claimRobot(tx, session.robot_id)
+              const at = now()
+              await requireCertification(tx, robot, session.operator_id)
+              await requireOperator(tx, session.operator_id)
+              const started = await transition(tx, session.id, ['PENDING'], at, {
+                status: 'ACTIVE',
+                started_at: at,
+                ...planTerms(sql.ref('sessions.client_id')),
+              })
+              if (!started)
+                throw conflict(
+                  'Only a scheduled session can be started. This one has started, ended or was cancelled.',
+                )
+              await recordTransition(tx, started, robot.name, {
+                type: 'session.started',
+                at,
+                ...(actorId !== undefined && { actorId }),
+                notifyUserIds: [started.client_id, started.operator_id], // both have planned with it
+              })
+              return started
+            }),
+          ),
+      ),
+  }
+}
+export type SessionStarts = ReturnType<typeof createSessionStarts>
+
+/** The client always hears of a start; the operator when it was not their own act. */
+function participantsToNotify(session: SessionRecord, actorId: string): string[] {
+  return [session.client_id, ...(session.operator_id === actorId ? [] : [session.operator_id])]
+}
+
+/** Somebody else's robot and somebody else's time: an admin who decides over both leaves a trace. */
+async function auditOnBehalf(tx: Tx, session: SessionRecord, at: Date, actorId: string): Promise<void> {
+  if (session.operator_id === actorId) return
+  await audit(tx, {
+    at,
+    actorId,
+    action: session.status === 'PENDING' ? 'session.scheduled_on_behalf' : 'session.started_on_behalf',
+    subject: ['session', session.id],
+    data: { operator_id: session.operator_id, robot_id: session.robot_id },
+  })
+}
+
+interface NewActiveSession {
+  readonly id: string
+  readonly robotId: string
+  readonly operatorId: string
+  readonly clientId: string
+  readonly plannedMinutes: number | null
+  readonly at: Date
+}
+
+/** A session that runs from now on, with the price that its client's plan has now. */
+const insertActive = compiled<NewActiveSession>()((db, param) => {
+  const uuid = (name: 'id' | 'robotId' | 'operatorId' | 'clientId') => sql<string>`${param(name)}::uuid`
+  const at = sql<Date>`${param('at')}::timestamptz`
+  return db
+    .insertInto('sessions')
+    .columns([
+      ...(['id', 'robot_id', 'operator_id', 'client_id', 'status', 'event_seq'] as const),
+      ...(['planned_minutes', 'created_at', 'started_at', 'active_since'] as const),
+      ...(['plan_id', 'client_rate_cents_per_minute', 'operator_share_percent'] as const),
+    ])
+    .expression(({ selectFrom, lit }) =>
+      selectFrom('pricing_plans')
+        .select([
+          uuid('id').as('id'),
+          uuid('robotId').as('robot_id'),
+          uuid('operatorId').as('operator_id'),
+          uuid('clientId').as('client_id'),
+          sql<'ACTIVE'>`'ACTIVE'`.as('status'),
+          lit(1).as('event_seq'),
+          sql<number | null>`${param('plannedMinutes')}::int`.as('planned_minutes'),
+          at.as('created_at'),
+          at.as('started_at'),
+          at.as('active_since'),
+          ...(['id as plan_id', 'client_rate_cents_per_minute', 'operator_share_percent'] as const),
+        ])
+        .where('id', '=', currentPlanId(uuid('clientId'))),
+    )
+    .returning(columnsOf(Session))
+})
+
+async function insertStartedSession(
+  tx: Tx,
+  robot: RobotRecord,
+  operatorId: string,
+  at: Date,
+  plannedMinutes: number | null,
+): Promise<SessionRecord> {
+  const parties = { robotId: robot.id, operatorId, clientId: robot.owner_id }
+  const [session] = await insertActive(tx.db, { id: randomUUID(), ...parties, plannedMinutes, at })
+  if (!session) throw new Error('there is no pricing plan to start with')
+  return session
+}
+
+/** The unique indexes are the last guard; what they refuse is an ordinary conflict to the caller. */
+async function mapToConflict<T>(work: () => Promise<T>): Promise<T> {
+  try {
+    return await work()
+  } catch (cause) {
+    const constraint = uniqueViolation(cause)
+    if (constraint === 'one_open_session_per_operator') {
+      throw conflict('The operator already has an open session. End it first.')
+    }
+    if (constraint === 'one_open_session_per_robot')
+      throw conflict('The robot is not available: it is in another session. Try again when it is free.')
+    throw cause
+  }
+}

@@ -1,0 +1,157 @@
+import type { StopReason } from '@wheelhouse/protocol'
+import { sql } from 'kysely'
+import { audit } from '../../../core/audit/audit.ts'
+import { conflict } from '../../../core/errors/errors.ts'
+import type { Tx } from '../../../core/events/transactor.ts'
+import {
+  type ActionContext,
+  broadcastTransition,
+  type RobotRecord,
+  type SessionRecord,
+  type TransitionHandler,
+  transition,
+} from '../record/session-transitions.ts'
+import { requesterColumns } from '../record/stop-authority.ts'
+
+/**
+ * The latched stop: while `stop_at` is set it is in force, the session is PAUSED and cannot resume. It belongs to
+ * its session, so an end takes it away: the next session must not begin with somebody else's stop.
+ */
+export const clearedStopColumns = {
+  stop_reason: null,
+  stop_at: null,
+  stop_by_id: null,
+  stop_by_role: null,
+  stop_by_owner: false,
+  stop_clear_requested_at: null,
+}
+
+const DEFAULT_REASON = 'emergency_stop' satisfies StopReason
+
+/** What a stop says of itself: the reason that somebody gave, unless it says nothing. */
+export const stopReasonOf = (rawReason: string | undefined): string => rawReason?.trim() || DEFAULT_REASON
+
+/** Whether a stop is in force. */
+export async function isStopped(tx: Tx, sessionId: string): Promise<boolean> {
+  return (await findActiveStop(tx, sessionId)) !== undefined
+}
+
+/** Returns the stop in force; undefined when there is none. */
+export async function findActiveStop(tx: Tx, sessionId: string) {
+  return await tx.db
+    .selectFrom('sessions')
+    .select(['stop_reason', 'stop_at', 'stop_by_id', 'stop_by_role', 'stop_by_owner', 'stop_presses'])
+    .where('id', '=', sessionId)
+    .where('stop_at', 'is not', null)
+    .executeTakeFirst()
+}
+
+/**
+ * Counts a stop upon a stop: whoever was about to clear the first one has to look again. The first one of the owner or
+ * an admin upon the operator's takes the clearing away from the operator, so it gets an entry of the log.
+ */
+async function recordRepeatedStop(
+  tx: Tx,
+  sessionId: string,
+  robot: RobotRecord,
+  context: ActionContext,
+  reason: string,
+) {
+  const { stop_by_owner: byOwner } = requesterColumns(context.actorId)
+  const escalated = await tx.db
+    .updateTable('sessions')
+    .set((eb) => ({
+      stop_presses: eb('stop_presses', '+', 1),
+      event_seq: eb('event_seq', '+', 1),
+      stop_by_owner: true,
+    }))
+    .where('id', '=', sessionId)
+    .where('stop_at', 'is not', null)
+    .where('stop_by_owner', '=', false)
+    .where(byOwner)
+    .returningAll()
+    .executeTakeFirst()
+  if (escalated) {
+    await recordLatchedStop(tx, escalated, robot, context, reason)
+    return escalated
+  }
+  return await tx.db
+    .updateTable('sessions')
+    .set((eb) => ({ stop_presses: eb('stop_presses', '+', 1) }))
+    .where('id', '=', sessionId)
+    .where('stop_at', 'is not', null)
+    .returningAll()
+    .executeTakeFirst()
+}
+
+/** Stops the robot until somebody clears the stop. Never refused while the session is open. */
+export const emergencyStop: TransitionHandler = async (tx, session, robot, context) => {
+  if ((await latchStop(tx, session.id, robot, context)) === undefined) {
+    throw conflict('Only an active or paused session can be stopped. This one is not open.')
+  }
+}
+
+/**
+ * Latches a stop, as part of a transaction that has locked the robot, and answers a number of the session's log at
+ * which it is in force; undefined when the session is not open. A stop upon a stop is no second one, the first one's
+ * reason stands; but the gateway is told again, because whoever presses again may see the robot move.
+ */
+export async function latchStop(
+  tx: Tx,
+  sessionId: string,
+  robot: RobotRecord,
+  context: ActionContext,
+): Promise<number | undefined> {
+  const reason = stopReasonOf(context.reason)
+  const change = {
+    status: 'PAUSED',
+    stop_reason: reason,
+    stop_at: context.at,
+    stop_by_id: context.actorId ?? null,
+    ...requesterColumns(context.actorId),
+    stop_presses: sql<number>`stop_presses + 1`,
+    paused_at: sql<Date>`coalesce(paused_at, ${context.at}::timestamptz)`,
+    pause_reason: sql<string>`coalesce(pause_reason, ${DEFAULT_REASON})`,
+  } as const
+  const stopped = await transition(tx, sessionId, ['ACTIVE', 'PAUSED'], context.at, change, {
+    unlessStopped: true,
+  })
+  if (stopped) await recordLatchedStop(tx, stopped, robot, context, reason)
+  const activeStop = stopped ?? (await recordRepeatedStop(tx, sessionId, robot, context, reason))
+  if (!activeStop) return undefined
+  tx.stopRobot({
+    robotId: robot.id,
+    sessionId,
+    reason: activeStop.stop_reason ?? reason,
+    eventSeq: activeStop.event_seq,
+    userId: activeStop.stop_by_id,
+    byRole: activeStop.stop_by_role,
+    byOwner: activeStop.stop_by_owner,
+  })
+  return activeStop.event_seq
+}
+
+/** The log, both sides, and the audit log when it was neither of them. */
+async function recordLatchedStop(
+  tx: Tx,
+  stopped: SessionRecord,
+  robot: RobotRecord,
+  context: ActionContext,
+  reason: string,
+) {
+  const parties = [stopped.client_id, stopped.operator_id]
+  await broadcastTransition(tx, stopped, robot, {
+    ...context,
+    details: { reason },
+    type: 'session.stopped',
+    notifyUserIds: parties,
+  })
+  if (context.actorId !== undefined && parties.includes(context.actorId)) return
+  await audit(tx, {
+    at: context.at,
+    actorId: context.actorId,
+    action: 'session.stopped',
+    subject: ['session', stopped.id],
+    data: { reason },
+  })
+}

@@ -1,0 +1,124 @@
+import { audit } from '../../../core/audit/audit.ts'
+import { conflict, forbidden } from '../../../core/errors/errors.ts'
+import type { Tx } from '../../../core/events/transactor.ts'
+import {
+  type ActionContext,
+  broadcastTransition,
+  type RobotRecord,
+  recordTransition,
+  type TransitionHandler,
+} from '../record/session-transitions.ts'
+import { clearableBy } from '../record/stop-authority.ts'
+import { clearedStopColumns, findActiveStop } from './session-stop.ts'
+
+/** How often the operator may ask for the clearing of one stop; asking sooner changes nothing. */
+const CLEAR_REQUEST_INTERVAL_MS = 60_000
+
+/**
+ * Clears the stop in force. The session stays PAUSED: resuming it is a second, separate action. Two conditions of the
+ * update keep a stop in force: one requested after `session` was read, while this waited for its turn, and one that
+ * the owner or an admin requested, unless the owner, an admin, or by the robot's setting anyone clears it.
+ */
+export const clearStop: TransitionHandler = async (tx, session, robot, context) => {
+  const before = await findActiveStop(tx, session.id)
+  const cleared = await tx.db
+    .updateTable('sessions')
+    .set((eb) => ({ ...clearedStopColumns, event_seq: eb('event_seq', '+', 1) }))
+    .where('id', '=', session.id)
+    .where('stop_at', 'is not', null)
+    .where('stop_presses', '=', session.stop_presses)
+    .$if(!context.asAdmin, (query) =>
+      query.where((eb) =>
+        eb.or([
+          eb('stop_by_owner', '=', false),
+          eb('client_id', '=', context.actorId ?? null),
+          eb.exists(
+            eb
+              .selectFrom('robots')
+              .select('robots.id')
+              .whereRef('robots.id', '=', 'sessions.robot_id')
+              .where('robots.stop_clear', '=', 'anyone'),
+          ),
+        ]),
+      ),
+    )
+    .returningAll()
+    .executeTakeFirst()
+  if (!before) throw conflict('No stop is in force. Resume the session if it is paused.')
+  if (!cleared && before.stop_presses !== session.stop_presses) {
+    throw conflict('The robot was stopped again just now. Look at the robot, then clear the stop.')
+  }
+  if (!cleared) {
+    throw forbidden('Only the owner or an admin can clear this stop. Ask for it with "Ask to clear".')
+  }
+  await broadcastTransition(tx, cleared, robot, {
+    ...context,
+    type: 'session.stop_cleared',
+    notifyUserIds: [cleared.client_id, cleared.operator_id],
+  })
+  const { stop_reason, stop_at, stop_by_id, stop_by_role } = before
+  await audit(tx, {
+    at: context.at,
+    actorId: context.actorId,
+    action: 'session.stop_cleared',
+    subject: ['session', session.id],
+    data: {
+      stop_reason,
+      stop_at,
+      stop_by_id,
+      stop_by_role,
+      ...(context.reason !== undefined && { reason: context.reason }),
+    },
+  })
+}
+
+/**
+ * Asks the owner, and an admin who requested the stop, to clear it: an entry of the log and a notification, at most
+ * one a minute. Asking again sooner is no error and changes nothing.
+ */
+export const requestClearStop: TransitionHandler = async (tx, session, robot, context) => {
+  const before = await findActiveStop(tx, session.id)
+  if (!before) throw conflict('No stop is in force. Resume the session if it is paused.')
+  const mayClear = context.asAdmin || session.client_id === context.actorId
+  if (mayClear || clearableBy(before.stop_by_owner, robot.stop_clear) === 'anyone') {
+    throw conflict('You can clear this stop yourself.')
+  }
+  const requested = await tx.db
+    .updateTable('sessions')
+    .set((eb) => ({ stop_clear_requested_at: context.at, event_seq: eb('event_seq', '+', 1) }))
+    .where('id', '=', session.id)
+    .where('stop_at', 'is not', null)
+    .where((eb) =>
+      eb.or([
+        eb('stop_clear_requested_at', 'is', null),
+        eb('stop_clear_requested_at', '<=', new Date(context.at.getTime() - CLEAR_REQUEST_INTERVAL_MS)),
+      ]),
+    )
+    .returningAll()
+    .executeTakeFirst()
+  if (!requested) return
+  await recordTransition(tx, requested, robot.name, {
+    ...context,
+    type: 'session.stop_clear_requested',
+    notifyUserIds: [
+      requested.client_id,
+      ...(requested.stop_by_role === 'admin' && requested.stop_by_id ? [requested.stop_by_id] : []),
+    ],
+  })
+}
+
+/**
+ * Tells whether an end would take away a stop that only the owner or an admin may clear. The robot is on hold then:
+ * otherwise an operator would clear the stop by ending the session and starting another one. The caller has locked the
+ * robot, so that no stop comes between this look and the end.
+ */
+export async function requiresHoldAfterEnd(
+  tx: Tx,
+  sessionId: string,
+  robot: RobotRecord,
+  context: ActionContext,
+): Promise<boolean> {
+  if (context.asAdmin || context.actorId === robot.owner_id) return false
+  const stop = await findActiveStop(tx, sessionId)
+  return stop !== undefined && clearableBy(stop.stop_by_owner, robot.stop_clear) === 'owner'
+}

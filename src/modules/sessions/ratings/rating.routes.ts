@@ -1,0 +1,26 @@
+import { type Endpoint, endpoint, idParams } from '../../../core/http/endpoint.ts'
+import { RateSession } from '../record/session.schema.ts'
+import { sessionDetail } from '../record/session.view.ts'
+import { SessionDetail } from '../record/session-view.schema.ts'
+import type { Ratings } from './rating.service.ts'
+
+export function ratingEndpoints(deps: { ratings: Ratings; now: () => Date }): Endpoint[] {
+  const { ratings, now } = deps
+  return [
+    endpoint({
+      method: 'post',
+      path: '/api/sessions/{id}/rate',
+      summary: 'Rates one of your completed sessions, once',
+      access: { role: 'client' },
+      params: idParams('session'),
+      body: RateSession,
+      response: [200, SessionDetail],
+      errors: {
+        403: 'when you are not the client of the session, or drove it yourself',
+        409: 'when the session is not COMPLETED, or already rated',
+      },
+      run: async ({ caller, params, body }) =>
+        sessionDetail(await ratings.rate(caller, params.id, body), caller, now()),
+    }),
+  ]
+}

@@ -1,0 +1,51 @@
+import { conflict, forbidden } from '../../../core/errors/errors.ts'
+import type { Transact } from '../../../core/events/transactor.ts'
+import type { Caller } from '../../../core/http/endpoint.ts'
+import type { RateSession } from '../record/session.schema.ts'
+import type { SessionDetailRow } from '../record/session.view.ts'
+import type { SessionQueries } from '../record/session-queries.ts'
+import { recordTransition } from '../record/session-transitions.ts'
+
+/** What a client thought of a session: given once, after it was completed. */
+export function createRatings(deps: { transact: Transact; now: () => Date; queries: SessionQueries }) {
+  const { transact, now, queries } = deps
+
+  return {
+    /**
+     * Rates a session and returns it.
+     * @throws 404 not theirs to see, 403 not the client of the session or its operator as well, 409 not COMPLETED or already rated.
+     */
+    async rate(caller: Caller, sessionId: string, input: RateSession): Promise<SessionDetailRow> {
+      const session = await queries.get(caller, sessionId)
+      if (session.client_id !== caller.userId)
+        throw forbidden('Only the owner of the robot may rate the session.')
+      if (session.operator_id === session.client_id) {
+        throw forbidden('You drove this session on your own robot yourself, so it cannot be rated.')
+      }
+      const { rating, comment } = input
+      await transact(async (tx) => {
+        const rated = await tx.db
+          .updateTable('sessions')
+          .set((eb) => ({ rating, rating_comment: comment, event_seq: eb('event_seq', '+', 1) }))
+          .where('id', '=', sessionId)
+          .where('status', '=', 'COMPLETED')
+          .where('rating', 'is', null)
+          .returningAll()
+          .executeTakeFirst()
+        // COMPLETED is final, so what was read before cannot have become wrong.
+        if (!rated && session.status !== 'COMPLETED')
+          throw conflict('Only a completed session can be rated. Rate it when it has ended.')
+        if (!rated) throw conflict('The session is already rated. A rating cannot be changed.')
+        await recordTransition(tx, rated, session.robot_name, {
+          at: now(),
+          actorId: caller.userId,
+          type: 'session.rated',
+          notifyUserIds: [rated.operator_id],
+          details: { rating, comment },
+        })
+      })
+      return await queries.get(caller, sessionId)
+    },
+  }
+}
+export type Ratings = ReturnType<typeof createRatings>

@@ -1,0 +1,264 @@
+import type { SessionLogEvent, SessionStatus } from '@wheelhouse/protocol'
+import { type RawBuilder, sql } from 'kysely'
+import { createBatchLoader } from '../../../core/database/batch-loader.ts'
+import { columnsOf } from '../../../core/database/columns.ts'
+import { compiled } from '../../../core/database/compiled.ts'
+import type { Db } from '../../../core/database/tables.ts'
+import { notFound } from '../../../core/errors/errors.ts'
+import type { Caller } from '../../../core/http/endpoint.ts'
+import { Message, Session, SessionEvent } from './session.entity.ts'
+import type { ListSessions } from './session.schema.ts'
+import {
+  eventView,
+  type ListedSession,
+  type SessionDetailRow,
+  type SessionRow,
+  viewColumns,
+} from './session.view.ts'
+
+/** Logs read by one query: each may be a page long. */
+const MAX_LOGS_PER_QUERY = 25
+const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i
+
+/** A session that is over keeps the names that it ended with; the others have those of now. */
+const selectWithNames = (db: Db) =>
+  db
+    .selectFrom('sessions')
+    .innerJoin('robots', 'robots.id', 'sessions.robot_id')
+    .innerJoin('users as operators', 'operators.id', 'sessions.operator_id')
+    .select(({ fn }) => [
+      fn.coalesce('sessions.recorded_robot_name', 'robots.name').as('robot_name'),
+      fn.coalesce('sessions.recorded_robot_type', 'robots.robot_type').as('robot_type'),
+      fn.coalesce('sessions.recorded_operator_name', 'operators.display_name').as('operator_name'),
+    ])
+
+export type SessionParties = Pick<SessionRow, 'id' | 'operator_id' | 'client_id' | 'robot_id'>
+
+type PartyColumn = 'operator_id' | 'client_id'
+
+/** On which side a caller's sessions are theirs: operators' those they operated, clients' those on their robots. */
+export function partyColumnsOf(caller: Pick<Caller, 'roles'>): PartyColumn[] {
+  return [
+    ...(caller.roles.includes('operator') ? (['operator_id'] as const) : []),
+    ...(caller.roles.includes('client') ? (['client_id'] as const) : []),
+  ]
+}
+
+interface Page {
+  readonly userId: string
+  readonly status?: SessionStatus | undefined
+  readonly limit: number
+  readonly offset: number
+}
+type FilteredPage = ListSessions & { readonly userId: string }
+
+/** Newest first, straight from the side's own index. */
+const listByParty = (partyColumn: PartyColumn, { byStatus }: { byStatus: boolean }) =>
+  compiled<Page>()((db, param) =>
+    selectWithNames(db)
+      .select(viewColumns)
+      .where(`sessions.${partyColumn}`, '=', param('userId'))
+      .$if(byStatus, (query) => query.where('sessions.status', '=', sql<SessionStatus>`${param('status')}`))
+      .orderBy('sessions.created_at', 'desc')
+      .orderBy('sessions.id', 'desc')
+      .limit(param('limit'))
+      .offset(param('offset')),
+  )
+
+const pageQueries = {
+  operator_id: {
+    all: listByParty('operator_id', { byStatus: false }),
+    byStatus: listByParty('operator_id', { byStatus: true }),
+  },
+  client_id: {
+    all: listByParty('client_id', { byStatus: false }),
+    byStatus: listByParty('client_id', { byStatus: true }),
+  },
+}
+
+/**
+ * A page of what is on one side or on both, and passes the filter. The newest of both sides are among the newest of
+ * each; `union` leaves one of what is on both.
+ */
+async function listFiltered(
+  db: Db,
+  partyColumns: readonly PartyColumn[],
+  page: FilteredPage,
+): Promise<ListedSession[]> {
+  const { userId, status, robotId, from, to, limit, offset } = page
+  const newest = (partyColumn: PartyColumn) =>
+    db
+      .selectFrom('sessions')
+      .select(['id', 'created_at'])
+      .where(partyColumn, '=', userId)
+      .$if(status !== undefined, (query) => query.where('status', '=', status as SessionStatus))
+      .$if(robotId !== undefined, (query) => query.where('robot_id', '=', robotId as string))
+      .$if(from !== undefined, (query) => query.where('created_at', '>=', new Date(from as string)))
+      .$if(to !== undefined, (query) => query.where('created_at', '<', new Date(to as string)))
+      .orderBy('created_at', 'desc')
+      .orderBy('id', 'desc')
+      .limit(offset + limit)
+      .as(partyColumn)
+  const [first, second] = partyColumns.map(newest)
+  const found = db
+    .selectFrom(first as ReturnType<typeof newest>)
+    .selectAll()
+    .$if(second !== undefined, (query) =>
+      query.union(db.selectFrom(second as ReturnType<typeof newest>).selectAll()),
+    )
+    .orderBy('created_at', 'desc')
+    .orderBy('id', 'desc')
+    .limit(limit)
+    .offset(offset)
+  return await selectWithNames(db)
+    .select(viewColumns)
+    .innerJoin(found.as('page'), 'page.id', 'sessions.id')
+    .orderBy('sessions.created_at', 'desc')
+    .orderBy('sessions.id', 'desc')
+    .execute()
+}
+
+interface Ids {
+  readonly ids: readonly string[]
+}
+
+const partiesOf = compiled<Ids>()((db, param) =>
+  db
+    .selectFrom('sessions')
+    .select(['id', 'operator_id', 'client_id', 'robot_id'])
+    .where('id', '=', sql<string>`any(${param('ids')}::uuid[])`),
+)
+
+const detailsOf = compiled<Ids>()((db, param) =>
+  selectWithNames(db)
+    .select(columnsOf(Session).map((column) => `sessions.${column}` as const))
+    .innerJoin('robot_presence', 'robot_presence.robot_id', 'sessions.robot_id')
+    .select(['robot_presence.connected as robot_connected', 'robots.stream_url', 'robots.stop_clear'])
+    .leftJoin('session_latency', 'session_latency.session_id', 'sessions.id')
+    .select(['session_latency.buckets as latency_buckets', 'session_latency.max_ms as latency_max_ms'])
+    .select(['session_latency.frames as latency_frames', 'session_latency.dropped as latency_dropped'])
+    .where('sessions.id', '=', sql<string>`any(${param('ids')}::uuid[])`),
+)
+
+/** Entries of a session's log that follow number `after`, at most so many. */
+interface LogRange {
+  readonly sessionId: string
+  readonly after: number
+  readonly limit: number
+}
+
+interface LogRanges {
+  readonly sessionIds: readonly string[]
+  readonly afters: readonly number[]
+  readonly limits: readonly number[]
+}
+
+/** Several stretches as a table; each knows its place among them. */
+const logRanges = (param: <N extends keyof LogRanges>(name: N) => RawBuilder<LogRanges[N]>) =>
+  sql<{ session_id: string; after: number; most: number; ordinal: number }>`unnest(
+    ${param('sessionIds')}::uuid[], ${param('afters')}::bigint[], ${param('limits')}::bigint[]
+  ) with ordinality`.as<'log_range'>(sql`log_range (session_id, after, most, ordinal)`)
+
+/** Numbers have no gaps: the last one of a stretch follows from its first. */
+const isInRange = sql<boolean>`found.seq > log_range.after and found.seq <= log_range.after + log_range.most`
+
+const entriesOf = compiled<LogRanges>()((db, param) =>
+  db
+    .selectFrom(logRanges(param))
+    .innerJoin('session_events as found', 'found.session_id', 'log_range.session_id')
+    .where(isInRange)
+    .select('log_range.ordinal')
+    .select(columnsOf(SessionEvent).map((column) => `found.${column}` as const))
+    .orderBy('found.session_id')
+    .orderBy('found.seq'),
+)
+
+const messagesOf = compiled<LogRanges>()((db, param) =>
+  db
+    .selectFrom(logRanges(param))
+    .innerJoin('messages as found', 'found.session_id', 'log_range.session_id')
+    .where(isInRange)
+    .select('log_range.ordinal')
+    .select(columnsOf(Message).map((column) => `found.${column}` as const)),
+)
+
+/** Whether somebody may see a session: who drives, who owns, and admins. */
+const isVisibleTo = (
+  { userId, roles }: Pick<Caller, 'userId' | 'roles'>,
+  session: { operator_id: string; client_id: string },
+) => session.operator_id === userId || session.client_id === userId || roles.includes('admin')
+
+/** Reading sessions: who may see one, lists, the log. What many ask for in the same moment is one query. */
+export function createSessionQueries({ db }: { db: Db }) {
+  const loadById =
+    <Row extends { id: string }>(find: (db: Db, values: Ids) => Promise<Row[]>) =>
+    async (ids: readonly string[]) => {
+      const found = new Map((await find(db, { ids })).map((row) => [row.id, row]))
+      return ids.map((id) => found.get(id))
+    }
+  const findParties = createBatchLoader(loadById(partiesOf))
+  const findDetail = createBatchLoader(loadById<SessionDetailRow>(detailsOf))
+  const findEvents = createBatchLoader(
+    async (requestedRanges: readonly LogRange[]) => await eventsOf(db, requestedRanges),
+    MAX_LOGS_PER_QUERY,
+  )
+
+  return {
+    /** Newest first. Operators see sessions they operated, clients those on their robots; who is both sees both. */
+    async list(caller: Caller, query: ListSessions): Promise<ListedSession[]> {
+      const partyColumns = partyColumnsOf(caller)
+      const [partyColumn, other] = partyColumns
+      if (!partyColumn) return []
+      const { status, robotId, from, to } = query
+      const page = { ...query, userId: caller.userId }
+      if (other || robotId || from || to) return await listFiltered(db, partyColumns, page)
+      return await pageQueries[partyColumn][status === undefined ? 'all' : 'byStatus'](db, page)
+    },
+
+    /**
+     * The two people of a session and its robot: what most that happens in it needs to know.
+     * @throws 404 when it does not exist or the caller has no part in it.
+     */
+    async parties(caller: Pick<Caller, 'userId' | 'roles'>, id: string): Promise<SessionParties> {
+      const session = await findParties(id)
+      if (!session || !isVisibleTo(caller, session)) throw notFound('Session')
+      return session
+    },
+
+    /** Whether the caller may see the session: its operator, its owner, and admins; never for one that does not exist. */
+    async isParticipant(caller: Pick<Caller, 'userId' | 'roles'>, id: string): Promise<boolean> {
+      const session = UUID.test(id) ? await findParties(id.toLowerCase()) : undefined
+      return session !== undefined && isVisibleTo(caller, session)
+    },
+
+    /** @throws 404 when it does not exist or the caller has no part in it. */
+    async get(caller: Pick<Caller, 'userId' | 'roles'>, id: string): Promise<SessionDetailRow> {
+      const row = await findDetail(id)
+      if (!row || !isVisibleTo(caller, row)) throw notFound('Session')
+      return row
+    },
+
+    /** Log entries after `after`, oldest first; chat entries carry their message. */
+    events: (sessionId: string, after: number, limit: number): Promise<SessionLogEvent[]> =>
+      findEvents({ sessionId, after, limit }),
+  }
+}
+export type SessionQueries = ReturnType<typeof createSessionQueries>
+
+/** The entries of each stretch, in the order of the stretches. */
+async function eventsOf(db: Db, requestedRanges: readonly LogRange[]): Promise<SessionLogEvent[][]> {
+  const logRanges = {
+    sessionIds: requestedRanges.map(({ sessionId }) => sessionId),
+    afters: requestedRanges.map(({ after }) => after),
+    limits: requestedRanges.map(({ limit }) => limit),
+  }
+  const entries = await entriesOf(db, logRanges)
+  const answers = requestedRanges.map((): SessionLogEvent[] => [])
+  if (entries.length === 0) return answers
+  const messages = await messagesOf(db, logRanges)
+  const messageOf = new Map(messages.map((message) => [`${message.session_id} ${message.seq}`, message]))
+  for (const { ordinal, ...entry } of entries) {
+    answers[ordinal - 1]?.push(eventView(entry, messageOf.get(`${entry.session_id} ${entry.seq}`)))
+  }
+  return answers
+}

@@ -1,0 +1,256 @@
+import { defineEntity, type InferEntity, p } from '@mikro-orm/core'
+import { Role, SessionStatus } from '@wheelhouse/protocol'
+import { referenceTo } from '../../../core/database/reference.ts'
+import type { TablesOf } from '../../../core/database/tables.ts'
+
+const windowStart = 'least("scheduled_for", "started_at")'
+/**
+ * The planned window of a session, as SQL over its row: from its scheduled time, or from its start when that came
+ * first, for its planned minutes. A late start does not shift it. The detour over UTC makes the addition immutable.
+ */
+export const PLANNED_WINDOW = `tstzrange(${windowStart}, (${windowStart} at time zone 'UTC' + make_interval(mins => "planned_minutes")) at time zone 'UTC')`
+
+/** No two planned windows overlap: neither on one robot nor of one operator. */
+const exclusiveWindow = (name: string, column: string) => ({
+  name,
+  expression: `alter table "sessions" add constraint "${name}" exclude using gist ("${column}" with =, ${PLANNED_WINDOW} with &&) where ("status" in ('PENDING', 'ACTIVE', 'PAUSED') and "planned_minutes" is not null)`,
+})
+
+/** One engagement of one operator with one robot. The two unique indexes are the promise of exclusivity. */
+export const Session = defineEntity({
+  name: 'Session',
+  tableName: 'sessions',
+  indexes: [
+    {
+      name: 'one_open_session_per_operator',
+      expression: `create unique index "one_open_session_per_operator" on "sessions" ("operator_id") where "status" in ('ACTIVE', 'PAUSED')`,
+    },
+    {
+      name: 'one_open_session_per_robot',
+      expression: `create unique index "one_open_session_per_robot" on "sessions" ("robot_id") where "status" in ('ACTIVE', 'PAUSED')`,
+    },
+    exclusiveWindow('sessions_robot_window', 'robot_id'),
+    exclusiveWindow('sessions_operator_window', 'operator_id'),
+    {
+      name: 'sessions_by_operator',
+      expression:
+        'create index "sessions_by_operator" on "sessions" ("operator_id", "created_at" desc, "id" desc)',
+    },
+    {
+      name: 'sessions_by_client',
+      expression:
+        'create index "sessions_by_client" on "sessions" ("client_id", "created_at" desc, "id" desc)',
+    },
+    {
+      name: 'sessions_by_operator_status',
+      expression:
+        'create index "sessions_by_operator_status" on "sessions" ("operator_id", "status", "created_at" desc, "id" desc)',
+    },
+    {
+      name: 'sessions_by_client_status',
+      expression:
+        'create index "sessions_by_client_status" on "sessions" ("client_id", "status", "created_at" desc, "id" desc)',
+    },
+    {
+      name: 'sessions_due',
+      expression: `create index "sessions_due" on "sessions" ("scheduled_for") where "status" = 'PENDING'`,
+    },
+    {
+      name: 'sessions_open',
+      expression: `create index "sessions_open" on "sessions" ("status", "robot_id") where "status" in ('ACTIVE', 'PAUSED')`,
+    },
+    { name: 'sessions_by_robot', properties: ['robot', 'startedAt'] },
+    // The sums of the dashboards, read from the index alone.
+    {
+      name: 'sessions_completed_by_client',
+      expression: `create index "sessions_completed_by_client" on "sessions" ("client_id", "ended_at") include ("billable_minutes", "client_charge_cents", "episodes_collected", "data_collected_bytes", "rating") where "status" = 'COMPLETED'`,
+    },
+    {
+      name: 'sessions_completed_by_operator',
+      expression: `create index "sessions_completed_by_operator" on "sessions" ("operator_id", "ended_at") include ("billable_minutes", "operator_earnings_cents", "rating") where "status" = 'COMPLETED'`,
+    },
+    {
+      name: 'sessions_by_invoice',
+      expression:
+        'create index "sessions_by_invoice" on "sessions" ("invoice_id", "started_at") where "invoice_id" is not null',
+    },
+    // What no invoice has yet: of everybody, longest waiting first, and of one client.
+    {
+      name: 'sessions_uninvoiced',
+      expression: `create index "sessions_uninvoiced" on "sessions" ("ended_at") where "status" = 'COMPLETED' and "invoice_id" is null and "client_charge_cents" is not null`,
+    },
+    {
+      name: 'sessions_uninvoiced_by_client',
+      expression: `create index "sessions_uninvoiced_by_client" on "sessions" ("client_id", "ended_at") where "status" = 'COMPLETED' and "invoice_id" is null and "client_charge_cents" is not null`,
+    },
+    // Earnings that are not available yet: of everybody, first due first, and of one operator.
+    {
+      name: 'sessions_earnings_due',
+      expression: `create index "sessions_earnings_due" on "sessions" ("earnings_held_until") where "earnings_held_until" is not null`,
+    },
+    {
+      name: 'sessions_earnings_held',
+      expression: `create index "sessions_earnings_held" on "sessions" ("operator_id", "earnings_held_until") where "earnings_held_until" is not null`,
+    },
+  ],
+  checks: [
+    {
+      name: 'sessions_times',
+      expression: `"ended_at" is null or "started_at" is null or "ended_at" >= "started_at"`,
+    },
+    { name: 'sessions_rating', expression: '"rating" between 1 and 5' },
+    {
+      name: 'sessions_open_started',
+      expression: `"status" not in ('ACTIVE', 'PAUSED', 'COMPLETED') or "started_at" is not null`,
+    },
+    {
+      name: 'sessions_active_time',
+      expression: `("status" = 'ACTIVE') = ("active_since" is not null and "active_until" is null)`,
+    },
+    {
+      name: 'sessions_priced',
+      expression: `"status" not in ('ACTIVE', 'PAUSED') or ("plan_id" is not null and "client_rate_cents_per_minute" is not null and "operator_share_percent" is not null)`,
+    },
+    { name: 'sessions_planned_minutes', expression: '"planned_minutes" > 0' },
+    {
+      name: 'sessions_pending_planned',
+      expression: `"status" <> 'PENDING' or ("scheduled_for" is not null and "planned_minutes" is not null)`,
+    },
+    { name: 'sessions_outage', expression: '"outage_ms" between 0 and "active_ms"' },
+    {
+      name: 'sessions_charge',
+      expression: '"operator_earnings_cents" between 0 and "client_charge_cents"',
+    },
+    {
+      name: 'sessions_recorded',
+      expression: `"status" not in ('COMPLETED', 'CANCELLED') or ("recorded_robot_name" is not null and "recorded_robot_type" is not null and "recorded_operator_name" is not null and "recorded_client_name" is not null)`,
+    },
+    { name: 'sessions_own_not_rated', expression: '"operator_id" <> "client_id" or "rating" is null' },
+    {
+      name: 'sessions_held',
+      expression: '"earnings_held_until" is null or "operator_earnings_cents" > 0',
+    },
+    { name: 'sessions_stop_pauses', expression: `"stop_at" is null or "status" = 'PAUSED'` },
+    { name: 'sessions_stop_reason', expression: '("stop_at" is null) = ("stop_reason" is null)' },
+    {
+      name: 'sessions_stop_authority',
+      expression: `"stop_at" is not null or (not "stop_by_owner" and "stop_by_role" is null and "stop_clear_requested_at" is null)`,
+    },
+  ],
+  properties: {
+    id: p.uuid().primary(),
+    robot: () => referenceTo('Robot'),
+    operator: () => referenceTo('User'),
+    /** The robot's owner when the session was made; who may watch, stop and pay. */
+    client: () => referenceTo('User'),
+    status: p.enum(SessionStatus.options),
+    scheduledFor: p.datetime(3).nullable(),
+    /** How long the two sides have agreed on, extensions included; null when no end is planned. */
+    plannedMinutes: p.integer().nullable(),
+    /** The planned end that was announced; an extension plans another one. */
+    plannedEndAnnounced: p.datetime(3).nullable(),
+    startedAt: p.datetime(3).nullable(),
+    endedAt: p.datetime(3).nullable(),
+    /** When the present pause began; null unless PAUSED. */
+    pausedAt: p.datetime(3).nullable(),
+    /** Why the present pause began: an action's reason, `robot_lost` …; null unless PAUSED. */
+    pauseReason: p.text().nullable(),
+    /** When the limit of a pause was last announced; of the present pause, unless that began later. */
+    pauseAnnouncedAt: p.datetime(3).nullable(),
+    /** Milliseconds of the pauses that are over. */
+    pausedMs: p.bigint('number').default(0),
+    /** When the robot was found lost; null while it is connected, or not yet known to be lost. */
+    robotLostAt: p.datetime(3).nullable(),
+    endReason: p.text().nullable(),
+    /** An operator's control socket was connected once: without one the session must not stay ACTIVE. */
+    driven: p.boolean().default(false),
+    /** When the newest stretch of ACTIVE time began; null before the start. */
+    activeSince: p.datetime(3).nullable(),
+    /** Until when the robot was alive in it; null while it lasts. */
+    activeUntil: p.datetime(3).nullable(),
+    /** Milliseconds of the ACTIVE stretches that are over, outages included. */
+    activeMs: p.bigint('number').default(0),
+    /** Milliseconds of those in which a robot that was found lost had been silent; never billed. */
+    outageMs: p.bigint('number').default(0),
+    /**
+     * The client's plan when the session started, copied. No foreign key: every start would lock the row of
+     * the one plan that nearly everybody has.
+     */
+    planId: p.text().nullable(),
+    clientRateCentsPerMinute: p.integer().nullable(),
+    operatorSharePercent: p.integer().nullable(),
+    /** Fixed with the two amounts when the session is COMPLETED; null before, and when CANCELLED. */
+    billableMinutes: p.integer().nullable(),
+    /** The latched stop, in force while `stopAt` is set; its session is PAUSED as long as it is. */
+    stopReason: p.text().nullable(),
+    stopAt: p.datetime(3).nullable(),
+    stopBy: () => referenceTo('User').nullable(),
+    /** In which part `stopBy` requested it. */
+    stopByRole: p.enum(Role.options).nullable(),
+    /** Whether any of the stops in force came from the owner or an admin; stays true until all are cleared. */
+    stopByOwner: p.boolean().default(false),
+    /** When the operator last asked the owner to clear it. */
+    stopClearRequestedAt: p.datetime(3).nullable(),
+    /** How often one was pressed, also upon another: who clears must not take away one that came after they looked. */
+    stopPresses: p.integer().default(0),
+    clientChargeCents: p.integer().nullable(),
+    operatorEarningsCents: p.integer().nullable(),
+    /** Until when the earnings are pending at the latest; null before the end, and once they are available. */
+    earningsHeldUntil: p.datetime(3).nullable(),
+    /** The names at the end, copied by a trigger; they do not change afterwards. Null until it is over. */
+    recordedRobotName: p.text().nullable(),
+    recordedRobotType: p.text().nullable(),
+    recordedOperatorName: p.text().nullable(),
+    recordedClientName: p.text().nullable(),
+    /** The invoice it is on; null until its month is closed. */
+    invoice: () => referenceTo('Invoice').nullable().deleteRule('restrict'),
+    episodesCollected: p.integer().default(0),
+    dataCollectedBytes: p.bigint('number').default(0),
+    rating: p.smallint().nullable(),
+    ratingComment: p.text().nullable(),
+    /** Number of the newest entry of the session's log; the next takes this plus one under the row's lock. */
+    eventSeq: p.integer().default(0),
+    createdAt: p.datetime(3).defaultRaw('now()'),
+  },
+})
+export type Session = InferEntity<typeof Session>
+
+/** One entry of a session's ordered log. `seq` counts from 1 without gaps. */
+export const SessionEvent = defineEntity({
+  name: 'SessionEvent',
+  tableName: 'session_events',
+  properties: {
+    session: () => p.manyToOne(Session).mapToPk().primary(),
+    seq: p.integer().primary(),
+    type: p.text(),
+    data: p.json<Record<string, unknown>>(),
+    at: p.datetime(3).defaultRaw('now()'),
+  },
+})
+export type SessionEvent = InferEntity<typeof SessionEvent>
+
+/** A chat message; it shares the numbering of the session's log. */
+export const Message = defineEntity({
+  name: 'Message',
+  tableName: 'messages',
+  uniques: [
+    { name: 'messages_seq', properties: ['session', 'seq'] },
+    { name: 'messages_client_id', properties: ['session', 'sender', 'clientMessageId'] },
+  ],
+  properties: {
+    id: p.uuid().primary(),
+    session: () => p.manyToOne(Session).mapToPk(),
+    seq: p.integer(),
+    sender: () => referenceTo('User'),
+    senderName: p.text(),
+    senderRole: p.enum(Role.options),
+    body: p.text(),
+    clientMessageId: p.text().nullable(),
+    createdAt: p.datetime(3).defaultRaw('now()'),
+  },
+})
+export type Message = InferEntity<typeof Message>
+
+declare module '../../../core/database/tables.ts' {
+  interface Tables extends TablesOf<typeof Session | typeof SessionEvent | typeof Message> {}
+}

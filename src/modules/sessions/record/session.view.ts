@@ -1,0 +1,179 @@
+import type { ChatMessage, SessionLogEvent, StopClear } from '@wheelhouse/protocol'
+import type { Selectable } from 'kysely'
+import { iso } from '../../../core/database/iso.ts'
+import type { Tables } from '../../../core/database/tables.ts'
+import type { Caller } from '../../../core/http/endpoint.ts'
+import { BYTES_PER_MB } from '../../../core/units.ts'
+import { percentile } from '../latency/latency-histogram.ts'
+import { plannedEndOf } from './booking.service.ts'
+import type { SessionDetail, SessionView } from './session-view.schema.ts'
+import { clearableBy } from './stop-authority.ts'
+
+const MS_PER_MINUTE = 60_000
+
+/** What the views of a list are made of: no more is read for each of its rows. */
+export const viewColumns = [
+  ...(['sessions.id', 'sessions.status', 'sessions.started_at', 'sessions.ended_at'] as const),
+  ...(['sessions.client_charge_cents', 'sessions.operator_earnings_cents', 'sessions.rating'] as const),
+  ...(['sessions.episodes_collected', 'sessions.data_collected_bytes', 'sessions.created_at'] as const),
+  ...(['sessions.robot_id', 'sessions.operator_id', 'sessions.client_id'] as const),
+] as const
+type WithoutTable<C extends string> = C extends `sessions.${infer Column}` ? Column : never
+
+export type SessionRow = Selectable<Tables['sessions']> & {
+  robot_name: string
+  robot_type: string
+  operator_name: string
+}
+
+/** A session as it is read for a list. */
+export type ListedSession = Pick<
+  SessionRow,
+  WithoutTable<(typeof viewColumns)[number]> | 'robot_name' | 'robot_type' | 'operator_name'
+>
+
+/** A session read alone: also whether its robot is connected, and how its driving fared, if it was driven. */
+export type SessionDetailRow = SessionRow & {
+  robot_connected: boolean
+  stream_url: string
+  stop_clear: StopClear
+  latency_buckets: number[] | null
+  latency_max_ms: number | null
+  latency_frames: number | null
+  latency_dropped: number | null
+}
+
+type Viewer = Pick<Caller, 'userId' | 'roles'>
+
+/** Minutes from start to end, or to now, begun minutes counted whole. Null before the start. */
+function durationMinutes(row: Pick<SessionRow, 'started_at' | 'ended_at'>, now: Date): number | null {
+  if (row.started_at === null) return null
+  return Math.ceil(((row.ended_at ?? now).getTime() - row.started_at.getTime()) / MS_PER_MINUTE)
+}
+
+/** The session for one viewer: its operator sees earnings, everybody else sees what was collected. */
+export function sessionView(row: ListedSession, viewerId: string, now: Date): SessionView {
+  const shared = {
+    id: row.id,
+    status: row.status,
+    started_at: iso(row.started_at),
+    ended_at: iso(row.ended_at),
+    duration_minutes: durationMinutes(row, now),
+    client_charge_cents: row.client_charge_cents,
+    rating: row.rating,
+    created_at: iso(row.created_at),
+    robot_id: row.robot_id,
+    robot_name: row.robot_name,
+    robot_type: row.robot_type,
+    operator_name: row.operator_name,
+  }
+  // An owner who drives their own robot pays for it, so the client view comes first.
+  if (viewerId === row.operator_id && viewerId !== row.client_id) {
+    return { ...shared, operator_earnings_cents: row.operator_earnings_cents }
+  }
+  return {
+    ...shared,
+    episodes_collected: row.episodes_collected,
+    data_collected_mb: row.data_collected_bytes / BYTES_PER_MB,
+  }
+}
+
+export function sessionDetail(row: SessionDetailRow, viewer: Viewer, now: Date): SessionDetail {
+  const viewerId = viewer.userId
+  const currentPauseMs = row.paused_at === null ? 0 : now.getTime() - row.paused_at.getTime()
+  const view = sessionView(row, viewerId, now)
+  const details = {
+    operator_id: row.operator_id,
+    client_id: row.client_id,
+    rate_cents_per_minute: row.client_rate_cents_per_minute,
+    billable_seconds: Math.ceil(billableMs(row, now) / 1_000),
+    outage_seconds: Math.ceil(row.outage_ms / 1_000),
+    scheduled_for: iso(row.scheduled_for),
+    planned_minutes: row.planned_minutes,
+    planned_end: iso(plannedEndOf(row)),
+    paused_seconds: Math.floor((row.paused_ms + Math.max(0, currentPauseMs)) / 1_000),
+    pause_reason: row.pause_reason,
+    rating_comment: row.rating_comment,
+    end_reason: row.end_reason,
+    stream_url: streamUrl(row, viewerId),
+    control: {
+      connected: row.robot_connected,
+      operator_joined: row.driven,
+      stop: stopView(row, viewer),
+    },
+    latency: latencyView(row),
+  }
+  if (!('operator_earnings_cents' in view)) return { ...view, ...details }
+  return { ...view, ...details, earnings_pending_until: iso(row.earnings_held_until) }
+}
+
+/** Whoever has driven a robot once does not look through its camera for good. */
+function streamUrl(row: SessionDetailRow, viewerId: string): string | null {
+  const isOpen = row.status === 'ACTIVE' || row.status === 'PAUSED'
+  const mayViewStream = isOpen || row.operator_id !== viewerId || row.client_id === viewerId
+  return mayViewStream && row.stream_url !== '' ? row.stream_url : null
+}
+
+/** ACTIVE time without outages, the stretch that is running included. */
+function billableMs(row: SessionRow, now: Date): number {
+  const { active_ms: counted, outage_ms: outage, active_since: since, active_until: until } = row
+  const running = since !== null && until === null ? now.getTime() - since.getTime() : 0
+  return Math.max(0, counted + Math.max(0, running) - outage)
+}
+
+/** The buckets are coarser than a tenth of a millisecond, so more digits would say nothing. */
+const roundToTenths = (ms: number | undefined) => (ms === undefined ? null : Math.round(ms * 10) / 10)
+
+function latencyView(row: SessionDetailRow): SessionDetail['latency'] {
+  const { latency_buckets: buckets, latency_max_ms: maxMs } = row
+  if (buckets === null || maxMs === null) return null
+  const p50 = percentile(buckets, 0.5, maxMs)
+  return {
+    p50_ms: roundToTenths(p50),
+    p95_ms: roundToTenths(percentile(buckets, 0.95, maxMs)),
+    max_ms: roundToTenths(p50 === undefined ? undefined : maxMs),
+    frames: row.latency_frames ?? 0,
+    dropped: row.latency_dropped ?? 0,
+  }
+}
+
+function stopView(row: SessionDetailRow, viewer: Viewer): SessionDetail['control']['stop'] {
+  if (row.stop_at === null || row.stop_reason === null) return null
+  const clearable = clearableBy(row.stop_by_owner, row.stop_clear)
+  return {
+    reason: row.stop_reason,
+    at: iso(row.stop_at),
+    by: row.stop_by_id,
+    by_role: row.stop_by_role,
+    clearable_by: clearable,
+    may_clear: clearable === 'anyone' || viewer.userId === row.client_id || viewer.roles.includes('admin'),
+    clear_requested_at: iso(row.stop_clear_requested_at),
+  }
+}
+
+export function messageView(row: Selectable<Tables['messages']>): ChatMessage {
+  return {
+    id: row.id,
+    session_id: row.session_id,
+    seq: row.seq,
+    sender_id: row.sender_id,
+    sender_name: row.sender_name,
+    sender_role: row.sender_role,
+    body: row.body,
+    created_at: iso(row.created_at),
+  }
+}
+
+/** A log entry. An entry of a chat message is stored as a reference and shown with the message itself. */
+export function eventView(
+  row: Selectable<Tables['session_events']>,
+  message: Selectable<Tables['messages']> | undefined,
+): SessionLogEvent {
+  return {
+    session_id: row.session_id,
+    seq: row.seq,
+    type: row.type,
+    data: message ? messageView(message) : row.data,
+    at: iso(row.at),
+  }
+}

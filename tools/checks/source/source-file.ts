@@ -1,0 +1,84 @@
+import { type Comment, parseSync, visitorKeys } from 'oxc-parser'
+
+/** A node of the syntax tree, in the shape of ESTree with TypeScript. */
+export interface Node {
+  readonly type: string
+  readonly start: number
+  readonly end: number
+  readonly [property: string]: unknown
+}
+
+/** One parsed TypeScript or JavaScript file. */
+export class SourceFile {
+  readonly path: string
+  readonly text: string
+  readonly program: Node
+  readonly comments: readonly Comment[]
+  readonly #lineStarts: number[]
+
+  constructor(path: string, text: string) {
+    this.path = path
+    this.text = text
+    const { program, comments, errors } = parseSync(path, text)
+    const [error] = errors
+    if (error) throw new Error(`${path} cannot be parsed: ${error.message}`)
+    this.program = program as unknown as Node
+    this.comments = comments
+    this.#lineStarts = [0, ...[...text.matchAll(/\n/g)].map((match) => match.index + 1)]
+  }
+
+  /** Returns the line of an offset, beginning with 1. */
+  line(offset: number): number {
+    let low = 0
+    let high = this.#lineStarts.length
+    while (high - low > 1) {
+      const middle = (low + high) >> 1
+      if ((this.#lineStarts[middle] ?? 0) <= offset) low = middle
+      else high = middle
+    }
+    return low + 1
+  }
+}
+
+/** Calls `visit` for a node and all nodes below it, parents first. */
+export function walk(node: Node, visit: (node: Node, parent: Node | undefined) => void, parent?: Node): void {
+  visit(node, parent)
+  for (const child of children(node)) walk(child, visit, node)
+}
+
+function children(node: Node): Node[] {
+  return (visitorKeys[node.type] ?? []).flatMap((key) => nodesIn(node[key]))
+}
+
+/** Returns the nodes in a property of a node: none, one, or a list with holes. */
+export function nodesIn(value: unknown): Node[] {
+  if (Array.isArray(value)) return value.flatMap(nodesIn)
+  return isNode(value) ? [value] : []
+}
+
+export function isNode(value: unknown): value is Node {
+  return typeof value === 'object' && value !== null && typeof (value as Node).type === 'string'
+}
+
+/** Returns the name of an identifier or the value of a string literal; undefined for anything else. */
+export function nameOf(node: unknown): string | undefined {
+  if (!isNode(node)) return undefined
+  if (node.type === 'Identifier' || node.type === 'PrivateIdentifier') return node.name as string
+  return stringOf(node)
+}
+
+/** Returns the value of a string literal, or of a template without substitutions. */
+export function stringOf(node: unknown): string | undefined {
+  if (!isNode(node)) return undefined
+  if (node.type === 'Literal' && typeof node.value === 'string') return node.value
+  if (node.type === 'TemplateLiteral') {
+    const quasis = nodesIn(node.quasis)
+    return quasis.length === 1 ? cooked(quasis[0] as Node) : undefined
+  }
+  return undefined
+}
+
+/** Returns the text of a part of a template literal. */
+export function cooked(quasi: Node): string {
+  return (quasi.value as { cooked: string | null }).cooked ?? ''
+}
