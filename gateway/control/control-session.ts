@@ -1,13 +1,11 @@
-import type { CloseReason, DriveStop, DropReason, Role, SessionStatus, StopReason } from '@wheelhouse/protocol'
+import type { CloseReason, DropReason, SessionStatus } from '@wheelhouse/protocol'
 import type { OpenSession } from '../../src/modules/presence/index.ts'
-import { clearableBy } from '../../src/modules/sessions/index.ts'
 import type { GatewayConnection } from '../connections/connection.ts'
-import { type BufferedControl, ControlStream } from './control-stream.ts'
+import { ControlStream } from './control-stream.ts'
 import { decide, type Gate, type Stamp } from './gate.ts'
 import { createLatencyRecorder, type LatencyRecorder } from './latency-recorder.ts'
-import { type PendingStop, PendingStops } from './pending-stops.ts'
-import { latchedStop, STOP_CLEARED_FRAME, sessionFrame, stateFrame, stopFrame } from './session-frames.ts'
-import { StopLatch } from './stop-latch.ts'
+import { sessionFrame, stateFrame } from './session-frames.ts'
+import { type RecordedStop, SessionStops } from './session-stops.ts'
 
 /** Observers of one session at one gateway. */
 const MAX_OBSERVERS = 100
@@ -44,6 +42,8 @@ export class ControlSession implements Gate {
   /** The number of sessions that began in this process before: it staggers periodic work over all sessions. */
   readonly ordinal: number
   readonly latencyRecorder: LatencyRecorder = createLatencyRecorder()
+  readonly stream = new ControlStream()
+  readonly stops: SessionStops
   #session: OpenSession
   #robot: RobotMember | null = null
   #operator: ParticipantMember | null = null
@@ -54,15 +54,12 @@ export class ControlSession implements Gate {
   #lastSentStatus: SessionStatus | null = null
   /** Since when the session requires an operator's connection and has none; 0 otherwise. */
   #unattendedSinceMs = 0
-  readonly #stream = new ControlStream()
-  readonly #latch = new StopLatch()
-  readonly #pendingStops: PendingStops
 
   constructor(robotId: string, ordinal: number, session: OpenSession) {
     this.robotId = robotId
     this.ordinal = ordinal
     this.#session = session
-    this.#pendingStops = new PendingStops(session)
+    this.stops = new SessionStops(this)
   }
 
   /** The session as the database described it last, with the changes that this gateway has recorded since. */
@@ -84,7 +81,7 @@ export class ControlSession implements Gate {
   }
   /** Whether neither a connection nor a pending stop needs the session at this gateway. */
   get isAbandoned(): boolean {
-    return this.#robot === null && this.hasNoParticipants && this.#pendingStops.isEmpty
+    return this.#robot === null && this.hasNoParticipants && !this.stops.pending
   }
   /** Whether an operator has joined the session once, here or according to the database. */
   get hadOperator(): boolean {
@@ -93,13 +90,6 @@ export class ControlSession implements Gate {
   /** Whether the database does not know yet that an operator has joined. */
   get isJoinUnrecorded(): boolean {
     return this.#operatorJoined && !this.#session.driven
-  }
-  get hasPendingStop(): boolean {
-    return !this.#pendingStops.isEmpty
-  }
-  /** The latched stop in the form of the robot's welcome. */
-  get latchedStop(): { reason: string; latched: true } | null {
-    return latchedStop(this.#latch.stop)
   }
   /** Returns how long the session has required an operator's connection without one. */
   unattendedMs(nowMs: number): number {
@@ -115,19 +105,19 @@ export class ControlSession implements Gate {
     return this.#session.status === 'ACTIVE'
   }
   get stopLatched(): boolean {
-    return this.#latch.latched
+    return this.stops.latched
   }
   get lastSeq(): number {
-    return this.#stream.lastSeq
+    return this.stream.lastSeq
   }
   get offsetMs(): number {
-    return this.#stream.offsetMs
+    return this.stream.offsetMs
   }
   get offsetSeenMs(): number {
-    return this.#stream.offsetSeenMs
+    return this.stream.offsetSeenMs
   }
   get tooLate(): boolean {
-    return this.#stream.tooLate
+    return this.stream.tooLate
   }
   get pathMs(): number {
     return this.latencyRecorder.pathMs()
@@ -141,14 +131,11 @@ export class ControlSession implements Gate {
   /** Replaces the robot's connection. Its welcome, which the caller sends, contains the session and the stop. */
   connectRobot(robot: RobotMember, session: OpenSession, nowMs: number): void {
     if (session.eventSeq >= this.#session.eventSeq) this.#session = session
-    this.#stream.clearMotion() // the new connection has received no frame
+    this.stream.clearMotion() // the new connection has received no frame
     this.bindRobot(robot)
     this.#lastSentStatus = this.#session.status
     this.latencyRecorder.forgetRobot()
-    const { stopReason } = this.#session
-    if (stopReason !== null) this.#latch.latch(stopReason, true, nowMs)
-    else if (this.#pendingStops.isEmpty) this.#latch.clear()
-    this.#latch.announced(nowMs)
+    this.stops.robotConnected(nowMs)
     this.#updateUnattended(nowMs)
     this.broadcastState(nowMs)
   }
@@ -161,15 +148,15 @@ export class ControlSession implements Gate {
   }
 
   disconnectRobot(): void {
-    this.#stream.clearMotion()
+    this.stream.clearMotion()
     this.#robot = null
-    this.#latch.confirm() // no connection to repeat it on
+    this.stops.confirm() // the stop cannot be repeated without a connection
     this.#unattendedSinceMs = 0 // the session pauses because of the robot, not because of the operator
   }
 
   /** Ends the session's part at this gateway. The latency and the stops that are not recorded yet stay readable. */
   release(): void {
-    this.#stream.clearMotion()
+    this.stream.clearMotion()
     this.#robot?.leaveSession()
     this.#robot = null
   }
@@ -189,10 +176,16 @@ export class ControlSession implements Gate {
   complete(nowMs: number): void {
     this.#session = { ...this.#session, status: 'COMPLETED' }
     this.#robot?.send(sessionFrame(this.#session), nowMs)
-    if (this.stopLatched) this.#unlatch(nowMs)
-    this.#halt('session_over', nowMs)
+    if (this.stopLatched) this.stops.unlatch(nowMs)
+    this.stops.halt('session_over', nowMs)
     this.broadcastState(nowMs)
     this.disconnectParticipants('sessionOver')
+  }
+
+  /** Notes the stop that the database has. */
+  setRecordedStop({ eventSeq, reason, byRole, byOwner }: RecordedStop): void {
+    const stop = { stopReason: reason, stopByRole: byRole, stopByOwner: byOwner }
+    this.#session = { ...this.#session, eventSeq, ...stop }
   }
 
   /** Notes that the database has recorded the first operator. */
@@ -205,8 +198,8 @@ export class ControlSession implements Gate {
     const { status } = session
     const frameBefore = this.stateFrame()
     this.#session = session
-    const cleared = this.#applyStop(session.stopReason, nowMs)
-    if (status !== 'ACTIVE') this.#stream.clearMotion()
+    const cleared = this.stops.applyStored(session.stopReason, nowMs)
+    if (status !== 'ACTIVE') this.stream.clearMotion()
     if (this.#robot && before !== status) {
       this.#lastSentStatus = status
       this.#robot.send(sessionFrame(session), nowMs)
@@ -214,24 +207,10 @@ export class ControlSession implements Gate {
     // Also after a stop was cleared: only the operator, by resuming, allows the robot to move again.
     const motionForbidden = status === 'PAUSED' && !this.stopLatched
     if (motionForbidden && (cleared || (before !== null && before !== status)))
-      this.#halt('session_paused', nowMs)
-    // The reason of a latched stop is free text: it may be `session_paused` as well.
-    const byPause = !this.stopLatched && this.#latch.stop?.reason === 'session_paused'
-    if (status === 'ACTIVE' && byPause) this.#latch.clear()
+      this.stops.halt('session_paused', nowMs)
+    if (status === 'ACTIVE' && this.stops.current?.reason === 'session_paused') this.stops.endHalt()
     this.#updateUnattended(nowMs)
     if (this.stateFrame() !== frameBefore) this.broadcastState(nowMs)
-  }
-
-  /** Latches or clears the stop as the database says. Returns whether a stop was cleared. */
-  #applyStop(reason: string | null, nowMs: number): boolean {
-    if (reason !== null) {
-      this.#latchStop(reason, true, nowMs)
-      return false
-    }
-    // A pending stop is in force, although the database does not have it yet.
-    if (!this.stopLatched || this.hasPendingStop) return false
-    this.#unlatch(nowMs)
-    return true
   }
 
   /** Whether the robot was last told of an earlier ACTIVE period than the present one. */
@@ -283,7 +262,7 @@ export class ControlSession implements Gate {
   /** Removes a participant. Halts the robot if it was the operator. Can be repeated if it fails. */
   leave(connection: ParticipantMember, nowMs: number): void {
     if (this.#operator === connection) {
-      this.haltIfMoving('operator_lost', nowMs)
+      this.stops.haltIfMoving('operator_lost', nowMs)
       this.#setOperator(null)
       this.#updateUnattended(nowMs)
       this.broadcastState(nowMs)
@@ -304,12 +283,12 @@ export class ControlSession implements Gate {
 
   #setOperator(connection: ParticipantMember | null): void {
     this.#operator = connection
-    this.#stream.reset()
+    this.stream.reset()
     this.latencyRecorder.forgetOperator()
   }
 
   stateFrame(): string {
-    return stateFrame(this.#session.status, this.robotConnected, this.#publicStop)
+    return stateFrame(this.#session.status, this.robotConnected, this.stops.visible)
   }
 
   broadcastState(nowMs: number): void {
@@ -321,160 +300,22 @@ export class ControlSession implements Gate {
 
   /** Decides one control frame of the operator, and notes what the next decision needs of it. */
   receiveControl(stamp: Stamp, nowMs: number): 'pass' | DropReason {
-    this.#stream.observeClock(stamp, nowMs)
+    this.stream.observeClock(stamp, nowMs)
     const verdict = decide(this, stamp, nowMs)
-    if (verdict === 'pass') this.#stream.accept(stamp, nowMs)
-    else if (verdict === 'latency') this.#stream.exceedLatency()
+    if (verdict === 'pass') this.stream.accept(stamp, nowMs)
+    else if (verdict === 'latency') this.stream.exceedLatency()
     return verdict
   }
 
   /** Notes that a control frame was sent to the robot. It ends a stop that is not latched. */
   controlSent(nowMs: number): void {
-    this.#stream.setMoving(this.robotConnected) // false if the robot was too slow for the frame
-    if (this.#latch.stop === null || this.stopLatched) return
-    this.#latch.clear()
-    this.broadcastState(nowMs)
-  }
-
-  /** Buffers a control frame for a robot that does not read; returns the frame that it replaces. */
-  bufferControl(control: BufferedControl): BufferedControl | null {
-    return this.#stream.buffer(control)
-  }
-
-  takeBufferedControl(): BufferedControl | null {
-    return this.#stream.takeBuffered()
-  }
-
-  get lastPassMs(): number {
-    return this.#stream.lastPassMs
-  }
-  get deadmanScheduled(): boolean {
-    return this.#stream.deadmanScheduled
-  }
-
-  startDeadman(timer: NodeJS.Timeout): void {
-    this.#stream.startDeadman(timer)
+    this.stream.setMoving(this.robotConnected) // false if the robot was too slow for the frame
+    if (this.stops.endHalt()) this.broadcastState(nowMs)
   }
 
   /** Halts the robot because control frames have stopped. Returns false if it was not moving. */
   expireDeadman(nowMs: number): boolean {
-    this.#stream.expireDeadman()
-    return this.haltIfMoving('deadman', nowMs)
-  }
-
-  /** Prevents every earlier frame from moving the robot. */
-  clearMotion(): void {
-    this.#stream.clearMotion()
-  }
-
-  // Stops.
-
-  /** Halts the robot if a frame since the last halt may have set it in motion. Returns whether it did. */
-  haltIfMoving(reason: StopReason, nowMs: number): boolean {
-    if (!this.#stream.moving) return false
-    this.#halt(reason, nowMs)
-    return true
-  }
-
-  /**
-   * Latches a stop that the database does not have yet. While a stop is latched the first reason stays, and the request
-   * waits for the database: that stop may have been cleared, which this gateway does not know yet.
-   */
-  requestStop(request: PendingStop, reason: string, nowMs: number): void {
-    const frameBefore = this.stateFrame()
-    this.#pendingStops.add(request)
-    if (!this.stopLatched) this.#latchStop(reason, false, nowMs)
-    if (this.stateFrame() !== frameBefore) this.broadcastState(nowMs)
-  }
-
-  /** Latches a stop that the database has recorded and that another process reports. */
-  applyRecordedStop(
-    stop: { eventSeq: number; reason: string; byRole: Role | null; byOwner: boolean },
-    nowMs: number,
-  ): void {
-    const { eventSeq, reason: stopReason, byRole: stopByRole, byOwner: stopByOwner } = stop
-    this.#session = { ...this.#session, eventSeq, stopReason, stopByRole, stopByOwner }
-    this.#latchStop(stopReason, true, nowMs)
-    this.broadcastState(nowMs)
-  }
-
-  /** Returns the stop to record now. Call `stopRecorded`, `stopRefused` or `stopNotRecorded` afterwards. */
-  beginRecordingStop(): PendingStop | null {
-    return this.#pendingStops.beginRecording()
-  }
-
-  /** Notes that the database has recorded a stop. */
-  stopRecorded(request: PendingStop, eventSeq: number): void {
-    this.#pendingStops.recorded()
-    this.#latch.markRecorded()
-    const session = this.#session
-    const { role, byOwner } = this.#pendingStops.authorityOf(request)
-    this.#session = {
-      ...session,
-      eventSeq: Math.max(eventSeq, session.eventSeq),
-      stopReason: this.#latch.stop?.reason ?? null,
-      stopByRole: session.stopReason === null ? role : session.stopByRole,
-      stopByOwner: session.stopByOwner || byOwner,
-    }
-  }
-
-  /**
-   * Clears a stop that the database refuses: the session is over, which the next lookup finds, or its user must not
-   * stop it. A stop that another user has requested stays in force.
-   */
-  stopRefused(nowMs: number): void {
-    this.#pendingStops.recorded()
-    if (this.hasPendingStop || this.#session.stopReason !== null || !this.stopLatched) return
-    this.#unlatch(nowMs)
-    this.#halt('stop_refused', nowMs)
-  }
-
-  /** Prepares the next attempt after the database has failed. */
-  stopNotRecorded(): void {
-    this.#pendingStops.recordingFailed()
-  }
-
-  /** Sends the latched stop again if the robot has not confirmed it in time. Call it periodically. */
-  repeatStop(nowMs: number): void {
-    const stop = this.#latch.takeRepetition(nowMs)
-    if (stop) this.#robot?.sendIfFlowing(stopFrame(stop.reason, true), nowMs)
-  }
-
-  /** Notes that the robot has confirmed its halt. */
-  confirmStop(): void {
-    this.#latch.confirm()
-  }
-
-  /** Halts the robot until the next control frame. */
-  #halt(reason: StopReason, nowMs: number): void {
-    // Sent first: if sending fails, the robot still counts as moving, and the deadman timer tries again.
-    this.#robot?.send(stopFrame(reason, false), nowMs)
-    this.#stream.clearMotion()
-    this.#latch.halt(reason)
-  }
-
-  #latchStop(reason: string, recorded: boolean, nowMs: number): void {
-    this.#stream.clearMotion()
-    if (this.#latch.latch(reason, recorded, nowMs)) this.#robot?.send(stopFrame(reason, true), nowMs)
-  }
-
-  /** Clears the latched stop. The robot stays halted. */
-  #unlatch(nowMs: number): void {
-    this.#latch.clear()
-    this.#robot?.send(STOP_CLEARED_FRAME, nowMs)
-  }
-
-  /** The stop as participants see it. It counts as recorded once the database has every request of it. */
-  get #publicStop(): DriveStop | null {
-    const { stop } = this.#latch
-    if (stop === null || !stop.latched) return stop
-    const { stopReason, stopByRole, stopByOwner, stopClear } = this.#session
-    const localRole = stopReason === null ? this.#pendingStops.requesterRole : null
-    return {
-      ...stop,
-      recorded: stop.recorded && this.#pendingStops.isEmpty,
-      by_role: localRole ?? stopByRole,
-      clearable_by: clearableBy(stopByOwner || this.#pendingStops.byOwner, stopClear),
-    }
+    this.stream.expireDeadman()
+    return this.stops.haltIfMoving('deadman', nowMs)
   }
 }

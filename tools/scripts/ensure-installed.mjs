@@ -1,5 +1,6 @@
 // Runs before every npm script, under whatever Node the machine has (18 or newer), and before anything is
-// installed: plain JavaScript, no dependencies. Makes sure that node_modules matches package-lock.json.
+// installed: plain JavaScript, no dependencies. Makes sure that node_modules matches package-lock.json, without the files
+// that nothing loads (prune-packages.mjs).
 import { spawnSync } from 'node:child_process'
 import { createHash } from 'node:crypto'
 import { existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
@@ -13,6 +14,7 @@ const root = fileURLToPath(new URL('../..', import.meta.url))
 const modules = join(root, 'node_modules')
 const stamp = join(modules, '.wheelhouse-install')
 const lock = join(root, '.data', 'install.lock')
+const pruning = fileURLToPath(new URL('prune-packages.mjs', import.meta.url))
 const windows = process.platform === 'win32'
 const ownNode = join(modules, '.bin', windows ? 'node.cmd' : 'node')
 
@@ -50,21 +52,30 @@ function install() {
     )
   }
   verify()
-  writeFileSync(stamp, lockHash())
+  // npm has just put Biome into its cache, where ensure-biome.mjs finds it.
+  prune(['--without-biome'])
+  writeFileSync(stamp, installHash())
 }
 
-/** Quick on purpose: this runs before every start. A stamp names the lockfile that was installed last. */
+/** Quick on purpose: this runs before every start. A stamp names what was installed and pruned last. */
 function isInstalled() {
   if (!existsSync(ownNode)) return false
-  if (readOr(stamp, '') === lockHash()) return true
+  if (readOr(stamp, '') === installHash()) return true
   if (!matchesLockfile()) return false
   try {
     verify()
   } catch {
     return false
   }
-  writeFileSync(stamp, lockHash())
+  prune()
+  writeFileSync(stamp, installHash())
   return true
+}
+
+/** Deletes files of packages that nothing loads. Everything works with them, too. */
+function prune(options = []) {
+  const done = spawnSync(ownNode, [pruning, ...options], { cwd: root, stdio: 'inherit', shell: windows })
+  if (done.status !== 0) console.warn('Unused files of packages could not be deleted; they only take space.')
 }
 
 /** Whether somebody has already installed exactly this lockfile with npm, as npm's own record tells. */
@@ -121,10 +132,10 @@ function probe(args) {
   return { ok: false, output: why.trim() }
 }
 
-function lockHash() {
-  return createHash('sha256')
-    .update(readFileSync(join(root, 'package-lock.json')))
-    .digest('hex')
+function installHash() {
+  const hash = createHash('sha256')
+  for (const file of [join(root, 'package-lock.json'), pruning]) hash.update(readFileSync(file))
+  return hash.digest('hex')
 }
 
 function readOr(file, otherwise) {

@@ -1,13 +1,7 @@
-import {
-  IconActivity,
-  IconCertificate,
-  IconHistory,
-  IconMail,
-  IconMessageCirclePlus,
-} from '@tabler/icons-react'
 import { createRoute, lazyRouteComponent } from '@tanstack/react-router'
 import type { NavigationEntry } from '../app/navigation.ts'
 import { shellRoute } from '../app/root-routes.ts'
+import { IconActivity, IconCertificate, IconHistory, IconMail, IconMessageCirclePlus } from '../ui/icons.tsx'
 import { readAuditSearch } from './audit-search.ts'
 
 export const adminRoutes = [

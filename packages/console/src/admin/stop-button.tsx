@@ -1,9 +1,9 @@
 import { Button } from '@mantine/core'
-import { IconHandStop } from '@tabler/icons-react'
 import { useMutation, useQueryClient } from '@tanstack/react-query'
 import { ApiError, answerOf } from '@wheelhouse/sdk'
 import { keys } from '../api/keys.ts'
 import { usePlatform } from '../app/platform.ts'
+import { IconHandStop } from '../ui/icons.tsx'
 import { Problem } from '../ui/states.tsx'
 import type { OpenSession } from './overview-query.ts'
 

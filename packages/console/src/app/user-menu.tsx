@@ -1,8 +1,8 @@
 import { Avatar, Menu, UnstyledButton, useMantineColorScheme, VisuallyHidden } from '@mantine/core'
-import { IconDeviceDesktop, IconLogout, IconMoon, IconSettings, IconSun } from '@tabler/icons-react'
 import { useNavigate } from '@tanstack/react-router'
 import { useMe } from '../auth/me.ts'
 import { signOut } from '../auth/sign-out.ts'
+import { IconDeviceDesktop, IconLogout, IconMoon, IconSettings, IconSun } from '../ui/icons.tsx'
 
 const schemes = [
   { scheme: 'light', label: 'Light', icon: IconSun },

@@ -1,7 +1,7 @@
-import { IconReceipt } from '@tabler/icons-react'
 import { createRoute, lazyRouteComponent } from '@tanstack/react-router'
 import type { NavigationEntry } from '../app/navigation.ts'
 import { shellRoute } from '../app/root-routes.ts'
+import { IconReceipt } from '../ui/icons.tsx'
 
 const getParentRoute = () => shellRoute
 

@@ -1,7 +1,7 @@
-import { IconDatabase } from '@tabler/icons-react'
 import { createRoute, lazyRouteComponent } from '@tanstack/react-router'
 import type { NavigationEntry } from '../app/navigation.ts'
 import { shellRoute } from '../app/root-routes.ts'
+import { IconDatabase } from '../ui/icons.tsx'
 
 const getParentRoute = () => shellRoute
 

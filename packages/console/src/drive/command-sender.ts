@@ -43,7 +43,7 @@ export function createCommandSender({ send, allowed, limit, onAxes }: CommandSen
     onAxes?.(axes)
     if (!isAtRest(axes)) {
       isMoving = true
-      if (takeImmediateSend()) dueMs = performance.now()
+      if (consumeBurstSlot()) dueMs = performance.now()
       sendDue()
     } else if (isMoving) {
       isMoving = false
@@ -52,7 +52,7 @@ export function createCommandSender({ send, allowed, limit, onAxes }: CommandSen
     }
   }
 
-  function takeImmediateSend(): boolean {
+  function consumeBurstSlot(): boolean {
     const nowMs = performance.now()
     if (nowMs - changes.sinceMs >= PERIOD_MS) changes = { sinceMs: nowMs, count: 0 }
     return ++changes.count <= CHANGES_PER_PERIOD

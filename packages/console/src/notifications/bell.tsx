@@ -1,11 +1,11 @@
 import { ActionIcon, Anchor, Indicator } from '@mantine/core'
 import { useDisclosure } from '@mantine/hooks'
 import { notifications as toasts } from '@mantine/notifications'
-import { IconBell } from '@tabler/icons-react'
 import { useNavigate } from '@tanstack/react-router'
 import type { NotificationEvent } from '@wheelhouse/protocol'
 import { lazy, Suspense, useEffect } from 'react'
 import { usePlatform } from '../app/platform.ts'
+import { IconBell } from '../ui/icons.tsx'
 import { useNotifications } from './use-notifications.ts'
 
 const NotificationDrawer = lazy(() => import('./drawer.tsx'))

@@ -5,7 +5,7 @@ import { dateTime } from '../ui/format.ts'
 import { Problem } from '../ui/states.tsx'
 import { type Availability, useAvailability } from './queries.ts'
 
-/** Whether the operator is available just now, as a sentence; what else there is to it follows. */
+/** States whether the operator is available, followed by `children`. */
 export function AvailabilityLine({ children }: { children?: ReactNode }) {
   const { data, error, refetch } = useAvailability()
   if (!data) return <Problem error={error} onRetry={() => void refetch()} />
@@ -17,8 +17,8 @@ export function AvailabilityLine({ children }: { children?: ReactNode }) {
 }
 
 function sentenceOf({ available, reason, next_available_at: next }: Availability): string {
-  if (available) return 'You are available: your schedule is open and you are online.'
-  const opens = next ? ` Your next hours begin on ${dateTime(next)}.` : ''
+  if (available) return 'You are available.'
+  const opens = next ? ` Your next hours start on ${dateTime(next)}.` : ''
   if (reason === null) return `You are not available.${opens}`
   return `${unavailableTexts[reason]}${reason === 'outside_schedule' ? opens : ''}`
 }

@@ -5,18 +5,18 @@ import { AvailabilityLine } from './availability-line.tsx'
 import { OpenSession } from './open-session.tsx'
 import { AvailableRobots } from './robots.tsx'
 
-/** Where an operator begins: the session they are in, whether they are available, and the robots there are. */
+/** Shows the operator's open session, availability and the available robots. */
 export function AvailablePage() {
   return (
     <Page
       title="Available robots"
-      description="Those that you may drive: of your types, and those that require no certification. The list changes by itself."
+      description="Robots that you may drive. Updates live."
     >
       <Stack>
         <OpenSession />
         <AvailabilityLine>
           <LinkAnchor to="/schedule" underline="always">
-            Your weekly schedule
+            View schedule
           </LinkAnchor>
         </AvailabilityLine>
         <AvailableRobots />

@@ -8,7 +8,7 @@ import { Problem } from '../ui/states.tsx'
 import { useIdempotentMutation } from './idempotent-mutation.ts'
 import { type Certification, useModelName, useModels } from './queries.ts'
 
-/** Asks for a type: one of the supported models', or another that an owner has named. */
+/** Requests a certification for a supported model or for any other robot type. */
 export function CertificationForm({ certifications }: { certifications: readonly Certification[] }) {
   const [type, setType] = useState('')
   const [note, setNote] = useState('')
@@ -18,25 +18,25 @@ export function CertificationForm({ certifications }: { certifications: readonly
   })
   const models = useModels()
   const modelName = useModelName(type.trim())
-  const live = certifications.find(
+  const existing = certifications.find(
     (certification) => certification.robot_type === type.trim() && certification.status !== 'REJECTED',
   )
   const submit = (event: FormEvent) => {
     event.preventDefault()
-    if (!live) request.mutate({ robot_type: type.trim(), ...(note.trim() && { note: note.trim() }) })
+    if (!existing) request.mutate({ robot_type: type.trim(), ...(note.trim() && { note: note.trim() }) })
   }
   return (
     <form onSubmit={submit}>
       <Stack>
         <Autocomplete
           label="Robot type"
-          description="As the robots are registered; supported models are offered as you type"
+          description="Type to search supported models, or enter another type."
           required
           limit={50}
           data={models.data?.models.map((model) => model.robot_type) ?? []}
           value={type}
           onChange={setType}
-          error={live && alreadyLive(live)}
+          error={existing && existingText(existing)}
         />
         {modelName && (
           <Text size="sm" c="dimmed">
@@ -44,8 +44,8 @@ export function CertificationForm({ certifications }: { certifications: readonly
           </Text>
         )}
         <Textarea
-          label="Note"
-          description="What you have done with such robots"
+          label="Your experience"
+          description="Optional. The administrator reads it."
           autosize
           minRows={2}
           value={note}
@@ -54,10 +54,10 @@ export function CertificationForm({ certifications }: { certifications: readonly
         <Problem error={request.error} />
         <Group>
           <Button type="submit" loading={request.isPending}>
-            Ask
+            Request
           </Button>
           <Text size="sm" c="dimmed" role="status">
-            {request.isSuccess ? `You have asked for ${request.data.robot_type}` : ''}
+            {request.isSuccess ? `Requested ${request.data.robot_type}` : ''}
           </Text>
         </Group>
       </Stack>
@@ -65,10 +65,10 @@ export function CertificationForm({ certifications }: { certifications: readonly
   )
 }
 
-const alreadyLive = ({ robot_type, status }: Certification) =>
+const existingText = ({ robot_type, status }: Certification) =>
   status === 'APPROVED'
     ? `You are certified for ${robot_type}`
-    : `Your request for ${robot_type} is waiting for a decision`
+    : `Your request for ${robot_type} is pending`
 
 function useRequest(onDone: () => void) {
   const { rest } = usePlatform()

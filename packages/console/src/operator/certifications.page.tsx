@@ -15,21 +15,21 @@ const colors = {
   REVOKED: 'red.9',
 } as const
 
-/** What this operator is trusted with, and asking for more. */
+/** Lists the operator's certifications and requests new ones. */
 export function CertificationsPage() {
   const query = useCertifications()
   return (
     <Page
       title="Certifications"
-      description="Some robots require an operator who is certified for their type. An administrator decides."
+      description="Some robots require a certification for their type. An administrator approves it."
     >
-      <Section title="Ask for a certification">
+      <Section title="Request a certification">
         <CertificationForm certifications={query.data?.certifications ?? []} />
       </Section>
       <QueryView
         query={query}
         isEmpty={({ certifications }) => certifications.length === 0}
-        empty={<Empty title="You have not asked for a certification yet" />}
+        empty={<Empty title="No certifications yet" />}
       >
         {({ certifications }) => <List certifications={certifications} />}
       </QueryView>
@@ -41,7 +41,7 @@ const List = ({ certifications }: { certifications: readonly Certification[] }) 
   <DataTable
     label="Your certifications"
     minWidth={560}
-    columns={['Robot type', 'Status', 'Asked', 'Decided', 'Reason', 'Your note']}
+    columns={['Robot type', 'Status', 'Requested', 'Decided', 'Reason', 'Your experience']}
   >
     {certifications.map(({ id, robot_type, status, requested_at, decided_at, reason, note }) => (
       <Table.Tr key={id}>

@@ -1,13 +1,13 @@
 import type { RestClient, Schemas } from '@wheelhouse/sdk'
 import { answerOf } from '@wheelhouse/sdk'
 
-/** Days that are shown, today included. */
+/** The number of days shown, including today. */
 export const DAYS = 30
-const PAGE = 100
-/** More sessions than anybody drives in the time. */
+const PAGE_SIZE = 100
+/** More pages than an operator can fill in that time. */
 const MAX_PAGES = 10
-/** A session may have been planned this long before it was driven; lists go by when it was made. */
-const PLANNED_AHEAD_MS = 91 * 86_400_000
+/** A session can be created this long before it runs. The list is ordered by creation. */
+const SCHEDULED_AHEAD_MS = 91 * 86_400_000
 
 export interface DayOfEarnings {
   readonly day: Date
@@ -15,15 +15,15 @@ export interface DayOfEarnings {
   readonly sessions: number
 }
 
-/** Earnings of each of the last days, by the viewer's calendar, oldest first. */
+/** Returns the earnings of each of the last days in the viewer's zone, oldest first. */
 export async function earningsByDay(rest: RestClient, now = new Date()): Promise<readonly DayOfEarnings[]> {
   const days = Array.from({ length: DAYS }, (_, index) => {
     const day = new Date(now.getFullYear(), now.getMonth(), now.getDate() - (DAYS - 1 - index))
     return { day, cents: 0, sessions: 0 }
   })
   const byDay = new Map(days.map((entry) => [entry.day.getTime(), entry]))
-  for await (const session of completedSince(rest, (days[0]?.day.getTime() ?? 0) - PLANNED_AHEAD_MS)) {
-    // Somebody who is an owner too has sessions that others drove.
+  for await (const session of completedSince(rest, (days[0]?.day.getTime() ?? 0) - SCHEDULED_AHEAD_MS)) {
+    // A user who is also an owner has sessions of other operators.
     if (!('operator_earnings_cents' in session) || session.ended_at === null) continue
     const ended = new Date(session.ended_at)
     const day = byDay.get(new Date(ended.getFullYear(), ended.getMonth(), ended.getDate()).getTime())
@@ -36,10 +36,10 @@ export async function earningsByDay(rest: RestClient, now = new Date()): Promise
 
 async function* completedSince(rest: RestClient, createdMs: number): AsyncGenerator<Schemas['Session']> {
   for (let page = 0; page < MAX_PAGES; page++) {
-    const query = { status: 'COMPLETED', limit: PAGE, offset: page * PAGE } as const
+    const query = { status: 'COMPLETED', limit: PAGE_SIZE, offset: page * PAGE_SIZE } as const
     const { sessions } = await answerOf(rest.GET('/api/sessions', { params: { query } }))
     yield* sessions
     const last = sessions.at(-1)
-    if (sessions.length < PAGE || !last || Date.parse(last.created_at) < createdMs) return
+    if (sessions.length < PAGE_SIZE || !last || Date.parse(last.created_at) < createdMs) return
   }
 }

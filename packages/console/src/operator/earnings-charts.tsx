@@ -13,12 +13,12 @@ type Counts = Schemas['OperatorStats']['sessions_by_status']
 const statuses = [
   ['COMPLETED', 'Completed'],
   ['CANCELLED', 'Cancelled'],
-  ['PENDING', 'Planned'],
+  ['PENDING', 'Scheduled'],
   ['ACTIVE', 'Active'],
   ['PAUSED', 'Paused'],
 ] as const
 
-/** Pictures of the last weeks. */
+/** Charts the earnings of the last days and the sessions by status. */
 export function EarningsCharts({ sessionsByStatus }: { sessionsByStatus: Counts }) {
   const { rest } = usePlatform()
   const query = useQuery({
@@ -31,11 +31,11 @@ export function EarningsCharts({ sessionsByStatus }: { sessionsByStatus: Counts 
       <QueryView
         query={query}
         isEmpty={(days) => days.every(({ sessions }) => sessions === 0)}
-        empty={<Empty title={`No completed session in the last ${DAYS} days`} />}
+        empty={<Empty title={`No completed sessions in the last ${DAYS} days`} />}
       >
         {(days) => (
           <Chart
-            title={`Earnings of the last ${DAYS} days`}
+            title={`Earnings, last ${DAYS} days`}
             unit="Earnings"
             rows={days.map(({ day, cents }) => ({ label: dayName(day), value: cents }))}
             format={money}

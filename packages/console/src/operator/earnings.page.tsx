@@ -10,7 +10,7 @@ import { QueryView } from '../ui/states.tsx'
 import { EarningsCharts } from './earnings-charts.tsx'
 import { Payments } from './payments.tsx'
 
-/** What an operator has earned, how it came about, and how it is paid out. */
+/** Shows the operator's earnings and payouts. */
 export function EarningsPage() {
   const { rest } = usePlatform()
   const query = useQuery({
@@ -18,7 +18,7 @@ export function EarningsPage() {
     queryFn: () => answerOf(rest.GET('/api/operator/stats')),
   })
   return (
-    <Page title="Earnings" description="Your part of what your completed sessions cost.">
+    <Page title="Earnings" description="Your share of completed sessions.">
       <QueryView query={query}>
         {(stats) => (
           <Stack>
@@ -35,12 +35,12 @@ export function EarningsPage() {
 function Figures({ stats }: { stats: Schemas['OperatorStats'] }) {
   const figures = [
     ['This month', money(stats.earnings_this_month_cents), thisMonth(stats)],
-    ['In all', money(stats.earnings_total_cents), `in ${stats.hours} billed hours`],
-    ['Available', money(stats.available_for_payout_cents), 'can be paid out now'],
+    ['Total', money(stats.earnings_total_cents), `${stats.hours} billed hours`],
+    ['Available', money(stats.available_for_payout_cents), 'ready for payout'],
     [
       'Pending',
       money(stats.pending_earnings_cents),
-      'until the owners’ invoices are paid, or the hold is over',
+      'until the owners pay their invoices or the hold ends',
     ],
     ['Rating', ratingOf(stats), `of 5 stars, ${stats.rating_count} ratings`],
   ] as const
@@ -63,10 +63,10 @@ function Figures({ stats }: { stats: Schemas['OperatorStats'] }) {
   )
 }
 
-/** An operator sees what robots that were away have cost them. */
+/** Returns the period, and the time with offline robots, which is not paid. */
 function thisMonth({ outage_seconds_this_month: seconds }: Schemas['OperatorStats']): string {
-  const what = 'of sessions that ended in this month of UTC'
-  return seconds === 0 ? what : `${what}; robots were away for ${clockText(seconds)}, which is not earned`
+  const period = 'in UTC'
+  return seconds === 0 ? period : `${period}, without ${clockText(seconds)} of robots offline`
 }
 
 const ratingOf = ({ rating_average: average }: Schemas['OperatorStats']) =>

@@ -2,16 +2,16 @@ import { useMutation } from '@tanstack/react-query'
 import { ApiError } from '@wheelhouse/sdk'
 import { useState } from 'react'
 
-const MAX_TRIES = 3
+const MAX_ATTEMPTS = 3
 const MAX_WAIT_S = 5
 
-/** Whether it is unknown if the request was carried out: only the same key may ask again. */
+/** Returns whether the platform may have processed the request, so that a retry must use the same key. */
 const isOutcomeUnknown = (error: unknown) =>
   !(error instanceof ApiError) || error.status === 0 || error.status >= 500 || error.retryAfterS !== undefined
 
 /**
- * Hands each intention a key of its own. While its outcome is unknown the key stays, so that whoever asks again, by
- * a second click or after a lost answer, gets the answer of the first request instead of acting twice.
+ * Assigns an idempotency key to each distinct request. The key stays the same while the outcome is unknown, so that a
+ * second click or a retry after a lost response gets the first response instead of repeating the change.
  */
 export function createIdempotentSend<V, T>(send: (variables: V, idempotencyKey: string) => Promise<T>) {
   const keys = new Map<string, string>()
@@ -21,9 +21,9 @@ export function createIdempotentSend<V, T>(send: (variables: V, idempotencyKey: 
     const key = keys.get(name) ?? crypto.randomUUID()
     keys.set(name, key)
     try {
-      const answer = await withRetry(() => send(variables, key))
+      const response = await withRetry(() => send(variables, key))
       keys.delete(name)
-      return answer
+      return response
     } catch (error) {
       if (!isOutcomeUnknown(error)) keys.delete(name)
       throw error
@@ -40,29 +40,29 @@ export function createIdempotentSend<V, T>(send: (variables: V, idempotencyKey: 
   }
 }
 
-/** The key makes it safe to ask again for an answer that was lost, or that the platform does not have yet. */
+/** Retries lost and pending responses. The idempotency key makes this safe. */
 async function withRetry<T>(send: () => Promise<T>): Promise<T> {
   for (let attempt = 1; ; attempt++) {
     try {
       return await send()
     } catch (error) {
       const waitS = retryDelayS(error)
-      if (waitS === undefined || waitS > MAX_WAIT_S || attempt === MAX_TRIES) throw error
+      if (waitS === undefined || waitS > MAX_WAIT_S || attempt === MAX_ATTEMPTS) throw error
       await new Promise((done) => setTimeout(done, waitS * 1_000))
     }
   }
 }
 
-/** Seconds after which it makes sense to ask again; undefined where it makes none. */
+/** Returns the seconds to wait before a retry, or undefined if a retry is pointless. */
 function retryDelayS(error: unknown): number | undefined {
   if (!(error instanceof ApiError)) return undefined
   return error.status === 0 ? 1 : error.retryAfterS
 }
 
-/** A change that is made once, however often it is asked for. Its variables tell one intention from another. */
+/** A mutation that runs once per distinct variables, even if it is submitted twice. */
 export function useIdempotentMutation<V, T>(options: {
   send: (variables: V, idempotencyKey: string) => Promise<T>
-  onSuccess: (answer: T, variables: V) => unknown
+  onSuccess: (response: T, variables: V) => unknown
 }) {
   const [idempotentSend] = useState(() => createIdempotentSend(options.send))
   return useMutation({ mutationFn: idempotentSend, onSuccess: options.onSuccess })

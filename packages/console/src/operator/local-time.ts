@@ -1,16 +1,16 @@
 const DAY_MS = 86_400_000
 
-const two = (value: number) => String(value).padStart(2, '0')
+const twoDigits = (value: number) => String(value).padStart(2, '0')
 
-/** An instant as a field of date and time shows it in the viewer's zone: `2026-11-25T10:30`. */
+/** Returns an instant as a `datetime-local` field shows it in the viewer's zone: `2026-11-25T10:30`. */
 export function toWallTime(at: Date): string {
-  const date = `${at.getFullYear()}-${two(at.getMonth() + 1)}-${two(at.getDate())}`
-  return `${date}T${two(at.getHours())}:${two(at.getMinutes())}`
+  const date = `${at.getFullYear()}-${twoDigits(at.getMonth() + 1)}-${twoDigits(at.getDate())}`
+  return `${date}T${twoDigits(at.getHours())}:${twoDigits(at.getMinutes())}`
 }
 
 /**
- * The instants at which clocks of the viewer's zone show a time: one as a rule, none where clocks are put forward
- * over it, two (the earlier first) where they are put back.
+ * Returns the instants of a local time in the viewer's zone: usually one, none if clocks skip that time, two (the
+ * earlier first) if it occurs twice.
  */
 export function instantsOf(wall: string): Date[] {
   const parts = /^(\d{4})-(\d\d)-(\d\d)T(\d\d):(\d\d)/.exec(wall)?.slice(1).map(Number)
@@ -24,9 +24,9 @@ export function instantsOf(wall: string): Date[] {
     .sort((a, b) => a.getTime() - b.getTime())
 }
 
-/** The offset of the viewer's zone at an instant: `UTC+01:00`. */
+/** Returns the offset of the viewer's zone at an instant: `UTC+01:00`. */
 export function offsetAt(at: Date): string {
   const minutes = -at.getTimezoneOffset()
   const size = Math.abs(minutes)
-  return `UTC${minutes < 0 ? '−' : '+'}${two(Math.floor(size / 60))}:${two(size % 60)}`
+  return `UTC${minutes < 0 ? '−' : '+'}${twoDigits(Math.floor(size / 60))}:${twoDigits(size % 60)}`
 }

@@ -8,7 +8,7 @@ import { Problem } from '../ui/states.tsx'
 import { Time } from '../ui/time.tsx'
 import { useAvailability } from './queries.ts'
 
-/** The session the operator is in: nothing else can be started before it has ended. */
+/** Shows the operator's open session. It blocks the start of another one. */
 export function OpenSession() {
   const id = useAvailability().data?.open_session_id
   return id ? <Running sessionId={id} /> : null
@@ -26,7 +26,7 @@ function Running({ sessionId }: { sessionId: string }) {
         <Stack gap={4}>
           <Group gap="xs">
             <Title order={2}>
-              {session ? `You are driving ${session.robot_name}` : 'You are in a session'}
+              {session ? `Session on ${session.robot_name}` : 'Session'}
             </Title>
             {session && (
               <Badge color={session.status === 'ACTIVE' ? 'teal.9' : 'orange.9'}>
@@ -36,7 +36,7 @@ function Running({ sessionId }: { sessionId: string }) {
           </Group>
           {session?.started_at && (
             <Text c="dimmed" size="sm">
-              Begun <Time at={session.started_at} />
+              Started <Time at={session.started_at} />
             </Text>
           )}
           <Problem error={error} />

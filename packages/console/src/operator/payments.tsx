@@ -12,11 +12,11 @@ import { PayoutList } from './payout-list.tsx'
 const REFETCH_INTERVAL_MS = 15_000
 const MAX_RETRIES = 3
 
-/** A platform without payments says so at once, not for a moment: it names no time to come back. */
+/** Returns whether payments are not configured. A temporary outage has a retry time. */
 const isNotSetUp = (error: unknown) =>
   error instanceof ApiError && error.status === 503 && error.retryAfterS === undefined
 
-/** How the operator is paid. */
+/** Shows payout account, payout form and past payouts. */
 export function Payments() {
   const { rest } = usePlatform()
   const query = useQuery({
@@ -44,10 +44,9 @@ export function Payments() {
 }
 
 const NotSetUp = () => (
-  <Alert color="gray" variant="outline" title="Payments are not set up here">
+  <Alert color="gray" variant="outline" title="Payments are not set up on this platform">
     <Text size="sm">
-      This platform has no payment provider yet. Your earnings are counted all the same, and can be paid out
-      once it has one.
+      Your earnings are still counted. You can request a payout once payments are set up.
     </Text>
   </Alert>
 )

@@ -10,7 +10,7 @@ import { requirementLabel } from './payout-labels.ts'
 
 type Account = Schemas['PayoutAccount']
 
-/** How the account at the payment provider stands, and the way to its page. */
+/** Shows the status of the account at the payment provider, and links to its page. */
 export function PayoutAccount() {
   const { rest } = usePlatform()
   const query = useQuery({
@@ -31,7 +31,7 @@ function AccountStatus({ account }: { account: Account }) {
       <Text>{sentenceOf(account)}</Text>
       {missing.length > 0 && (
         <div>
-          <Text>The payment provider still wants to know:</Text>
+          <Text>Missing information:</Text>
           <List>
             {missing.map((requirement) => (
               <List.Item key={requirement}>{requirement}</List.Item>
@@ -39,25 +39,25 @@ function AccountStatus({ account }: { account: Account }) {
           </List>
         </div>
       )}
-      <ToProvider label={labelOf(account)} />
+      <ProviderButton label={labelOf(account)} />
     </>
   )
 }
 
 function sentenceOf({ connected, payoutsEnabled, requirements }: Account): string {
   if (!connected)
-    return 'You have none yet. You set it up on the page of the payment provider, which pays you.'
-  if (payoutsEnabled) return 'It is ready: your earnings can be paid out.'
+    return 'No payout account yet. Set it up on the payment provider’s page.'
+  if (payoutsEnabled) return 'Ready for payouts.'
   return requirements.length > 0
-    ? 'It is not complete yet.'
-    : 'The payment provider is checking what you told it. There is nothing for you to do.'
+    ? 'Setup incomplete.'
+    : 'The payment provider is reviewing your account. You do not need to do anything.'
 }
 
 const labelOf = ({ connected, payoutsEnabled }: Account) =>
-  connected ? (payoutsEnabled ? 'Change it at the provider' : 'Go on at the provider') : 'Set up payouts'
+  connected ? (payoutsEnabled ? 'Change payout account' : 'Continue setup') : 'Set up payouts'
 
-/** Leads to the provider's page, which leads back. */
-function ToProvider({ label }: { label: string }) {
+/** Opens the page of the payment provider, which returns here. */
+function ProviderButton({ label }: { label: string }) {
   const { rest } = usePlatform()
   const open = useMutation({
     mutationFn: () => answerOf(rest.POST('/api/payments/connect')),
@@ -68,11 +68,11 @@ function ToProvider({ label }: { label: string }) {
     <>
       <Problem error={open.error} />
       <Group>
-        {/* The page of the provider is being loaded while this one is still shown. */}
+        {/* Stays loading until the browser has left this page. */}
         <Button loading={open.isPending || open.isSuccess} onClick={() => open.mutate()}>
           {label}
         </Button>
-        {needsCountry && <LinkAnchor to="/settings">Your operator profile</LinkAnchor>}
+        {needsCountry && <LinkAnchor to="/settings">Edit operator profile</LinkAnchor>}
       </Group>
     </>
   )

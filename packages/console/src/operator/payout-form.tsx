@@ -13,25 +13,25 @@ import { useIdempotentMutation } from './idempotent-mutation.ts'
 
 type Overview = Schemas['PayoutOverview']
 
-/** Asks for a payout: of all there is, or of an amount; the amount is confirmed. */
+/** Requests a payout of the whole balance or of an amount, after a confirmation. */
 export function PayoutForm({ overview }: { overview: Overview }) {
   const { availableCents, pendingEarningsCents, pendingCents, minimumCents } = overview
-  const [part, setPart] = useState(false)
+  const [partial, setPartial] = useState(false)
   const [euros, setEuros] = useState<number | string>('')
-  const [shown, setShown] = useState(false)
+  const [submitted, setSubmitted] = useState(false)
   const [opened, { open, close }] = useDisclosure(false)
-  const ask = useAsk(close)
-  const amountCents = part ? Math.round(Number(euros) * 100) : availableCents
+  const request = useRequestPayout(close)
+  const amountCents = partial ? Math.round(Number(euros) * 100) : availableCents
   const problem = problemOf(amountCents, overview)
-  const tooLittle = availableCents < minimumCents
+  const belowMinimum = availableCents < minimumCents
   const submit = (event: FormEvent) => {
     event.preventDefault()
-    setShown(true)
-    ask.reset()
+    setSubmitted(true)
+    request.reset()
     if (!problem) open()
   }
   return (
-    <Section title="Ask for a payout">
+    <Section title="Request a payout">
       <form onSubmit={submit} noValidate>
         <Stack>
           <Text>
@@ -41,55 +41,55 @@ export function PayoutForm({ overview }: { overview: Overview }) {
           </Text>
           {overview.nextAvailableAt && (
             <Text size="sm" c="dimmed">
-              Pending earnings become available when the owner’s invoice is paid; the first of them at the
-              latest on <Time at={overview.nextAvailableAt} exact />.
+              Pending earnings become available when the owner pays the invoice. The first ones become
+              available on <Time at={overview.nextAvailableAt} exact /> at the latest.
             </Text>
           )}
-          {tooLittle ? (
-            <Text c="dimmed">A payout is at least {money(minimumCents)}.</Text>
+          {belowMinimum ? (
+            <Text c="dimmed">The minimum payout is {money(minimumCents)}.</Text>
           ) : (
             <>
               <Radio.Group
-                label="How much"
-                value={part ? 'part' : 'all'}
-                onChange={(value) => setPart(value === 'part')}
+                label="Amount"
+                value={partial ? 'part' : 'all'}
+                onChange={(value) => setPartial(value === 'part')}
               >
                 <Stack gap="xs" mt="xs">
-                  <Radio value="all" label={`All, ${money(availableCents)}`} />
-                  <Radio value="part" label="An amount" />
+                  <Radio value="all" label={`All: ${money(availableCents)}`} />
+                  <Radio value="part" label="Other amount" />
                 </Stack>
               </Radio.Group>
-              {part && (
+              {partial && (
                 <NumberInput
                   label="Amount in euros"
-                  description={`At least ${money(minimumCents)}`}
+                  description={`Minimum ${money(minimumCents)}`}
                   hideControls
                   decimalScale={2}
                   allowNegative={false}
                   value={euros}
-                  error={shown && problem}
+                  error={submitted && problem}
                   onChange={setEuros}
                 />
               )}
               <Group>
-                <Button type="submit">Ask for a payout</Button>
+                <Button type="submit">Request payout</Button>
               </Group>
             </>
           )}
           <Text size="sm" role="status">
-            {ask.data ? outcomeOf(ask.data) : ''}
+            {request.data ? outcomeOf(request.data) : ''}
           </Text>
         </Stack>
       </form>
-      <Modal opened={opened} onClose={close} title={`Have ${money(amountCents)} paid out?`}>
+      <Modal opened={opened} onClose={close} title={`Pay out ${money(amountCents)}?`}>
         <Stack>
-          <Text>It is transferred to your payout account at the payment provider.</Text>
-          <Problem error={ask.error} />
+          <Text>The amount goes to your payout account at the payment provider.</Text>
+          <Problem error={request.error} />
           <Group justify="flex-end">
             <Button variant="default" onClick={close} data-autofocus>
               Cancel
             </Button>
-            <Button loading={ask.isPending} onClick={() => ask.mutate({ amountCents })}>
+            <Button loading={request.isPending} onClick={() => request.mutate({ amountCents })}>
               Pay out {money(amountCents)}
             </Button>
           </Group>
@@ -99,7 +99,7 @@ export function PayoutForm({ overview }: { overview: Overview }) {
   )
 }
 
-function useAsk(onDone: () => void) {
+function useRequestPayout(onDone: () => void) {
   const { rest } = usePlatform()
   const queries = useQueryClient()
   return useIdempotentMutation({
@@ -114,15 +114,15 @@ function useAsk(onDone: () => void) {
 }
 
 function problemOf(cents: number, { availableCents, minimumCents }: Overview): string | undefined {
-  if (!Number.isFinite(cents) || cents < minimumCents) return `A payout is at least ${money(minimumCents)}`
-  if (cents > availableCents) return `Only ${money(availableCents)} are available`
+  if (!Number.isFinite(cents) || cents < minimumCents) return `The minimum payout is ${money(minimumCents)}`
+  if (cents > availableCents) return `Only ${money(availableCents)} is available`
   return undefined
 }
 
 function outcomeOf({ status, amountCents }: Schemas['Payout']): string {
   const amount = money(amountCents)
-  if (status === 'PAID') return `${amount} were transferred.`
+  if (status === 'PAID') return `${amount} transferred.`
   return status === 'FAILED'
-    ? `${amount} could not be transferred; see below why.`
-    : `${amount} are on the way.`
+    ? `The transfer of ${amount} failed. See the list below.`
+    : `${amount} is on the way.`
 }

@@ -1,22 +1,22 @@
-/** What the payment provider asks for, by the end of its own name for it. */
+/** Labels of the payment provider's requirements, by the end of their names. */
 const labels: Readonly<Record<string, string>> = {
   date_of_birth: 'Your date of birth',
-  default_outbound_destination: 'The bank account that you are paid to',
-  external_account: 'The bank account that you are paid to',
+  default_outbound_destination: 'Your bank account',
+  external_account: 'Your bank account',
   given_name: 'Your first name',
   surname: 'Your last name',
   email: 'Your e-mail address',
-  phone: 'Your telephone number',
+  phone: 'Your phone number',
   address: 'Your address',
-  id_numbers: 'Your tax or identity number',
-  'verification.document': 'A picture of your identity document',
-  document: 'A picture of your identity document',
-  'documents.primary_verification': 'A picture of your identity document',
+  id_numbers: 'Your tax or ID number',
+  'verification.document': 'A photo of your identity document',
+  document: 'A photo of your identity document',
+  'documents.primary_verification': 'A photo of your identity document',
   tos_acceptance: "Your consent to the provider's terms",
   'terms_of_service.account': "Your consent to the provider's terms",
 }
 
-/** A requirement such as `identity.individual.date_of_birth` in plain words; unknown ones as they can be read. */
+/** Returns the label of a requirement such as `identity.individual.date_of_birth`. An unknown name becomes words. */
 export function requirementLabel(name: string): string {
   const parts = name.split('.')
   for (let from = 0; from < parts.length; from++) {

@@ -10,14 +10,14 @@ type Payout = Schemas['Payout']
 
 const colors = { PENDING: 'orange.9', PAID: 'teal.9', FAILED: 'red.9' } as const
 
-/** Payouts so far, newest first. */
+/** Lists payouts, newest first. */
 export function PayoutList({ payouts }: { payouts: readonly Payout[] }) {
   if (payouts.length === 0) return <Empty title="No payouts yet" />
   return (
     <DataTable
       label="Payouts"
       minWidth={520}
-      columns={['Asked', { label: 'Amount', align: 'right' }, 'State', 'Settled']}
+      columns={['Requested', { label: 'Amount', align: 'right' }, 'Status', 'Settled']}
     >
       {payouts.map((payout) => (
         <Row key={payout.id} payout={payout} />
@@ -46,7 +46,7 @@ function Row({ payout }: { payout: Payout }) {
 
 function explanationOf({ status, failure }: Payout): string {
   if (status === 'PENDING') {
-    return 'The payment provider has not confirmed it yet. It is asked again by itself; nothing is lost, and nothing paid twice.'
+    return 'Waiting for the payment provider. The platform retries automatically and never pays twice.'
   }
   if (status === 'PAID') return ''
   return `${failure ? `${failure}. ` : ''}The amount is available again.`

@@ -7,35 +7,35 @@ export type AvailableRobot = Schemas['AvailableRobot']
 export type Availability = Schemas['Availability']
 export type Certification = Schemas['Certification']
 
-/** A schedule opens without a word. */
-const AVAILABILITY_MS = 30_000
-/** Robots that come and go are told; their heartbeats are not. */
-const HEARTBEATS_MS = 10_000
+/** No event announces that a schedule opens, so the page polls. */
+const AVAILABILITY_POLL_MS = 30_000
+/** Events announce status changes, but not heartbeats. */
+const HEARTBEAT_POLL_MS = 10_000
 
-/** Below the root of sessions, since a session that starts or ends changes it. */
+/** Below the sessions root, because a session that starts or ends changes availability. */
 export const availabilityKey = [...keys.sessions, 'availability'] as const
 
-/** Whether this operator could take a robot now. */
+/** Queries whether the operator is available. */
 export function useAvailability() {
   const { rest } = usePlatform()
   return useQuery({
     queryKey: availabilityKey,
     queryFn: () => answerOf(rest.GET('/api/operator/availability')),
-    refetchInterval: AVAILABILITY_MS,
+    refetchInterval: AVAILABILITY_POLL_MS,
   })
 }
 
-/** Robots that can be taken now, of the types this operator is certified for. */
+/** Queries the available robots that the operator may drive. */
 export function useAvailableRobots() {
   const { rest } = usePlatform()
   return useQuery({
     queryKey: [...keys.robots, 'available'],
     queryFn: () => answerOf(rest.GET('/api/operator/available-robots')),
-    refetchInterval: HEARTBEATS_MS,
+    refetchInterval: HEARTBEAT_POLL_MS,
   })
 }
 
-/** This operator's requests, newest first. */
+/** Queries the operator's certification requests, newest first. */
 export function useCertifications() {
   const { rest } = usePlatform()
   return useQuery({
@@ -46,20 +46,20 @@ export function useCertifications() {
 
 export const scheduleKey = ['schedule'] as const
 
-/** Supported models hardly ever change while a page is open. */
-const MODELS_MS = 3_600_000
+/** Supported models rarely change. */
+const MODELS_STALE_MS = 3_600_000
 
-/** The robots that the platform knows the make of. */
+/** Queries the supported robot models. */
 export function useModels() {
   const { rest } = usePlatform()
   return useQuery({
     queryKey: ['robot-models'],
     queryFn: () => answerOf(rest.GET('/api/robots')),
-    staleTime: MODELS_MS,
+    staleTime: MODELS_STALE_MS,
   })
 }
 
-/** What a type is called by its maker; undefined for a type of somebody's own. */
+/** Returns model and manufacturer of a robot type, undefined for an unknown type. */
 export function useModelName(robotType: string): string | undefined {
   const model = useModels().data?.models.find((candidate) => candidate.robot_type === robotType)
   return model && `${model.name} by ${model.manufacturer}`

@@ -11,17 +11,17 @@ const shownAs = {
 
 interface Props {
   readonly robot: AvailableRobot
-  /** How it stands by what was told last; undefined before anything was. */
+  /** The last live status, undefined until the first one arrives. */
   readonly now: RobotStatusEvent | undefined
   /** Whether the operator has an open session. */
   readonly busy: boolean
   readonly starting: boolean
   readonly onStart: (robot: AvailableRobot) => void
-  readonly onPlan: (robot: AvailableRobot) => void
+  readonly onSchedule: (robot: AvailableRobot) => void
 }
 
-/** One robot: how it is, taking it now, planning to take it. */
-export function RobotCard({ robot, now, busy, starting, onStart, onPlan }: Props) {
+/** Shows one robot with buttons to drive it now or to schedule a session. */
+export function RobotCard({ robot, now, busy, starting, onStart, onSchedule }: Props) {
   const model = useModelName(robot.robot_type)
   const status = now?.status ?? robot.status
   const lastHeartbeat = newer(now?.last_heartbeat, robot.last_heartbeat)
@@ -51,25 +51,25 @@ export function RobotCard({ robot, now, busy, starting, onStart, onPlan }: Props
         </div>
         {busy && (
           <Text size="sm" c="dimmed">
-            End your open session first.
+            End your current session first.
           </Text>
         )}
         <Group>
           <Button
-            aria-label={`Start ${robot.name}`}
+            aria-label={`Drive ${robot.name} now`}
             disabled={!free}
             loading={starting}
             onClick={() => onStart(robot)}
           >
-            Start
+            Drive now
           </Button>
           <Button
             variant="default"
-            aria-label={`Plan a session with ${robot.name}`}
+            aria-label={`Schedule a session with ${robot.name}`}
             disabled={!free}
-            onClick={() => onPlan(robot)}
+            onClick={() => onSchedule(robot)}
           >
-            Plan
+            Schedule
           </Button>
         </Group>
       </Stack>
@@ -77,5 +77,5 @@ export function RobotCard({ robot, now, busy, starting, onStart, onPlan }: Props
   )
 }
 
-/** The later of two moments, which are written in one form. */
+/** Returns the later of two ISO 8601 times. */
 const newer = (a: string | null | undefined, b: string | null) => [a ?? '', b ?? ''].sort().at(-1)

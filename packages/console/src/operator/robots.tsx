@@ -8,39 +8,39 @@ import { type AvailableRobot, useAvailability, useAvailableRobots, useCertificat
 import { RobotCard } from './robot-card.tsx'
 import { useStartNow } from './use-start.ts'
 
-const PlanSession = lazy(() => import('./plan-session.tsx'))
+const ScheduleSession = lazy(() => import('./schedule-session.tsx'))
 
-/** No robot type is empty. */
+/** The option for all types. No robot type is empty. */
 const ALL = ''
 
-/** The robots that can be taken, as they come and go. What is begun with one stays when its card goes. */
+/** Lists the available robots live. An open dialog stays when its robot leaves the list. */
 export function AvailableRobots() {
   const query = useAvailableRobots()
-  // Followed while there is none, too: that is how the first one shows up.
+  // Subscribes even while the list is empty, so that the first robot appears.
   const statuses = useRobotStatuses()
   const start = useStartNow()
-  const [wanted, setWanted] = useState<AvailableRobot>()
-  const [planned, setPlanned] = useState<AvailableRobot>()
+  const [selected, setWanted] = useState<AvailableRobot>()
+  const [scheduling, setScheduling] = useState<AvailableRobot>()
   const onStart = (robot: AvailableRobot) => {
-    setWanted(robot)
+    setSelected(robot)
     start.mutate(robot.id)
   }
   return (
     <Stack>
-      {start.error && <Text fw={600}>{wanted?.name} was not started</Text>}
+      {start.error && <Text fw={600}>{selected?.name} could not be started</Text>}
       <Problem error={start.error} />
       <QueryView query={query} isEmpty={({ robots }) => robots.length === 0} empty={<NoRobotsNotice />}>
         {({ robots }) => (
           <RobotList
             robots={robots}
             statuses={statuses}
-            startingId={start.isPending ? wanted?.id : undefined}
+            startingId={start.isPending ? selected?.id : undefined}
             onStart={onStart}
-            onPlan={setPlanned}
+            onSchedule={setScheduling}
           />
         )}
       </QueryView>
-      <Suspense>{planned && <PlanSession robot={planned} onClose={() => setPlanned(undefined)} />}</Suspense>
+      <Suspense>{scheduling && <ScheduleSession robot={scheduling} onClose={() => setScheduling(undefined)} />}</Suspense>
     </Stack>
   )
 }
@@ -50,13 +50,13 @@ interface ListProps {
   readonly statuses: RobotStatuses | undefined
   readonly startingId: string | undefined
   readonly onStart: (robot: AvailableRobot) => void
-  readonly onPlan: (robot: AvailableRobot) => void
+  readonly onSchedule: (robot: AvailableRobot) => void
 }
 
-function RobotList({ robots, statuses, startingId, onStart, onPlan }: ListProps) {
+function RobotList({ robots, statuses, startingId, onStart, onSchedule }: ListProps) {
   const [type, setType] = useState(ALL)
   const busy = useAvailability().data?.open_session_id != null
-  // The last of a type may leave while it is chosen.
+  // The last robot of the chosen type may leave the list.
   const types = [...new Set([...robots.map((robot) => robot.robot_type), type])]
     .filter((candidate) => candidate !== ALL)
     .sort()
@@ -83,7 +83,7 @@ function RobotList({ robots, statuses, startingId, onStart, onPlan }: ListProps)
             busy={busy}
             starting={robot.id === startingId}
             onStart={onStart}
-            onPlan={onPlan}
+            onSchedule={onSchedule}
           />
         ))}
       </SimpleGrid>
@@ -91,31 +91,30 @@ function RobotList({ robots, statuses, startingId, onStart, onPlan }: ListProps)
   )
 }
 
-/** An empty list says what would fill it. */
+/** Explains an empty list and how to get access to robots. */
 function NoRobotsNotice() {
   const { data } = useCertifications()
   const certifications = data?.certifications
   if (certifications?.some(({ status }) => status === 'APPROVED')) {
     return (
-      <Empty title="No robot is available just now">
-        Those that you may drive are offline or with another operator. They appear here as soon as they are
-        free.
+      <Empty title="No robots available">
+        All robots that you may drive are offline or in use. They appear here when they become available.
       </Empty>
     )
   }
-  const waiting = certifications?.some(({ status }) => status === 'PENDING')
+  const pending = certifications?.some(({ status }) => status === 'PENDING')
   return (
     <Empty
-      title={waiting ? 'Your certification is being looked at' : 'You are not certified yet'}
+      title={pending ? 'Your certification is pending' : 'You are not certified yet'}
       action={
-        <LinkButton to="/certifications" variant={waiting ? 'default' : 'filled'}>
-          {waiting ? 'Your certifications' : 'Ask for a certification'}
+        <LinkButton to="/certifications" variant={pending ? 'default' : 'filled'}>
+          {pending ? 'View certifications' : 'Request a certification'}
         </LinkButton>
       }
     >
-      {waiting
-        ? 'Robots of the type appear here as soon as it is approved.'
-        : 'No robot that requires no certification is free. Of the others you see those of the types that you are certified for.'}
+      {pending
+        ? 'Robots of this type appear here after approval.'
+        : 'No robot is available without a certification. Request one for a robot type to see more robots.'}
     </Empty>
   )
 }

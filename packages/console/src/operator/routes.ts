@@ -1,7 +1,7 @@
-import { IconCalendarWeek, IconCertificate, IconCoins, IconRobotFace } from '@tabler/icons-react'
 import { createRoute, lazyRouteComponent } from '@tanstack/react-router'
 import type { NavigationEntry } from '../app/navigation.ts'
 import { shellRoute } from '../app/root-routes.ts'
+import { IconCalendarWeek, IconCertificate, IconCoins, IconRobotFace } from '../ui/icons.tsx'
 
 export const operatorRoutes = [
   createRoute({
@@ -32,28 +32,28 @@ export const operatorNavigation: readonly NavigationEntry[] = [
   {
     to: '/available',
     label: 'Available robots',
-    description: 'Robots that you may drive now, or plan to drive.',
+    description: 'Drive a robot now or schedule a session.',
     icon: IconRobotFace,
     role,
   },
   {
     to: '/certifications',
     label: 'Certifications',
-    description: 'The types of robots that you are trusted with.',
+    description: 'The robot types that you may drive.',
     icon: IconCertificate,
     role,
   },
   {
     to: '/schedule',
     label: 'Weekly schedule',
-    description: 'When you want to work, week by week.',
+    description: 'Your weekly working hours.',
     icon: IconCalendarWeek,
     role,
   },
   {
     to: '/earnings',
     label: 'Earnings',
-    description: 'What you have earned, and how it is paid out.',
+    description: 'Your earnings and payouts.',
     icon: IconCoins,
     role,
   },

@@ -7,7 +7,7 @@ import { AvailabilityLine } from './availability-line.tsx'
 import { scheduleKey } from './queries.ts'
 import { WeekEditor } from './week-editor.tsx'
 
-/** When this operator wants to work. */
+/** Shows and edits the operator's weekly working hours. */
 export function SchedulePage() {
   const { rest } = usePlatform()
   const query = useQuery({
@@ -15,7 +15,7 @@ export function SchedulePage() {
     queryFn: () => answerOf(rest.GET('/api/operator/schedule')),
   })
   return (
-    <Page title="Weekly schedule" description="When you want to work. It repeats every week.">
+    <Page title="Weekly schedule" description="Your working hours, repeated every week.">
       <AvailabilityLine />
       <QueryView query={query}>{(schedule) => <WeekEditor saved={schedule} />}</QueryView>
     </Page>

@@ -1,7 +1,7 @@
 import { Button, Group, Modal, Stack, Text } from '@mantine/core'
 import { useBlocker } from '@tanstack/react-router'
 
-/** Asks before a page with unsaved changes is left: within the console, and by the browser when it is closed. */
+/** Asks for confirmation before the user leaves a page with unsaved changes or closes the browser. */
 export function UnsavedChangesGuard({ when }: { when: boolean }) {
   const { status, proceed, reset } = useBlocker({
     shouldBlockFn: () => when,
@@ -11,7 +11,7 @@ export function UnsavedChangesGuard({ when }: { when: boolean }) {
   return (
     <Modal opened={status === 'blocked'} onClose={() => reset?.()} title="Leave without saving?">
       <Stack>
-        <Text>Your changes are not saved yet and would be lost.</Text>
+        <Text>Your unsaved changes will be lost.</Text>
         <Group justify="flex-end">
           <Button variant="default" data-autofocus onClick={() => reset?.()}>
             Stay

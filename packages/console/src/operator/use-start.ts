@@ -5,19 +5,19 @@ import { keys } from '../api/keys.ts'
 import { usePlatform } from '../app/platform.ts'
 import { useIdempotentMutation } from './idempotent-mutation.ts'
 
-export interface Plan {
+export interface SessionRequest {
   readonly robotId: string
-  /** ISO 8601 with an offset; at once when left out. */
+  /** ISO 8601 with an offset. Starts now if omitted. */
   readonly scheduledFor?: string
   readonly plannedMinutes?: number
 }
 
-/** Starts or schedules a session, once per plan. */
-function useSession(onSuccess: (session: { sessionId: string }) => unknown) {
+/** Starts or schedules a session, once per distinct request. */
+function useCreateSession(onSuccess: (session: { sessionId: string }) => unknown) {
   const { rest } = usePlatform()
   const queries = useQueryClient()
   return useIdempotentMutation({
-    send: (body: Plan, key) =>
+    send: (body: SessionRequest, key) =>
       answerOf(rest.POST('/api/sessions', { body, params: { header: { 'Idempotency-Key': key } } })),
     onSuccess: async (session) => {
       void queries.invalidateQueries({ queryKey: keys.sessions })
@@ -27,11 +27,11 @@ function useSession(onSuccess: (session: { sessionId: string }) => unknown) {
   })
 }
 
-export const usePlan = () => useSession(() => undefined)
+export const useScheduleSession = () => useCreateSession(() => undefined)
 
-/** Takes a robot and goes to its cockpit. */
+/** Starts a session and opens its cockpit. */
 export function useStartNow() {
   const navigate = useNavigate()
-  const start = useSession(({ sessionId }) => navigate({ to: '/drive/$sessionId', params: { sessionId } }))
+  const start = useCreateSession(({ sessionId }) => navigate({ to: '/drive/$sessionId', params: { sessionId } }))
   return { ...start, mutate: (robotId: string) => start.mutate({ robotId }) }
 }

@@ -12,7 +12,7 @@ interface Span {
   readonly to: number
 }
 
-/** The week at a glance: a bar for each day. What is typed but no span of hours yet is left out. */
+/** Charts the week, one bar per day. Omits incomplete input. */
 export function WeekChart({ slots }: { slots: readonly DraftSlot[] }) {
   const days = weekdays.map((day) => ({ ...day, spans: spansOf(slots, day.weekday) }))
   const total = days.flatMap(({ spans }) => spans).reduce((sum, { from, to }) => sum + to - from, 0)

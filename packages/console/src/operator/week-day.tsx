@@ -12,23 +12,23 @@ import {
 
 interface Props {
   readonly day: (typeof weekdays)[number]
-  /** Of the whole week. */
+  /** The slots of the whole week. */
   readonly slots: readonly DraftSlot[]
   readonly problems: ReadonlyMap<string, SlotProblem>
   readonly onChange: (slots: readonly DraftSlot[]) => void
 }
 
-/** The hours of one weekday. */
+/** Edits the hours of one weekday. */
 export function DayEditor({ day: { weekday, name }, slots, problems, onChange }: Props) {
-  const own = slots.filter((slot) => slot.weekday === weekday)
-  const put = (changed: DraftSlot) => onChange(slots.map((slot) => (slot.id === changed.id ? changed : slot)))
+  const daySlots = slots.filter((slot) => slot.weekday === weekday)
+  const replaceSlot = (changed: DraftSlot) => onChange(slots.map((slot) => (slot.id === changed.id ? changed : slot)))
   return (
     <Card withBorder component="section" aria-label={name} padding="sm">
       <Stack gap="xs">
         <Group justify="space-between">
           <Title order={2}>{name}</Title>
           <Group gap="xs">
-            {own.length > 0 && (
+            {daySlots.length > 0 && (
               <CopyMenu from={weekday} name={name} onCopy={(to) => onChange(copyDay(slots, weekday, to))} />
             )}
             <Button
@@ -41,18 +41,18 @@ export function DayEditor({ day: { weekday, name }, slots, problems, onChange }:
             </Button>
           </Group>
         </Group>
-        {own.length === 0 && (
+        {daySlots.length === 0 && (
           <Text size="sm" c="dimmed">
             No hours
           </Text>
         )}
-        {own.map((slot, index) => (
+        {daySlots.map((slot, index) => (
           <SlotFields
             key={slot.id}
             slot={slot}
-            label={own.length > 1 ? `${name}, ${index + 1}` : name}
+            label={daySlots.length > 1 ? `${name}, ${index + 1}` : name}
             problem={problems.get(slot.id)}
-            onChange={put}
+            onChange={replaceSlot}
             onRemove={() => onChange(slots.filter(({ id }) => id !== slot.id))}
           />
         ))}
@@ -91,7 +91,7 @@ function SlotFields({ slot, label, problem, onChange, onRemove }: SlotProps) {
   )
 }
 
-/** A time of day that is typed, up to 24:00, or changed with the arrow keys in steps of a quarter of an hour. */
+/** A text field for a time of day up to 24:00. The arrow keys change it in steps of 15 minutes. */
 function TimeField(props: {
   label: string
   value: string

@@ -13,12 +13,12 @@ import { DayEditor } from './week-day.tsx'
 
 type Schedule = Schemas['Schedule']
 
-/** The week as it is being changed; saved as a whole. */
+/** Edits the week and saves it as a whole. */
 export function WeekEditor({ saved }: { saved: Schedule }) {
   const [draft, setDraft] = useState<DraftWeek>(() => draftOf(saved))
   const [base, setBase] = useState(saved)
   if (base !== saved) {
-    // Saved here or in another window: shown, unless something else is being typed here.
+    // The schedule was saved here or in another window. Shows it unless the draft has other changes.
     setBase(saved)
     if (sameWeek(draft, base)) setDraft(draftOf(saved))
   }
@@ -50,7 +50,7 @@ export function WeekEditor({ saved }: { saved: Schedule }) {
         ))}
         {tooMany && (
           <Text c="red" role="alert">
-            A week has at most {MAX_SLOTS} spans of hours.
+            A week can have at most {MAX_SLOTS} time slots.
           </Text>
         )}
         <Problem error={save.error} />
@@ -63,7 +63,7 @@ export function WeekEditor({ saved }: { saved: Schedule }) {
               Undo changes
             </Button>
           )}
-          {changed ? <Text size="sm">Not saved yet</Text> : <Saved when={save.isSuccess} />}
+          {changed ? <Text size="sm">Unsaved changes</Text> : <Saved when={save.isSuccess} />}
         </Group>
       </Stack>
       <UnsavedChangesGuard when={changed && !save.isPending} />
@@ -88,7 +88,7 @@ function useSave(onSaved: (week: DraftWeek) => void) {
 const ZoneField = ({ zone, onChange }: { zone: string; onChange: (zone: string) => void }) => (
   <Select
     label="Time zone"
-    description="The hours are by the clocks of this zone, summer time included"
+    description="All hours are in this time zone, including daylight saving time."
     required
     searchable
     allowDeselect={false}

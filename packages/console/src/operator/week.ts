@@ -17,7 +17,7 @@ interface Schedule {
   readonly slots: readonly Slot[]
 }
 
-/** Hours as they stand in the form: what is typed need not be a time yet. */
+/** A slot as typed in the form. Its times may be incomplete. */
 export interface DraftSlot extends Readonly<Slot> {
   readonly id: string
 }
@@ -25,10 +25,10 @@ export interface DraftWeek extends Schedule {
   readonly slots: readonly DraftSlot[]
 }
 
-/** As many as a schedule may have. */
+/** The maximum number of slots of a schedule. */
 export const MAX_SLOTS = 50
 const DAY_MINUTES = 1_440
-/** What the arrow keys change a time by. */
+/** The step of the arrow keys. */
 const STEP_MINUTES = 15
 
 export const draftOf = ({ timezone, slots }: Schedule): DraftWeek => ({
@@ -36,7 +36,7 @@ export const draftOf = ({ timezone, slots }: Schedule): DraftWeek => ({
   slots: slots.map((slot) => ({ ...slot, id: crypto.randomUUID() })),
 })
 
-/** What the platform is told. Only for a week without problems. */
+/** Returns the request body for a draft. Requires a week without problems. */
 export const scheduleOf = ({ timezone, slots }: DraftWeek): Schemas['Schedule'] => ({
   timezone,
   slots: slots.map(({ weekday, start, end }) => ({
@@ -46,7 +46,7 @@ export const scheduleOf = ({ timezone, slots }: DraftWeek): Schemas['Schedule'] 
   })),
 })
 
-/** Minutes since midnight of a time such as `9`, `930` or `09:30`; undefined for what is none. */
+/** Returns the minutes since midnight of a time such as `9`, `930` or `09:30`, undefined for other text. */
 export function minutesOf(text: string): number | undefined {
   const parts = /^(\d{1,2})(?:[:.h]?(\d\d))?$/.exec(text.trim())
   if (!parts) return undefined
@@ -58,13 +58,13 @@ export function minutesOf(text: string): number | undefined {
 export const timeOf = (minutes: number): string =>
   `${String(Math.floor(minutes / 60)).padStart(2, '0')}:${String(minutes % 60).padStart(2, '0')}`
 
-/** A time as the platform writes it; anything else stays as it was typed. */
+/** Returns a time in the format of the platform. Other text stays unchanged. */
 export function normalizeTime(text: string): string {
   const minutes = minutesOf(text)
   return minutes === undefined ? text : timeOf(minutes)
 }
 
-/** The time one step earlier or later, at a whole quarter of an hour. */
+/** Returns the next or previous quarter hour. */
 export function stepTime(text: string, direction: 1 | -1): string {
   const minutes = minutesOf(text)
   if (minutes === undefined) return text
@@ -77,19 +77,19 @@ export interface SlotProblem {
   readonly end?: string
 }
 
-/** What is wrong with which slot, by its id. */
+/** Returns the problems of invalid slots, by slot id. */
 export function problemsOf(slots: readonly DraftSlot[]): ReadonlyMap<string, SlotProblem> {
   const problems = new Map<string, SlotProblem>()
   const validSlots: { id: string; weekday: number; from: number; to: number }[] = []
   for (const { id, weekday, start, end } of slots) {
     const [from, to] = [minutesOf(start), minutesOf(end)]
     if (from === undefined || from === DAY_MINUTES) {
-      problems.set(id, { start: 'Must be a time such as 09:00' })
+      problems.set(id, { start: 'Enter a time such as 09:00' })
     } else if (to === undefined) {
-      problems.set(id, { end: 'Must be a time such as 17:00, or 24:00' })
+      problems.set(id, { end: 'Enter a time such as 17:00 or 24:00' })
     } else if (to <= from) {
       problems.set(id, {
-        end: 'Must be after the beginning; hours over midnight are two, up to 24:00 and from 00:00',
+        end: 'Must be after the start time. Split hours over midnight at 24:00.',
       })
     } else validSlots.push({ id, weekday, from, to })
   }
@@ -97,13 +97,13 @@ export function problemsOf(slots: readonly DraftSlot[]): ReadonlyMap<string, Slo
   for (const [index, slot] of validSlots.entries()) {
     const before = validSlots
       .slice(0, index)
-      .find((other) => other.weekday === slot.weekday && other.to > slot.from)
+      .find((earlier) => earlier.weekday === slot.weekday && earlier.to > slot.from)
     if (before) problems.set(slot.id, { start: `Overlaps with ${timeOf(before.from)}–${timeOf(before.to)}` })
   }
   return problems
 }
 
-/** Room for new hours on a day: the working hours if it is empty, else the first hour after its last. */
+/** Returns a new slot for a day: 9 to 17 on an empty day, otherwise one hour after the last slot. */
 export function newSlot(slots: readonly DraftSlot[], weekday: number): DraftSlot {
   const ends = slots.filter((slot) => slot.weekday === weekday).map(({ end }) => minutesOf(end) ?? 0)
   const id = crypto.randomUUID()
@@ -112,7 +112,7 @@ export function newSlot(slots: readonly DraftSlot[], weekday: number): DraftSlot
   return { id, weekday, start: timeOf(from), end: timeOf(from + 60) }
 }
 
-/** The hours of one day, in the place of those of others. */
+/** Replaces the slots of other days with copies of the slots of one day. */
 export function copyDay(
   slots: readonly DraftSlot[],
   from: number,
@@ -126,7 +126,7 @@ export function copyDay(
   return [...slots.filter((slot) => !days.includes(slot.weekday)), ...copies]
 }
 
-/** Whether two weeks say the same, whatever the order of their slots. */
+/** Returns whether two weeks are equal, in any order of slots. */
 export function sameWeek(a: Schedule, b: Schedule): boolean {
   const text = ({ timezone, slots }: Schedule) =>
     JSON.stringify([

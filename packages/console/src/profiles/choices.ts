@@ -6,25 +6,25 @@ interface Choice {
   readonly label: string
 }
 
-/** Every country, by its name in the viewer's language. */
+/** Returns all countries, named in the viewer's language. */
 export const countryChoices = (): Choice[] =>
-  named(
+  namedChoices(
     'region',
     countryCodes.map(([code]) => code as string),
   )
 
-/** Languages, by their names in the viewer's language; with those that are chosen already, such as `pt-BR`. */
+/** Returns all languages, named in the viewer's language, including chosen tags such as `pt-BR`. */
 export const languageChoices = (chosen: readonly string[]): Choice[] =>
-  named('language', [...new Set([...languageCodes.getAllCodes(), ...chosen])])
+  namedChoices('language', [...new Set([...languageCodes.getAllCodes(), ...chosen])])
 
-/** Time zones; with the one that is chosen already, which may be another name of one. */
+/** Returns all time zones, including the chosen one, which may be an alias. */
 export const zoneChoices = (chosen: string): string[] => [
   ...new Set([chosen, ...Intl.supportedValuesOf('timeZone')]),
 ]
 
-function named(type: 'region' | 'language', codes: readonly string[]): Choice[] {
+function namedChoices(type: 'region' | 'language', codes: readonly string[]): Choice[] {
   const names = new Intl.DisplayNames(undefined, { type, fallback: 'none' })
-  // Browsers do not know every language by name.
+  // Browsers lack the names of some languages.
   const nameOf = (code: string) => names.of(code) ?? (languageCodes.getName(code) || code)
   return codes
     .map((value) => ({ value, label: `${nameOf(value)} (${value})` }))

@@ -27,10 +27,10 @@ const labels: Record<
   contact_email: { label: 'Contact e-mail', inputMode: 'email', autoComplete: 'email' },
   company_name: { label: 'Company', autoComplete: 'organization' },
   phone: { label: 'Phone', type: 'tel', autoComplete: 'tel' },
-  vat_id: { label: 'VAT number', description: 'Such as DE123456789', autoComplete: 'off' },
+  vat_id: { label: 'VAT number', description: 'For example DE123456789', autoComplete: 'off' },
 }
 
-/** Who a robot owner is, and how to reach them. */
+/** Edits the contact and billing data of an owner. */
 export function ClientProfileForm({ onSaved }: { onSaved?: () => void }) {
   const { rest } = usePlatform()
   const query = useQuery({
@@ -53,15 +53,15 @@ function Form({ saved, onSaved }: { saved: Profile; onSaved?: (() => void) | und
   })
   const save = useMutation({
     mutationFn: () => {
-      const given = fields.map((field) => [field, values[field].trim() || null] as const)
-      return answerOf(rest.PATCH('/api/client/profile', { body: Object.fromEntries(given) }))
+      const entries = fields.map((field) => [field, values[field].trim() || null] as const)
+      return answerOf(rest.PATCH('/api/client/profile', { body: Object.fromEntries(entries) }))
     },
     onSuccess: (profile) => {
       queries.setQueryData(keys.clientProfile, profile)
       onSaved?.()
     },
   })
-  const refused = fieldErrors(save.error, fields)
+  const errors = fieldErrors(save.error, fields)
   const change = (field: Field, value: string) => setValues((old) => ({ ...old, [field]: value }))
   const submit = (event: FormEvent) => {
     event.preventDefault()
@@ -76,7 +76,7 @@ function Form({ saved, onSaved }: { saved: Profile; onSaved?: (() => void) | und
               <CountrySelect
                 key={field}
                 value={values.country || null}
-                error={refused?.country}
+                error={errors?.country}
                 onChange={(country) => change('country', country ?? '')}
               />
             ) : (
@@ -85,13 +85,13 @@ function Form({ saved, onSaved }: { saved: Profile; onSaved?: (() => void) | und
                 {...labels[field]}
                 required={field === 'contact_email'}
                 value={values[field]}
-                error={refused?.[field]}
+                error={errors?.[field]}
                 onChange={({ currentTarget: { value } }) => change(field, value)}
               />
             ),
           )}
         </SimpleGrid>
-        <FormFooter change={save} explained={refused !== undefined} />
+        <FormFooter change={save} explained={errors !== undefined} />
       </Stack>
     </form>
   )

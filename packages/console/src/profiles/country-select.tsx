@@ -8,7 +8,7 @@ interface Props {
   readonly onChange: (code: string | null) => void
 }
 
-/** A country, chosen by its name. */
+/** A select of countries, searchable by name. */
 export function CountrySelect({ value, error, onChange }: Props) {
   const countries = useMemo(countryChoices, [])
   return (
@@ -17,7 +17,7 @@ export function CountrySelect({ value, error, onChange }: Props) {
       searchable
       clearable
       limit={50}
-      nothingFoundMessage="No country has this name"
+      nothingFoundMessage="No matching country"
       autoComplete="country-name"
       data={countries}
       value={value}

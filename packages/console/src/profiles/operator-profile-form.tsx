@@ -14,7 +14,7 @@ import { CountrySelect } from './country-select.tsx'
 type Profile = Schemas['OperatorProfile']
 const fields = ['headline', 'bio', 'country', 'timezone', 'languages'] as const
 
-/** How an operator introduces themselves, and the zone of the times they name. */
+/** Edits the profile of an operator. */
 export function OperatorProfileForm({ onSaved }: { onSaved?: () => void }) {
   const { rest } = usePlatform()
   const query = useQuery({
@@ -64,18 +64,18 @@ function Form({ saved, onSaved }: { saved: Profile; onSaved?: (() => void) | und
     event.preventDefault()
     save.mutate({ headline, bio, country, timezone, languages })
   }
-  const refused = fieldErrors(save.error, fields)
+  const errors = fieldErrors(save.error, fields)
   const zones = useMemo(() => zoneChoices(timezone), [timezone])
-  const known = useMemo(() => languageChoices(languages), [languages])
+  const languageOptions = useMemo(() => languageChoices(languages), [languages])
   return (
     <form onSubmit={submit}>
       <Stack>
         <TextInput
           label="Headline"
-          description="What owners read first about you"
+          description="Owners see it first."
           required
           value={headline}
-          error={refused?.headline}
+          error={errors?.headline}
           onChange={(event) => setHeadline(event.currentTarget.value)}
         />
         <Textarea
@@ -83,37 +83,37 @@ function Form({ saved, onSaved }: { saved: Profile; onSaved?: (() => void) | und
           autosize
           minRows={3}
           value={bio}
-          error={refused?.bio}
+          error={errors?.bio}
           onChange={(event) => setBio(event.currentTarget.value)}
         />
         <SimpleGrid cols={{ base: 1, sm: 2 }}>
           <Select
             label="Time zone"
-            description="Of your weekly schedule"
+            description="For your weekly schedule."
             required
             searchable
             allowDeselect={false}
             limit={50}
             data={zones}
             value={timezone}
-            error={refused?.timezone}
+            error={errors?.timezone}
             onChange={(zone) => zone && setTimezone(zone)}
           />
-          <CountrySelect value={country} error={refused?.country} onChange={setCountry} />
+          <CountrySelect value={country} error={errors?.country} onChange={setCountry} />
         </SimpleGrid>
         <MultiSelect
           label="Languages"
-          description="That you speak with owners"
+          description="Languages you speak with owners."
           searchable
           hidePickedOptions
           limit={50}
           maxValues={20}
-          data={known}
+          data={languageOptions}
           value={languages}
-          error={refused?.languages}
+          error={errors?.languages}
           onChange={setLanguages}
         />
-        <FormFooter change={save} explained={refused !== undefined} />
+        <FormFooter change={save} explained={errors !== undefined} />
       </Stack>
     </form>
   )

@@ -5,27 +5,27 @@ import { HeartbeatAge, RobotStatusBadge } from './robot-status.tsx'
 import { installSdk, pythonRobot, type RobotAccess, realRobot, simulatedRobot } from './snippets.ts'
 import { type Robot, useLiveRobots, useRobot } from './use-robots.ts'
 
-/** A robot's token, this once, ways to connect with it, and whether somebody has. */
+/** Shows a new robot token once, code to connect the robot, and the connection status. */
 export function ConnectRobot({ robot, token }: { robot: Robot; token: string }) {
   const access: RobotAccess = { control_url: robot.control_url, robot_token: token }
   const notice = useRef<HTMLDivElement>(null)
-  // Above what is now on the screen, and the first thing to be read.
+  // Moves the focus to the notice, so that screen readers read it first.
   useEffect(() => notice.current?.focus(), [])
   return (
     <Stack>
       <Alert
         variant="default"
-        title="Keep the token now"
+        title="Save this token now"
         ref={notice}
         tabIndex={-1}
         style={{ scrollMarginTop: 140 }}
       >
-        It is not shown again once you leave this page. Whoever has it can connect as this robot. If it is
-        lost, make a new one on the robot’s page.
+        You will not see it again. Anyone with this token can connect as this robot. If you lose it, replace it
+        on the robot’s page.
       </Alert>
       <CopyableSecret label="Token" value={token} />
       <CopyableSecret label="Control URL" value={robot.control_url} />
-      <Text fw={600}>Connect it</Text>
+      <Text fw={600}>Connect the robot</Text>
       <Tabs defaultValue="simulated" keepMounted={false}>
         <Tabs.List>
           <Tabs.Tab value="simulated">Simulated</Tabs.Tab>
@@ -35,11 +35,11 @@ export function ConnectRobot({ robot, token }: { robot: Robot; token: string }) 
         <Tabs.Panel value="simulated" pt="sm">
           <Stack>
             <Text size="sm">
-              A simulated robot in a small room. It needs Node 22.18 or newer. In the folder of a checkout of
-              Wheelhouse, leave out the installation and write npx node in place of node.
+              A simulated robot in a small room. Requires Node 22.18 or newer. In a Wheelhouse checkout, skip the
+              installation and use npx node instead of node.
             </Text>
             <CopyableSecret label="Install the SDK" value={installSdk(window.location.origin)} />
-            <Text size="sm">Save this in the same folder as my-robot.ts:</Text>
+            <Text size="sm">Save this file in the same folder:</Text>
             <CopyableSecret label="my-robot.ts" value={simulatedRobot(access)} />
             <CopyableSecret label="Start it" value="node my-robot.ts" />
           </Stack>
@@ -47,9 +47,8 @@ export function ConnectRobot({ robot, token }: { robot: Robot; token: string }) 
         <Tabs.Panel value="real" pt="sm">
           <Stack>
             <Text size="sm">
-              The frame of a program for your own robot, with motors of yours. The link reconnects by itself,
-              obeys nothing that is late, and stops the robot when it is lost. Install the SDK as for a
-              simulated robot.
+              Starter code for your robot. The link reconnects automatically, ignores late commands and stops the
+              robot when the connection is lost. Install the SDK as for a simulated robot.
             </Text>
             <CopyableSecret label="robot.ts" value={realRobot(access)} />
           </Stack>
@@ -57,28 +56,28 @@ export function ConnectRobot({ robot, token }: { robot: Robot; token: string }) 
         <Tabs.Panel value="python" pt="sm">
           <Stack>
             <Text size="sm">
-              A whole robot in one file, to copy and to change. It needs Python 3.9 or newer and the package
-              websockets; start it in the folder of a checkout:
+              A complete robot in one file. Requires Python 3.9 or newer and the package websockets. Start it in a
+              Wheelhouse checkout:
             </Text>
             <CopyableSecret label="Start it" value={pythonRobot(access)} />
           </Stack>
         </Tabs.Panel>
       </Tabs>
-      <Arrival robot={robot} />
+      <ConnectionStatus robot={robot} />
     </Stack>
   )
 }
 
-/** Waits for the robot before the owner's eyes. */
-function Arrival({ robot }: { robot: Robot }) {
+/** Shows whether the robot has connected. */
+function ConnectionStatus({ robot }: { robot: Robot }) {
   const withLiveStatus = useLiveRobots()
   const { status, last_heartbeat } = withLiveStatus(useRobot(robot.id).data ?? robot)
   const online = status !== 'OFFLINE'
   return (
-    <Group component="section" aria-label="Connection of the robot" mih={40}>
+    <Group component="section" aria-label="Robot connection" mih={40}>
       <Group role="status" gap="xs">
         {online ? <RobotStatusBadge status={status} /> : <Loader size="sm" aria-hidden />}
-        <Text>{online ? `${robot.name} is connected` : `Waiting for ${robot.name} to connect …`}</Text>
+        <Text>{online ? `${robot.name} is connected` : `Waiting for ${robot.name} to connect…`}</Text>
       </Group>
       {last_heartbeat && (
         <Text c="dimmed" size="sm">

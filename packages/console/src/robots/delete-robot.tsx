@@ -10,7 +10,7 @@ import { LinkAnchor } from '../ui/links.tsx'
 import { Problem } from '../ui/states.tsx'
 import { type Robot, robotKey } from './use-robots.ts'
 
-/** Removes a robot, after its name was typed. */
+/** Removes a robot after the owner has typed its name. */
 export function DeleteRobot({ robot }: { robot: Robot }) {
   const [opened, { open, close }] = useDisclosure(false)
   const [typed, setTyped] = useState('')
@@ -27,20 +27,20 @@ export function DeleteRobot({ robot }: { robot: Robot }) {
   return (
     <Group justify="space-between">
       <Text c="dimmed" maw={640}>
-        The robot is disconnected for good. What it has recorded, past sessions and invoices stay.
+        Disconnects the robot permanently. Recordings, sessions and invoices are kept.
       </Text>
       <Button color="red.9" onClick={open}>
-        Remove the robot
+        Remove robot
       </Button>
       <Modal opened={opened} onClose={close} title={`Remove ${robot.name}?`} onExitTransitionEnd={forget}>
         <form onSubmit={submit}>
           <Stack>
             <Text>
-              Its token stops working at once, sessions that are planned with it are cancelled, and its
-              hardware id is free again. This cannot be undone.
+              Its token stops working immediately, its scheduled sessions are cancelled and its hardware ID becomes
+              free. You cannot undo this.
             </Text>
             <TextInput
-              label={`Type its name, ${robot.name}`}
+              label={`Type ${robot.name} to confirm`}
               value={typed}
               onChange={(event) => setTyped(event.currentTarget.value)}
               autoComplete="off"
@@ -49,13 +49,12 @@ export function DeleteRobot({ robot }: { robot: Robot }) {
             <Problem error={remove.error} />
             {inSession && (
               <Text size="sm">
-                Somebody is driving it. End <OpenSessions robot={robot} /> first, or wait until it is over;
-                then remove the robot.
+                The robot is in a session. End <OpenSessions robot={robot} /> first, then remove the robot.
               </Text>
             )}
             <Group justify="flex-end">
               <Button variant="default" onClick={close}>
-                Keep
+                Cancel
               </Button>
               <Button
                 type="submit"

@@ -1,16 +1,16 @@
 import { RobotStatus } from '@wheelhouse/protocol'
 
-/** What the address of the list says: which robots, and which page of them. */
+/** The filters and the page of the robot list, as stored in the query string. */
 export interface RobotSearch {
   readonly search?: string | undefined
   readonly status?: RobotStatus | undefined
   readonly type?: string | undefined
-  /** From 1. */
+  /** Starts at 1. */
   readonly page?: number | undefined
 }
 
-/** Robots on a page. */
-export const PAGE = 25
+/** Robots per page. */
+export const PAGE_SIZE = 25
 const LAST_PAGE = 400_000
 const MAX_TEXT = 100
 
@@ -19,7 +19,7 @@ const textOf = (value: unknown): string | undefined => {
   return text.trim() === '' ? undefined : text
 }
 
-/** Reads the address; what makes no sense is left out. */
+/** Reads the search from the query string and drops invalid values. */
 export function readRobotSearch(search: Record<string, unknown>): RobotSearch {
   const page = Math.min(LAST_PAGE, Math.floor(Number(search.page)))
   return {

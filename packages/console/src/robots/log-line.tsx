@@ -16,5 +16,5 @@ export const LevelBadge = ({ level }: { level: RobotLogLevel }) => (
 
 const format = new Intl.DateTimeFormat(undefined, { dateStyle: 'short', timeStyle: 'medium' })
 
-/** When a line was logged, to the second. */
+/** Returns the time of a log line, to the second. */
 export const lineTime = (at: string | number): string => format.format(new Date(at))

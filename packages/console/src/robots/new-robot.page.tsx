@@ -15,29 +15,29 @@ interface Values extends RobotValues {
   readonly robot_type: string
   readonly hardware_id: string
 }
-const nothing: Values = {
+const emptyValues: Values = {
   name: '',
   robot_type: '',
   hardware_id: '',
   stream_url: '',
   tags: [],
   notes: '',
-  // Opening a robot to everybody is for its owner to choose.
+  // Only the owner can open a robot to uncertified operators.
   require_certification: true,
 }
-const fields = Object.keys(nothing) as (keyof Values)[]
+const fields = Object.keys(emptyValues) as (keyof Values)[]
 
-/** Asks what the robot is, then shows its token this once and how to connect it. */
+/** Registers a robot, then shows its token once and how to connect it. */
 export function NewRobotPage() {
   const { rest } = usePlatform()
   const queries = useQueryClient()
-  const [values, setValues] = useState(nothing)
+  const [values, setValues] = useState(emptyValues)
   const register = useMutation({
     mutationFn: () => {
       const notes = values.notes.trim() === '' ? null : values.notes
       return answerOf(rest.POST('/api/client/robots', { body: { ...values, notes } }))
     },
-    // The answer holds a token: it goes when this page does.
+    // The response contains the token. Drops it with the page.
     gcTime: 0,
     onSuccess: () => queries.invalidateQueries({ queryKey: keys.robots }),
   })
@@ -57,7 +57,7 @@ export function NewRobotPage() {
     )
   }
   return (
-    <Page title="Register a robot" description="You get a token for it, which it connects with">
+    <Page title="Register a robot" description="You get a token and code to connect it.">
       <Card withBorder maw={640}>
         <Form
           values={values}
@@ -80,8 +80,8 @@ function Form(props: {
 }) {
   const { values, onChange, error } = props
   const form = useRef<HTMLFormElement>(null)
-  const refused = fieldErrors(error, fields)
-  // To the first field that has to be changed.
+  const errors = fieldErrors(error, fields)
+  // Moves the focus to the first invalid field.
   useEffect(() => {
     if (error) form.current?.querySelector<HTMLElement>('[aria-invalid=true]')?.focus()
   }, [error])
@@ -92,26 +92,26 @@ function Form(props: {
   return (
     <form onSubmit={submit} ref={form}>
       <Stack>
-        <RobotFields values={values} errors={refused ?? {}} onChange={onChange}>
+        <RobotFields values={values} errors={errors ?? {}} onChange={onChange}>
           <TextInput
             label="Type"
-            description="Operators are certified for a type; diffdrive-demo is the simulated robot’s"
+            description="Certifications apply to a type. The simulated robot is a diffdrive-demo."
             placeholder="so-101"
             value={values.robot_type}
-            error={refused?.robot_type}
+            error={errors?.robot_type}
             onChange={({ currentTarget: { value } }) => onChange({ robot_type: value })}
             required
           />
           <TextInput
-            label="Hardware id"
-            description="Of the motor board, for instance; unique to one robot"
+            label="Hardware ID"
+            description="A serial number, such as that of the motor board. Must be unique."
             value={values.hardware_id}
-            error={refused?.hardware_id}
+            error={errors?.hardware_id}
             onChange={({ currentTarget: { value } }) => onChange({ hardware_id: value })}
             required
           />
         </RobotFields>
-        {!refused && <Problem error={error} />}
+        {!errors && <Problem error={error} />}
         <Group>
           <Button type="submit" loading={props.busy}>
             Register

@@ -10,7 +10,7 @@ import { LinkAnchor } from '../ui/links.tsx'
 import { Section } from '../ui/section.tsx'
 import type { Robot } from './use-robots.ts'
 
-/** The open session of a robot; its owner may end it at any time and has the robot back. */
+/** Shows the open session of a robot. The owner may end it at any time. */
 export function OpenSession({ robot }: { robot: Robot }) {
   const { rest } = usePlatform()
   const { data: session } = useQuery({
@@ -30,7 +30,7 @@ export function OpenSession({ robot }: { robot: Robot }) {
         <Release robot={robot} sessionId={session.id} />
       </Group>
       <Text size="sm" c="dimmed">
-        You may end the session at any time, also while it is paused.
+        You can end the session at any time, even while it is paused.
       </Text>
     </Section>
   )
@@ -42,16 +42,16 @@ function Release({ robot, sessionId }: { robot: Robot; sessionId: string }) {
     <ConfirmButton
       variant="default"
       question={`Release ${robot.name}?`}
-      consequence="This ends the session: the robot stops and is free for others. What the session costs is fixed. This cannot be undone."
-      confirmLabel="End the session"
+      consequence="This ends the session. The robot stops and becomes available. The charge is final. You cannot undo this."
+      confirmLabel="End session"
       onConfirm={() => sessionAction.mutateAsync('end')}
     >
-      Release the robot
+      Release robot
     </ConfirmButton>
   )
 }
 
-/** The only session of a robot that is ACTIVE or PAUSED. */
+/** Returns the ACTIVE or PAUSED session of a robot. There is at most one. */
 async function findOpen(rest: RestClient, robotId: string) {
   const lists = await Promise.all(
     (['ACTIVE', 'PAUSED'] as const).map((status) =>

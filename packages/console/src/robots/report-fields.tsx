@@ -4,12 +4,12 @@ import type { RobotDetail } from './use-robots.ts'
 type Level = RobotDetail['log_event_level']
 
 const levels: { value: Level; label: string }[] = [
-  { value: 'off', label: 'No lines' },
+  { value: 'off', label: 'None' },
   { value: 'warn', label: 'Warnings and errors' },
-  { value: 'error', label: 'Errors' },
+  { value: 'error', label: 'Errors only' },
 ]
 
-/** The charge below which the owner and the operator are notified. */
+/** The charge below which owner and operator are notified. */
 export const LowBatteryField = (props: {
   value: number | string
   error: string | undefined
@@ -17,7 +17,7 @@ export const LowBatteryField = (props: {
 }) => (
   <NumberInput
     label="Low battery"
-    description="Below this charge you and the operator in session are notified; 0 for never"
+    description="You and the operator are notified below this charge. 0 turns this off."
     suffix=" %"
     min={0}
     max={100}
@@ -26,7 +26,7 @@ export const LowBatteryField = (props: {
   />
 )
 
-/** Which lines of the log become events. */
+/** The level of log lines that become events. */
 export const LogEventField = (props: {
   value: Level
   error: string | undefined
@@ -34,7 +34,7 @@ export const LogEventField = (props: {
 }) => (
   <NativeSelect
     label="Log lines as events"
-    description="Which lines of its log go to your event stream and webhooks, at most one event a minute"
+    description="Sends log lines to your event stream and webhooks, at most one event per minute."
     data={levels}
     value={props.value}
     error={props.error}

@@ -1,7 +1,7 @@
 import { NumberInput, Radio, Stack, Switch, TagsInput, Textarea, TextInput } from '@mantine/core'
 import type { ReactNode } from 'react'
 
-/** What an owner says about a robot, as it stands in a form. */
+/** The form values of a robot. */
 export interface RobotValues {
   readonly name: string
   readonly stream_url: string
@@ -18,7 +18,7 @@ interface Props<V extends RobotValues> {
   readonly children?: ReactNode
 }
 
-/** The fields that registering a robot and changing one have in common. */
+/** The fields shared by the registration and settings forms. */
 export function RobotFields<V extends RobotValues>({ values, errors, onChange, children }: Props<V>) {
   return (
     <>
@@ -32,7 +32,7 @@ export function RobotFields<V extends RobotValues>({ values, errors, onChange, c
       {children}
       <TextInput
         label="Video"
-        description="Address of its stream (WHEP, HLS, MJPEG); empty when there is none"
+        description="Video URL (optional). WHEP, HLS or MJPEG."
         placeholder="https://…"
         value={values.stream_url}
         error={errors.stream_url}
@@ -41,7 +41,7 @@ export function RobotFields<V extends RobotValues>({ values, errors, onChange, c
       />
       <TagsInput
         label="Tags"
-        description="Up to 20; Enter or a comma ends one"
+        description="Up to 20. Press Enter to add."
         value={values.tags}
         error={errors.tags}
         onChange={(tags) => onChange({ tags })}
@@ -57,7 +57,7 @@ export function RobotFields<V extends RobotValues>({ values, errors, onChange, c
       />
       <Switch
         label="Certified operators only"
-        description="Whether operators need a certification for its type"
+        description="Only operators certified for this type can drive it."
         checked={values.require_certification}
         error={errors.require_certification}
         onChange={({ currentTarget: { checked } }) => onChange({ require_certification: checked })}
@@ -66,7 +66,7 @@ export function RobotFields<V extends RobotValues>({ values, errors, onChange, c
   )
 }
 
-/** The delay above which a robot is not driven. */
+/** The latency above which the gateway drops commands. */
 export const LatencyField = (props: {
   value: number | string
   error: string | undefined
@@ -74,7 +74,7 @@ export const LatencyField = (props: {
 }) => (
   <NumberInput
     label="Latency limit"
-    description="In milliseconds, 50 to 10,000: with more delay than this the robot is not driven"
+    description="50 to 10,000 ms. Driving is blocked above this latency."
     suffix=" ms"
     min={50}
     max={10_000}
@@ -83,22 +83,22 @@ export const LatencyField = (props: {
   />
 )
 
-/** Who may clear a stop that the owner or an admin requested. */
+/** Selects who may clear a stop that the owner or an admin requested. */
 export const StopClearField = (props: {
   value: 'owner' | 'anyone'
   error: string | undefined
   onChange: (value: 'owner' | 'anyone') => void
 }) => (
   <Radio.Group
-    label="Clearing your stops"
-    description="Who may clear a remote stop of yours or of an admin. It complements the emergency stop device of the robot and never replaces it."
+    label="Who may clear your stops"
+    description="Applies to remote stops by you or an admin. A remote stop complements the robot’s own emergency stop device and never replaces it."
     value={props.value}
     error={props.error}
     onChange={(value) => props.onChange(value === 'anyone' ? 'anyone' : 'owner')}
   >
     <Stack gap="xs" mt="xs">
-      <Radio value="owner" label="You or an admin; the operator can ask for it" />
-      <Radio value="anyone" label="The operator too" />
+      <Radio value="owner" label="You or an admin (the operator can ask)" />
+      <Radio value="anyone" label="Also the operator" />
     </Stack>
   </Radio.Group>
 )

@@ -4,16 +4,16 @@ import { RobotStatus, robotStatusTexts } from '@wheelhouse/protocol'
 import { useState } from 'react'
 import { type RobotSearch, readRobotSearch } from './list-search.ts'
 
-/** Who types is not asked for at every key. */
-const TYPING_MS = 250
+/** Debounces queries while the user types. */
+const DEBOUNCE_MS = 250
 
-/** Which robots are shown. */
+/** Filters the robot list. */
 export function RobotFilters(props: { search: RobotSearch; onChange: (next: RobotSearch) => void }) {
   const { search, onChange } = props
   const [typed, setTyped] = useState({ search: search.search ?? '', type: search.type ?? '' })
   const apply = (change: Record<string, unknown>) =>
     onChange(readRobotSearch({ ...search, ...change, page: undefined }))
-  const applyLater = useDebouncedCallback(apply, TYPING_MS)
+  const applyLater = useDebouncedCallback(apply, DEBOUNCE_MS)
   const type = (part: Partial<typeof typed>) => {
     setTyped((old) => ({ ...old, ...part }))
     applyLater({ ...typed, ...part })

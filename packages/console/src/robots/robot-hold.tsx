@@ -6,7 +6,7 @@ import { usePlatform } from '../app/platform.ts'
 import { ConfirmButton } from '../ui/confirm-button.tsx'
 import { type RobotDetail, robotKey } from './use-robots.ts'
 
-/** Says that a robot is on hold, and lets its owner release it. */
+/** Shows that a robot is on hold, with a button to release it. */
 export function RobotHold({ robot }: { robot: RobotDetail }) {
   const { rest } = usePlatform()
   const queries = useQueryClient()
@@ -28,17 +28,17 @@ export function RobotHold({ robot }: { robot: RobotDetail }) {
     <Alert color="orange.9" variant="light" title="On hold">
       <Group justify="space-between">
         <Text size="sm" maw={640}>
-          No session can be started on this robot. A session has ended while a stop was in force that only you
-          or an admin can clear, or you have set the hold yourself.
+          No session can start on this robot. Either a session ended while a stop by you or an admin was in
+          force, or you set the hold yourself.
         </Text>
         <ConfirmButton
           variant="default"
           question={`Release ${robot.name}?`}
-          consequence="Operators can start sessions on the robot again. Make sure that it may move."
+          consequence="Operators can start sessions on this robot again. Make sure that it is safe to move."
           confirmLabel="Release"
           onConfirm={() => release.mutateAsync()}
         >
-          Release the hold
+          Release hold
         </ConfirmButton>
       </Group>
     </Alert>

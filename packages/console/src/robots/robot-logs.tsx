@@ -13,7 +13,7 @@ const choices: { value: LogLevel; label: string }[] = [
   { value: 'error', label: 'Errors' },
 ]
 
-/** What a robot has logged, newest first; new lines appear by themselves. */
+/** Shows the log of a robot, newest line first. Polls for new lines. */
 export function RobotLogs({ robotId }: { robotId: string }) {
   const [level, setLevel] = useState<LogLevel>('debug')
   const query = useRobotLogs(robotId, level)
@@ -23,19 +23,19 @@ export function RobotLogs({ robotId }: { robotId: string }) {
         data={choices}
         value={level}
         onChange={(value) => setLevel(value as LogLevel)}
-        aria-label="Lowest level"
+        aria-label="Minimum level"
         size="xs"
       />
       <QueryView
         query={query}
         isEmpty={(lines) => lines.length === 0}
         empty={
-          <Empty title={level === 'debug' ? 'The robot has logged nothing lately' : 'No such lines lately'} />
+          <Empty title={level === 'debug' ? 'No recent log lines' : 'No matching log lines'} />
         }
       >
         {(lines) => (
           <>
-            <DataTable label="Log of the robot" minWidth={480} columns={['Time', 'Level', 'Message']}>
+            <DataTable label="Robot log" minWidth={480} columns={['Time', 'Level', 'Message']}>
               {lines.map((line) => (
                 <Table.Tr key={line.seq}>
                   <Table.Td style={{ whiteSpace: 'nowrap' }}>

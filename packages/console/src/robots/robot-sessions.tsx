@@ -15,7 +15,7 @@ type Session = Schemas['ClientSession'] | Schemas['OperatorSession']
 
 const SHOWN = 10
 
-/** What was done with a robot lately, and the way to all of it. */
+/** Lists the latest sessions of a robot and links to all of them. */
 export function RobotSessions({ robot }: { robot: Robot }) {
   const { rest } = usePlatform()
   const query = useQuery({
@@ -34,7 +34,7 @@ export function RobotSessions({ robot }: { robot: Robot }) {
           <SessionTable sessions={sessions} />
           <Group>
             <LinkButton to="/sessions" search={{ robot: robot.id }} variant="default" size="xs">
-              All sessions with this robot
+              All sessions of this robot
             </LinkButton>
           </Group>
         </>

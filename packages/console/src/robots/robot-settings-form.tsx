@@ -23,7 +23,7 @@ const fields = [
   'stop_clear',
 ] as const
 
-/** What an owner may change about a robot. What is looked up meanwhile leaves alone what was typed. */
+/** Edits the settings of a robot. A refetch does not overwrite the typed values. */
 export function RobotSettingsForm({ robot }: { robot: RobotDetail }) {
   const [values, setValues] = useState<Values>({
     name: robot.name,
@@ -38,12 +38,12 @@ export function RobotSettingsForm({ robot }: { robot: RobotDetail }) {
   })
   const form = useRef<HTMLFormElement>(null)
   const save = useSave(robot.id)
-  const refused = fieldErrors(save.error, fields)
+  const errors = fieldErrors(save.error, fields)
   useEffect(() => {
     if (save.error) form.current?.querySelector<HTMLElement>('[aria-invalid=true]')?.focus()
   }, [save.error])
   const change = (part: Partial<Values>) => {
-    if (save.isSuccess) save.reset() // what now stands there is not saved
+    if (save.isSuccess) save.reset() // hides "Saved"
     setValues((old) => ({ ...old, ...part }))
   }
   const submit = (event: FormEvent) => {
@@ -53,28 +53,28 @@ export function RobotSettingsForm({ robot }: { robot: RobotDetail }) {
   return (
     <form onSubmit={submit} ref={form}>
       <Stack maw={640}>
-        <RobotFields values={values} errors={refused ?? {}} onChange={change} />
+        <RobotFields values={values} errors={errors ?? {}} onChange={change} />
         <LatencyField
           value={values.latency_limit_ms}
-          error={refused?.latency_limit_ms}
+          error={errors?.latency_limit_ms}
           onChange={(latency_limit_ms) => change({ latency_limit_ms })}
         />
         <StopClearField
           value={values.stop_clear}
-          error={refused?.stop_clear}
+          error={errors?.stop_clear}
           onChange={(stop_clear) => change({ stop_clear })}
         />
         <LowBatteryField
           value={values.low_battery_threshold}
-          error={refused?.low_battery_threshold}
+          error={errors?.low_battery_threshold}
           onChange={(low_battery_threshold) => change({ low_battery_threshold })}
         />
         <LogEventField
           value={values.log_event_level}
-          error={refused?.log_event_level}
+          error={errors?.log_event_level}
           onChange={(log_event_level) => change({ log_event_level })}
         />
-        <FormFooter change={save} explained={refused !== undefined} />
+        <FormFooter change={save} explained={errors !== undefined} />
       </Stack>
     </form>
   )

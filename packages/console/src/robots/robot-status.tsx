@@ -16,12 +16,12 @@ export const RobotStatusBadge = ({ status }: { status: Robot['status'] }) => (
   <Badge color={colors[status]}>{robotStatusTexts[status]}</Badge>
 )
 
-/** When a robot last gave a sign of life, to the second while that is recent. */
+/** Shows the age of the last heartbeat, in seconds while it is recent. */
 export function HeartbeatAge({ at }: { at: string | null }) {
   useTicker(1_000)
   const nowMs = Date.now()
   if (at === null) return 'never'
-  // The viewer's clock may be behind the platform's.
+  // The viewer's clock may lag behind the platform's clock.
   const seconds = Math.max(0, Math.round((nowMs - Date.parse(at)) / 1_000))
   return (
     <time dateTime={at} title={dateTime(at)}>
@@ -30,13 +30,13 @@ export function HeartbeatAge({ at }: { at: string | null }) {
   )
 }
 
-/** Said while nothing is told live: of when what is shown is. */
+/** Shows the age of the data while the live connection is down. */
 export function StalenessNote({ asOfMs }: { asOfMs: number }) {
   const connection = useConnection()
   if (connection === 'live' || connection === 'connecting') return null
   return (
     <Text size="sm" role="status">
-      No live connection: robots are shown as they were <Time at={asOfMs} />.
+      No live connection. Last updated <Time at={asOfMs} />.
     </Text>
   )
 }

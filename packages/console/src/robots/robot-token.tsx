@@ -6,7 +6,7 @@ import { ConfirmButton } from '../ui/confirm-button.tsx'
 import { ConnectRobot } from './connect-robot.tsx'
 import type { Robot } from './use-robots.ts'
 
-/** Replacing the token; the new one is shown this once. */
+/** Replaces the robot token and shows the new one once. */
 export function RobotToken({ robot }: { robot: Robot }) {
   const { rest } = usePlatform()
   const rotate = useMutation({
@@ -20,7 +20,7 @@ export function RobotToken({ robot }: { robot: Robot }) {
         <ConnectRobot robot={robot} token={rotate.data.robot_token} />
         <Group>
           <Button variant="default" onClick={() => rotate.reset()}>
-            Hide the token
+            Hide token
           </Button>
         </Group>
       </>
@@ -29,17 +29,16 @@ export function RobotToken({ robot }: { robot: Robot }) {
   return (
     <Group justify="space-between">
       <Text c="dimmed" maw={640}>
-        The robot connects with a token, which was shown when it was made. If it is lost, or somebody else may
-        have it, replace it.
+        The robot connects with a token that was shown once. Replace it if it is lost or leaked.
       </Text>
       <ConfirmButton
         variant="default"
         question={`Replace the token of ${robot.name}?`}
-        consequence="The robot is disconnected at once, and its old token is worth nothing from now on. A session that is open waits for the robot to come back."
+        consequence="The robot disconnects and its old token stops working immediately. An open session pauses until the robot reconnects."
         confirmLabel="Replace"
         onConfirm={() => rotate.mutateAsync()}
       >
-        Replace the token
+        Replace token
       </ConfirmButton>
     </Group>
   )

@@ -18,7 +18,7 @@ import { HeartbeatAge, RobotStatusBadge, StalenessNote } from './robot-status.ts
 import { RobotToken } from './robot-token.tsx'
 import { type RobotDetail, useLiveRobots, useRobot } from './use-robots.ts'
 
-/** One robot: how it is, what it has logged, its settings, its token, its sessions. */
+/** Shows one robot: status, logs, settings, sessions and token. */
 export function RobotPage() {
   const { robotId } = useParams({ from: '/shell/robots/$robotId' })
   const query = useRobot(robotId)
@@ -26,7 +26,7 @@ export function RobotPage() {
   return (
     <ResourcePage query={query} kind="Robot" back={<LinkButton to="/robots">All robots</LinkButton>}>
       {(robot) => (
-        // Another robot is another page: nothing that was typed or shown goes over.
+        // The key resets all typed and shown values for another robot.
         <Page
           key={robot.id}
           title={robot.name}
@@ -68,9 +68,9 @@ const Details = ({ robot }: { robot: RobotDetail }) => (
     <DescriptionItem label="Last online">
       {robot.last_online ? <Time at={robot.last_online} /> : 'never'}
     </DescriptionItem>
-    <DescriptionItem label="Hours in sessions">{robot.total_hours.toFixed(1)}</DescriptionItem>
+    <DescriptionItem label="Drive time">{robot.total_hours.toFixed(1)} h</DescriptionItem>
     <DescriptionItem label="Type">{robot.robot_type}</DescriptionItem>
-    <DescriptionItem label="Hardware id">{robot.hardware_id}</DescriptionItem>
+    <DescriptionItem label="Hardware ID">{robot.hardware_id}</DescriptionItem>
     <DescriptionItem label="Registered">
       <Time at={robot.created_at} exact />
     </DescriptionItem>

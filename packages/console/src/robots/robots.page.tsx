@@ -4,21 +4,21 @@ import { DataTable } from '../ui/data-table.tsx'
 import { LinkAnchor, LinkButton } from '../ui/links.tsx'
 import { Page } from '../ui/page.tsx'
 import { Empty, QueryView } from '../ui/states.tsx'
-import { PAGE, type RobotSearch } from './list-search.ts'
+import { PAGE_SIZE, type RobotSearch } from './list-search.ts'
 import { RobotFilters } from './robot-filters.tsx'
 import { HeartbeatAge, RobotStatusBadge, StalenessNote } from './robot-status.tsx'
 import { type Robot, useLiveRobots, useRobots } from './use-robots.ts'
 
-/** The signed-in person's robots, and how they are; the address says which, and which page of them. */
+/** Lists the owner's robots and their status. The query string holds filters and page. */
 export function RobotsPage() {
   const search = useSearch({ from: '/shell/robots' })
   const navigate = useNavigate({ from: '/robots' })
   const query = useRobots(search)
   const go = (next: RobotSearch) => void navigate({ search: next, resetScroll: false, replace: true })
   const filtered = Boolean(search.search || search.status || search.type)
-  const register = <LinkButton to="/robots/new">Register a robot</LinkButton>
+  const register = <LinkButton to="/robots/new">Register robot</LinkButton>
   return (
-    <Page title="Robots" description="Yours, and how they are" actions={register}>
+    <Page title="Robots" description="Your robots and their status" actions={register}>
       {(filtered || query.data?.total !== 0) && <RobotFilters search={search} onChange={go} />}
       {query.data && <StalenessNote asOfMs={query.dataUpdatedAt} />}
       <QueryView
@@ -26,10 +26,10 @@ export function RobotsPage() {
         isEmpty={({ total }) => total === 0}
         empty={
           filtered ? (
-            <Empty title="No robot is like that" />
+            <Empty title="No matching robots" />
           ) : (
             <Empty title="No robots yet" action={register}>
-              Register one: you get a token for it, and code to connect it with.
+              Register your first robot. You get a token and code to connect it.
             </Empty>
           )
         }
@@ -45,7 +45,7 @@ export function RobotsPage() {
   )
 }
 
-/** Which of how many robots are shown, and the way to the others. */
+/** Shows the range of listed robots and buttons to page through them. */
 function Pages(props: {
   search: RobotSearch
   total: number
@@ -54,15 +54,15 @@ function Pages(props: {
 }) {
   const { search, total, busy, onChange } = props
   const { page = 1 } = search
-  const first = (page - 1) * PAGE
-  const last = Math.min(total, first + PAGE)
+  const first = (page - 1) * PAGE_SIZE
+  const last = Math.min(total, first + PAGE_SIZE)
   const to = (next: number) => onChange({ ...search, page: next > 1 ? next : undefined })
   return (
     <Group component="nav" aria-label="Pages" justify="space-between">
       <Text size="sm" c="dimmed" role="status">
-        {first < total ? `${first + 1} to ${last} of ${total}` : `${total} in all`}
+        {first < total ? `${first + 1} to ${last} of ${total}` : `${total} in total`}
       </Text>
-      {(total > PAGE || page > 1) && (
+      {(total > PAGE_SIZE || page > 1) && (
         <Group gap="xs">
           <Button variant="default" disabled={page === 1 || busy} onClick={() => to(page - 1)}>
             Newer
@@ -82,7 +82,7 @@ function RobotTable({ robots }: { robots: readonly Robot[] }) {
     <DataTable
       label="Robots"
       minWidth={680}
-      columns={['Name', 'Status', 'Last heartbeat', 'Hours in sessions', 'Tags']}
+      columns={['Name', 'Status', 'Last heartbeat', 'Drive time', 'Tags']}
     >
       {robots.map((robot) => (
         <Row key={robot.id} robot={withLiveStatus(robot)} />
@@ -107,7 +107,7 @@ const Row = ({ robot }: { robot: Robot }) => (
     <Table.Td>
       <HeartbeatAge at={robot.last_heartbeat} />
     </Table.Td>
-    <Table.Td>{robot.total_hours.toFixed(1)}</Table.Td>
+    <Table.Td>{robot.total_hours.toFixed(1)} h</Table.Td>
     <Table.Td>
       <Group gap={4}>
         {robot.tags.map((tag) => (

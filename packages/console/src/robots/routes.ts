@@ -1,7 +1,7 @@
-import { IconRobot } from '@tabler/icons-react'
 import { createRoute, lazyRouteComponent } from '@tanstack/react-router'
 import type { NavigationEntry } from '../app/navigation.ts'
 import { shellRoute } from '../app/root-routes.ts'
+import { IconRobot } from '../ui/icons.tsx'
 import { readRobotSearch } from './list-search.ts'
 
 const getParentRoute = () => shellRoute
@@ -29,7 +29,7 @@ export const robotNavigation: readonly NavigationEntry[] = [
   {
     to: '/robots',
     label: 'Robots',
-    description: 'Yours, and how they are; connecting new ones.',
+    description: 'Manage and connect robots.',
     icon: IconRobot,
     role: 'client',
   },

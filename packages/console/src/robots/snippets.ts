@@ -1,17 +1,17 @@
-/** What a robot connects with. */
+/** The URL and token that a robot connects with. */
 export interface RobotAccess {
   readonly control_url: string
   readonly robot_token: string
 }
 
-/** Makes a folder of its own with the SDK in it, installed from the platform at `origin`: no registry has it. */
+/** Returns commands that install the SDK from the platform at `origin`, because no registry has it. */
 export const installSdk = (origin: string): string => `\
 mkdir my-robot && cd my-robot
 npm init --yes && npm pkg set type=module
 npm install --allow-remote=root ${origin}/downloads/wheelhouse-sdk.tgz
 `
 
-/** A whole program: a simulated robot in a small room. */
+/** Returns the program of a simulated robot. */
 export const simulatedRobot = ({ control_url, robot_token }: RobotAccess): string => `\
 import { SimulatedRobot } from '@wheelhouse/sdk'
 
@@ -23,11 +23,11 @@ const robot = new SimulatedRobot({
 console.log(await robot.start())
 `
 
-/** A program for a real robot, but for its `motors`. */
+/** Returns a program for a real robot with placeholder `motors`. */
 export const realRobot = ({ control_url, robot_token }: RobotAccess): string => `\
 import { RobotLink } from '@wheelhouse/sdk'
 
-// Replace it with your own hardware.
+// Replace this with your own hardware.
 const motors = {
   charge: () => 0.9,
   drive: (data: unknown) => console.log('drive', data),
@@ -51,7 +51,7 @@ setInterval(() => link.telemetry(motors.pose()), 100)
 await link.connect()
 `
 
-/** Starts the robot in one file of the examples. */
+/** Returns commands that start the Python example robot. */
 export const pythonRobot = ({ control_url, robot_token }: RobotAccess): string => `\
 export CONTROL_URL='${control_url}'
 export ROBOT_TOKEN='${robot_token}'

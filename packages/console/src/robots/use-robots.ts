@@ -3,22 +3,22 @@ import { answerOf, type Schemas } from '@wheelhouse/sdk'
 import { keys } from '../api/keys.ts'
 import { usePlatform } from '../app/platform.ts'
 import { useConnection, useRobotStatuses } from '../live/hooks.ts'
-import { PAGE, type RobotSearch } from './list-search.ts'
+import { PAGE_SIZE, type RobotSearch } from './list-search.ts'
 
 export type Robot = Schemas['Robot']
 export type RobotDetail = Schemas['RobotDetail']
 
-/** Changes of status are told at once; heartbeats are looked up. */
-const HEARTBEATS_MS = 5_000
+/** Events announce status changes, but not heartbeats. */
+const HEARTBEAT_POLL_MS = 5_000
 
 export const robotKey = (id: string) => [...keys.robots, 'own', id]
 
-/** A page of the signed-in person's robots, newest first, and how many pass the filters in all. */
+/** Queries a page of the owner's robots, newest first, and the number of matching robots. */
 export function useRobots({ search, status, type, page = 1 }: RobotSearch) {
   const { rest } = usePlatform()
   const query = {
-    limit: PAGE,
-    offset: (page - 1) * PAGE,
+    limit: PAGE_SIZE,
+    offset: (page - 1) * PAGE_SIZE,
     ...(search && { search }),
     ...(status && { status }),
     ...(type && { robot_type: type }),
@@ -32,23 +32,23 @@ export function useRobots({ search, status, type, page = 1 }: RobotSearch) {
       return { robots, total: Number(response.headers.get('X-Total-Count') ?? robots.length) }
     },
     placeholderData: keepPreviousData,
-    refetchInterval: HEARTBEATS_MS,
+    refetchInterval: HEARTBEAT_POLL_MS,
   })
 }
 
-/** One of them with its settings. */
+/** Queries one robot with its settings. */
 export function useRobot(id: string) {
   const { rest } = usePlatform()
   return useQuery({
     queryKey: robotKey(id),
     queryFn: () => answerOf(rest.GET('/api/client/robots/{id}', { params: { path: { id } } })),
-    refetchInterval: HEARTBEATS_MS,
+    refetchInterval: HEARTBEAT_POLL_MS,
   })
 }
 
 type RobotWithStatus = Pick<Robot, 'id' | 'status' | 'last_heartbeat'>
 
-/** A robot as it is now: what was told live, as long as the connection is there, over what was asked for. */
+/** Returns a function that merges the live status into a queried robot while the connection is live. */
 export function useLiveRobots(): <R extends RobotWithStatus>(robot: R) => R {
   const live = useConnection() === 'live'
   const statuses = useRobotStatuses()

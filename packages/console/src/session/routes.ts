@@ -1,7 +1,7 @@
-import { IconListDetails } from '@tabler/icons-react'
 import { createRoute, lazyRouteComponent } from '@tanstack/react-router'
 import type { NavigationEntry } from '../app/navigation.ts'
 import { shellRoute } from '../app/root-routes.ts'
+import { IconListDetails } from '../ui/icons.tsx'
 import { readListSearch } from './list-search.ts'
 
 export const sessionRoutes = [

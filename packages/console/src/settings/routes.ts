@@ -1,7 +1,7 @@
-import { IconSettings } from '@tabler/icons-react'
 import { createRoute, lazyRouteComponent } from '@tanstack/react-router'
 import type { NavigationEntry } from '../app/navigation.ts'
 import { shellRoute } from '../app/root-routes.ts'
+import { IconSettings } from '../ui/icons.tsx'
 
 export const settingsRoutes = [
   createRoute({

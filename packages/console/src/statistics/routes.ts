@@ -1,7 +1,7 @@
-import { IconChartBar } from '@tabler/icons-react'
 import { createRoute, lazyRouteComponent } from '@tanstack/react-router'
 import type { NavigationEntry } from '../app/navigation.ts'
 import { shellRoute } from '../app/root-routes.ts'
+import { IconChartBar } from '../ui/icons.tsx'
 
 export const statisticsRoutes = [
   createRoute({

@@ -8,16 +8,16 @@ import type { AvailableRobot } from './queries.ts'
 import { usePlan } from './use-start.ts'
 
 const HOUR_MS = 3_600_000
-/** As far ahead as the platform takes plans. */
+/** How far ahead the platform accepts scheduled sessions. */
 const MAX_AHEAD_MS = 90 * 24 * HOUR_MS
 const MAX_MINUTES = 1_440
 
-/** Plans a session for a time by the viewer's clocks. */
-export default function PlanSession({ robot, onClose }: { robot: AvailableRobot; onClose: () => void }) {
+/** Schedules a session at a local time of the viewer. */
+export default function ScheduleSession({ robot, onClose }: { robot: AvailableRobot; onClose: () => void }) {
   const [wall, setWall] = useState(() => toWallTime(nextFullHour()))
   const [later, setLater] = useState(false)
   const [minutes, setMinutes] = useState<number | string>(60)
-  const plan = usePlan()
+  const schedule = useScheduleSession()
   const instants = instantsOf(wall)
   const at = instants.length > 1 && later ? instants[1] : instants[0]
   const problem = problemOf(wall, at)
@@ -25,19 +25,19 @@ export default function PlanSession({ robot, onClose }: { robot: AvailableRobot;
   const submit = (event: FormEvent) => {
     event.preventDefault()
     if (!at || problem || plannedMinutes === undefined) return
-    plan.mutate({ robotId: robot.id, scheduledFor: at.toISOString(), plannedMinutes })
+    schedule.mutate({ robotId: robot.id, scheduledFor: at.toISOString(), plannedMinutes })
   }
   return (
-    <Modal opened onClose={onClose} title={`Plan a session with ${robot.name}`}>
-      {plan.data && at ? (
-        <Planned at={at} sessionId={plan.data.sessionId} onClose={onClose} />
+    <Modal opened onClose={onClose} title={`Schedule a session with ${robot.name}`}>
+      {schedule.data && at ? (
+        <Scheduled at={at} sessionId={schedule.data.sessionId} onClose={onClose} />
       ) : (
         <form onSubmit={submit} noValidate>
           <Stack>
             <TextInput
               type="datetime-local"
               label="Date and time"
-              description={`In your zone, ${viewerZone()}; up to 90 days ahead`}
+              description={`In your time zone, ${viewerZone()}. Up to 90 days ahead.`}
               required
               data-autofocus
               min={toWallTime(new Date())}
@@ -50,26 +50,26 @@ export default function PlanSession({ robot, onClose }: { robot: AvailableRobot;
               <AmbiguousTimeChoice instants={instants} later={later} onChange={setLater} />
             )}
             <NumberInput
-              label="Minutes"
-              description="How long you plan to drive; nobody else can book the robot in this time"
+              label="Duration in minutes"
+              description="Reserves the robot for this time."
               required
               min={1}
               max={MAX_MINUTES}
               allowDecimal={false}
               value={minutes}
-              error={plannedMinutes === undefined ? 'Say how long' : undefined}
+              error={plannedMinutes === undefined ? 'Enter a duration' : undefined}
               onChange={setMinutes}
             />
             <Text size="sm" role="status">
               {at && !problem ? `${dateTime(at)} (${offsetAt(at)}), ${relative(at)}` : ''}
             </Text>
-            <Problem error={plan.error} />
+            <Problem error={schedule.error} />
             <Group justify="flex-end">
               <Button variant="default" onClick={onClose}>
                 Cancel
               </Button>
-              <Button type="submit" loading={plan.isPending}>
-                Plan
+              <Button type="submit" loading={schedule.isPending}>
+                Schedule
               </Button>
             </Group>
           </Stack>
@@ -79,14 +79,14 @@ export default function PlanSession({ robot, onClose }: { robot: AvailableRobot;
   )
 }
 
-const Planned = ({ at, sessionId, onClose }: { at: Date; sessionId: string; onClose: () => void }) => (
+const Scheduled = ({ at, sessionId, onClose }: { at: Date; sessionId: string; onClose: () => void }) => (
   <Stack>
-    <Alert color="teal" variant="outline" title="The session is planned" role="status">
-      It starts by itself on {dateTime(at)}, if the robot and you are free then. The owner has been told.
+    <Alert color="teal" variant="outline" title="Session scheduled" role="status">
+      It starts automatically on {dateTime(at)} if you and the robot are available. The owner is notified.
     </Alert>
     <Group justify="flex-end">
       <LinkButton variant="default" to="/sessions/$sessionId" params={{ sessionId }}>
-        See the session
+        View session
       </LinkButton>
       <Button onClick={onClose} autoFocus>
         Done
@@ -95,14 +95,14 @@ const Planned = ({ at, sessionId, onClose }: { at: Date; sessionId: string; onCl
   </Stack>
 )
 
-/** Clocks are put back over this time, so that they show it twice. */
+/** Lets the operator choose between the two instants of a local time that occurs twice. */
 const AmbiguousTimeChoice = (props: {
   instants: readonly Date[]
   later: boolean
   onChange: (later: boolean) => void
 }) => (
   <Radio.Group
-    label="Clocks are put back then and show this time twice"
+    label="This time occurs twice (clocks go back)"
     value={props.later ? 'later' : 'earlier'}
     onChange={(value) => props.onChange(value === 'later')}
   >
@@ -119,10 +119,10 @@ const AmbiguousTimeChoice = (props: {
 )
 
 function problemOf(wall: string, at: Date | undefined): string | undefined {
-  if (wall === '') return 'Say when'
-  if (!at) return 'Clocks are put forward over this time: it does not exist in your zone'
+  if (wall === '') return 'Enter a date and time'
+  if (!at) return 'This time does not exist in your time zone (clocks go forward)'
   const aheadMs = at.getTime() - Date.now()
-  if (aheadMs <= 0) return 'This lies in the past'
+  if (aheadMs <= 0) return 'This time is in the past'
   if (aheadMs > MAX_AHEAD_MS) return 'This is more than 90 days ahead'
   return undefined
 }

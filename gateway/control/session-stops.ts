@@ -1,0 +1,186 @@
+import type { DriveStop, Role, StopReason } from '@wheelhouse/protocol'
+import type { OpenSession } from '../../src/modules/presence/index.ts'
+import { clearableBy } from '../../src/modules/sessions/index.ts'
+import type { GatewayConnection } from '../connections/connection.ts'
+import type { ControlStream } from './control-stream.ts'
+import { type PendingStop, PendingStops } from './pending-stops.ts'
+import { STOP_CLEARED_FRAME, stopFrame } from './session-frames.ts'
+import { StopLatch } from './stop-latch.ts'
+
+/** What the database says of the stop of a session. */
+export interface RecordedStop {
+  /** Number of the log entry from which on the stop is in force. */
+  readonly eventSeq: number
+  readonly reason: string | null
+  /** The role of the first requester; null if the platform requested the stop. */
+  readonly byRole: Role | null
+  /** Whether the owner or an admin is among the requesters. */
+  readonly byOwner: boolean
+}
+
+/** The session whose robot is stopped. */
+interface StoppedSession {
+  readonly session: OpenSession
+  readonly robot: GatewayConnection | null
+  readonly stream: ControlStream
+  setRecordedStop(stop: RecordedStop): void
+  stateFrame(): string
+  broadcastState(nowMs: number): void
+}
+
+/** Halts and stops the robot of one session. Each change of the stop is a method here. */
+export class SessionStops {
+  readonly #owner: StoppedSession
+  readonly #latch = new StopLatch()
+  readonly #pending: PendingStops
+
+  constructor(owner: StoppedSession) {
+    this.#owner = owner
+    this.#pending = new PendingStops(owner.session)
+  }
+
+  get latched(): boolean {
+    return this.#latch.latched
+  }
+
+  /** Whether this gateway has a stop that the database does not have yet. */
+  get pending(): boolean {
+    return !this.#pending.isEmpty
+  }
+
+  /** The stop in force, as the robot knows it. */
+  get current(): DriveStop | null {
+    return this.#latch.stop
+  }
+
+  /** The stop as participants see it. It counts as recorded once the database has every request of it. */
+  get visible(): DriveStop | null {
+    const { stop } = this.#latch
+    if (stop === null || !stop.latched) return stop
+    const { stopReason, stopByRole, stopByOwner, stopClear } = this.#owner.session
+    const localRole = stopReason === null ? this.#pending.requesterRole : null
+    return {
+      ...stop,
+      recorded: stop.recorded && this.#pending.isEmpty,
+      by_role: localRole ?? stopByRole,
+      clearable_by: clearableBy(stopByOwner || this.#pending.byOwner, stopClear),
+    }
+  }
+
+  /** Halts the robot until the next control frame. */
+  halt(reason: StopReason, nowMs: number): void {
+    // Sent first: if sending fails, the robot still counts as moving, and the deadman timer tries again.
+    this.#owner.robot?.send(stopFrame(reason, false), nowMs)
+    this.#owner.stream.clearMotion()
+    this.#latch.halt(reason)
+  }
+
+  /** Halts the robot if a control frame since the last halt may have set it in motion. Returns whether it did. */
+  haltIfMoving(reason: StopReason, nowMs: number): boolean {
+    if (!this.#owner.stream.moving) return false
+    this.halt(reason, nowMs)
+    return true
+  }
+
+  /** Ends a stop that is not latched. Returns whether there was one. */
+  endHalt(): boolean {
+    if (this.#latch.stop === null || this.latched) return false
+    this.#latch.clear()
+    return true
+  }
+
+  /** Clears the latched stop. The robot stays halted. */
+  unlatch(nowMs: number): void {
+    this.#latch.clear()
+    this.#owner.robot?.send(STOP_CLEARED_FRAME, nowMs)
+  }
+
+  /**
+   * Latches a stop that the database does not have yet. If a stop is latched already, its reason stays and the request
+   * only waits for the database: another process may have cleared that stop a moment ago.
+   */
+  request(request: PendingStop, reason: string, nowMs: number): void {
+    const frameBefore = this.#owner.stateFrame()
+    this.#pending.add(request)
+    if (!this.latched) this.#latchStop(reason, false, nowMs)
+    if (this.#owner.stateFrame() !== frameBefore) this.#owner.broadcastState(nowMs)
+  }
+
+  /** Latches a stop that the database has recorded and that another process reports. */
+  applyReported(stop: RecordedStop & { readonly reason: string }, nowMs: number): void {
+    this.#owner.setRecordedStop(stop)
+    this.#latchStop(stop.reason, true, nowMs)
+    this.#owner.broadcastState(nowMs)
+  }
+
+  /** Latches or clears the stop as the database says. Returns whether a stop was cleared. */
+  applyStored(reason: string | null, nowMs: number): boolean {
+    if (reason !== null) {
+      this.#latchStop(reason, true, nowMs)
+      return false
+    }
+    // A pending stop is in force, although the database does not have it yet.
+    if (!this.latched || this.pending) return false
+    this.unlatch(nowMs)
+    return true
+  }
+
+  /** Sets the stop that the welcome of the robot's new connection contains. */
+  robotConnected(nowMs: number): void {
+    const { stopReason } = this.#owner.session
+    if (stopReason !== null) this.#latch.latch(stopReason, true, nowMs)
+    else if (!this.pending) this.#latch.clear()
+    this.#latch.announced(nowMs)
+  }
+
+  /** Returns the stop to record now. Call `recorded`, `refused` or `recordingFailed` afterwards. */
+  beginRecording(): PendingStop | null {
+    return this.#pending.beginRecording()
+  }
+
+  /** Notes that the database has recorded a stop. */
+  recorded(request: PendingStop, eventSeq: number): void {
+    this.#pending.recorded()
+    this.#latch.markRecorded()
+    const { session } = this.#owner
+    const { role, byOwner } = this.#pending.authorityOf(request)
+    this.#owner.setRecordedStop({
+      eventSeq: Math.max(eventSeq, session.eventSeq),
+      reason: this.current?.reason ?? null,
+      byRole: session.stopReason === null ? role : session.stopByRole,
+      byOwner: session.stopByOwner || byOwner,
+    })
+  }
+
+  /**
+   * Clears a stop that the database refuses: the session is over, which the next lookup finds, or its user must not
+   * stop it. A stop that another user has requested stays in force.
+   */
+  refused(nowMs: number): void {
+    this.#pending.recorded()
+    if (this.pending || this.#owner.session.stopReason !== null || !this.latched) return
+    this.unlatch(nowMs)
+    this.halt('stop_refused', nowMs)
+  }
+
+  /** Prepares the next attempt after the database has failed. */
+  recordingFailed(): void {
+    this.#pending.recordingFailed()
+  }
+
+  /** Sends the latched stop again if the robot has not confirmed it in time. Call it periodically. */
+  repeat(nowMs: number): void {
+    const stop = this.#latch.takeRepetition(nowMs)
+    if (stop) this.#owner.robot?.sendIfFlowing(stopFrame(stop.reason, true), nowMs)
+  }
+
+  /** Ends the repetition: the robot has confirmed its halt, or is disconnected. */
+  confirm(): void {
+    this.#latch.confirm()
+  }
+
+  #latchStop(reason: string, recorded: boolean, nowMs: number): void {
+    this.#owner.stream.clearMotion()
+    if (this.#latch.latch(reason, recorded, nowMs)) this.#owner.robot?.send(stopFrame(reason, true), nowMs)
+  }
+}

@@ -1,0 +1,146 @@
+/**
+ * @license Tabler Icons 3.51.0, MIT, Copyright (c) 2020-2026 Paweł Kuna: packages/console/src/ui/icons.LICENSE
+ *
+ * The icons that the console shows, copied from https://tabler.io/icons: the package with all of them is 88 MB.
+ */
+import type { FC } from 'react'
+
+/** Makes a component of the lines of an icon. Icons stand beside a text or in a named button, so nobody reads them. */
+function drawn(...lines: string[]): FC<{ size?: number; stroke?: number }> {
+  return ({ size = 24, stroke = 2 }) => (
+    <svg
+      aria-hidden="true"
+      xmlns="http://www.w3.org/2000/svg"
+      width={size}
+      height={size}
+      viewBox="0 0 24 24"
+      fill="none"
+      stroke="currentColor"
+      strokeWidth={stroke}
+      strokeLinecap="round"
+      strokeLinejoin="round"
+    >
+      {lines.map((line) => (
+        <path key={line} d={line} />
+      ))}
+    </svg>
+  )
+}
+
+export const IconActivity = drawn('M3 12h4l3 8l4 -16l3 8h4')
+export const IconBell = drawn(
+  'M10 5a2 2 0 1 1 4 0a7 7 0 0 1 4 6v3a4 4 0 0 0 2 3h-16a4 4 0 0 0 2 -3v-3a7 7 0 0 1 4 -6',
+  'M9 17v1a3 3 0 0 0 6 0v-1',
+)
+export const IconCalendarWeek = drawn(
+  'M4 7a2 2 0 0 1 2 -2h12a2 2 0 0 1 2 2v12a2 2 0 0 1 -2 2h-12a2 2 0 0 1 -2 -2v-12',
+  'M16 3v4',
+  'M8 3v4',
+  'M4 11h16',
+  'M7 14h.013',
+  'M10.01 14h.005',
+  'M13.01 14h.005',
+  'M16.015 14h.005',
+  'M13.015 17h.005',
+  'M7.01 17h.005',
+  'M10.01 17h.005',
+)
+export const IconCertificate = drawn(
+  'M12 15a3 3 0 1 0 6 0a3 3 0 1 0 -6 0',
+  'M13 17.5v4.5l2 -1.5l2 1.5v-4.5',
+  'M10 19h-5a2 2 0 0 1 -2 -2v-10c0 -1.1 .9 -2 2 -2h14a2 2 0 0 1 2 2v10a2 2 0 0 1 -1 1.73',
+  'M6 9l12 0',
+  'M6 12l3 0',
+  'M6 15l2 0',
+)
+export const IconChartBar = drawn(
+  'M3 13a1 1 0 0 1 1 -1h4a1 1 0 0 1 1 1v6a1 1 0 0 1 -1 1h-4a1 1 0 0 1 -1 -1l0 -6',
+  'M15 9a1 1 0 0 1 1 -1h4a1 1 0 0 1 1 1v10a1 1 0 0 1 -1 1h-4a1 1 0 0 1 -1 -1l0 -10',
+  'M9 5a1 1 0 0 1 1 -1h4a1 1 0 0 1 1 1v14a1 1 0 0 1 -1 1h-4a1 1 0 0 1 -1 -1l0 -14',
+  'M4 20h14',
+)
+export const IconCoins = drawn(
+  'M9 14c0 1.657 2.686 3 6 3s6 -1.343 6 -3s-2.686 -3 -6 -3s-6 1.343 -6 3',
+  'M9 14v4c0 1.656 2.686 3 6 3s6 -1.344 6 -3v-4',
+  'M3 6c0 1.072 1.144 2.062 3 2.598s4.144 .536 6 0c1.856 -.536 3 -1.526 3 -2.598c0 -1.072 -1.144 -2.062 -3 -2.598s-4.144 -.536 -6 0c-1.856 .536 -3 1.526 -3 2.598',
+  'M3 6v10c0 .888 .772 1.45 2 2',
+  'M3 11c0 .888 .772 1.45 2 2',
+)
+export const IconDatabase = drawn(
+  'M4 6a8 3 0 1 0 16 0a8 3 0 1 0 -16 0',
+  'M4 6v6a8 3 0 0 0 16 0v-6',
+  'M4 12v6a8 3 0 0 0 16 0v-6',
+)
+export const IconDeviceDesktop = drawn(
+  'M3 5a1 1 0 0 1 1 -1h16a1 1 0 0 1 1 1v10a1 1 0 0 1 -1 1h-16a1 1 0 0 1 -1 -1v-10',
+  'M7 20h10',
+  'M9 16v4',
+  'M15 16v4',
+)
+export const IconHandStop = drawn(
+  'M8 13v-7.5a1.5 1.5 0 0 1 3 0v6.5',
+  'M11 5.5v-2a1.5 1.5 0 1 1 3 0v8.5',
+  'M14 5.5a1.5 1.5 0 0 1 3 0v6.5',
+  'M17 7.5a1.5 1.5 0 0 1 3 0v8.5a6 6 0 0 1 -6 6h-2h.208a6 6 0 0 1 -5.012 -2.7a69.74 69.74 0 0 1 -.196 -.3c-.312 -.479 -1.407 -2.388 -3.286 -5.728a1.5 1.5 0 0 1 .536 -2.022a1.867 1.867 0 0 1 2.28 .28l1.47 1.47',
+)
+export const IconHistory = drawn('M12 8l0 4l2 2', 'M3.05 11a9 9 0 1 1 .5 4m-.5 5v-5h5')
+export const IconHome = drawn(
+  'M5 12l-2 0l9 -9l9 9l-2 0',
+  'M5 12v7a2 2 0 0 0 2 2h10a2 2 0 0 0 2 -2v-7',
+  'M9 21v-6a2 2 0 0 1 2 -2h2a2 2 0 0 1 2 2v6',
+)
+export const IconListDetails = drawn(
+  'M13 5h8',
+  'M13 9h5',
+  'M13 15h8',
+  'M13 19h5',
+  'M3 5a1 1 0 0 1 1 -1h4a1 1 0 0 1 1 1v4a1 1 0 0 1 -1 1h-4a1 1 0 0 1 -1 -1l0 -4',
+  'M3 15a1 1 0 0 1 1 -1h4a1 1 0 0 1 1 1v4a1 1 0 0 1 -1 1h-4a1 1 0 0 1 -1 -1l0 -4',
+)
+export const IconLogout = drawn(
+  'M14 8v-2a2 2 0 0 0 -2 -2h-7a2 2 0 0 0 -2 2v12a2 2 0 0 0 2 2h7a2 2 0 0 0 2 -2v-2',
+  'M9 12h12l-3 -3',
+  'M18 15l3 -3',
+)
+export const IconMail = drawn(
+  'M3 7a2 2 0 0 1 2 -2h14a2 2 0 0 1 2 2v10a2 2 0 0 1 -2 2h-14a2 2 0 0 1 -2 -2v-10',
+  'M3 7l9 6l9 -6',
+)
+export const IconMessageCirclePlus = drawn(
+  'M12.007 19.98a9.869 9.869 0 0 1 -4.307 -.98l-4.7 1l1.3 -3.9c-2.324 -3.437 -1.426 -7.872 2.1 -10.374c3.526 -2.501 8.59 -2.296 11.845 .48c1.992 1.7 2.93 4.04 2.747 6.34',
+  'M16 19h6',
+  'M19 16v6',
+)
+export const IconMoon = drawn(
+  'M12 3c.132 0 .263 0 .393 0a7.5 7.5 0 0 0 7.92 12.446a9 9 0 1 1 -8.313 -12.454l0 .008',
+)
+export const IconReceipt = drawn(
+  'M5 21v-16a2 2 0 0 1 2 -2h10a2 2 0 0 1 2 2v16l-3 -2l-2 2l-2 -2l-2 2l-2 -2l-3 2m4 -14h6m-6 4h6m-2 4h2',
+)
+export const IconRobot = drawn(
+  'M6 6a2 2 0 0 1 2 -2h8a2 2 0 0 1 2 2v4a2 2 0 0 1 -2 2h-8a2 2 0 0 1 -2 -2l0 -4',
+  'M12 2v2',
+  'M9 12v9',
+  'M15 12v9',
+  'M5 16l4 -2',
+  'M15 14l4 2',
+  'M9 18h6',
+  'M10 8v.01',
+  'M14 8v.01',
+)
+export const IconRobotFace = drawn(
+  'M6 5h12a2 2 0 0 1 2 2v12a2 2 0 0 1 -2 2h-12a2 2 0 0 1 -2 -2v-12a2 2 0 0 1 2 -2',
+  'M9 16c1 .667 2 1 3 1s2 -.333 3 -1',
+  'M9 7l-1 -4',
+  'M15 7l1 -4',
+  'M9 12v-1',
+  'M15 12v-1',
+)
+export const IconSettings = drawn(
+  'M10.325 4.317c.426 -1.756 2.924 -1.756 3.35 0a1.724 1.724 0 0 0 2.573 1.066c1.543 -.94 3.31 .826 2.37 2.37a1.724 1.724 0 0 0 1.065 2.572c1.756 .426 1.756 2.924 0 3.35a1.724 1.724 0 0 0 -1.066 2.573c.94 1.543 -.826 3.31 -2.37 2.37a1.724 1.724 0 0 0 -2.572 1.065c-.426 1.756 -2.924 1.756 -3.35 0a1.724 1.724 0 0 0 -2.573 -1.066c-1.543 .94 -3.31 -.826 -2.37 -2.37a1.724 1.724 0 0 0 -1.065 -2.572c-1.756 -.426 -1.756 -2.924 0 -3.35a1.724 1.724 0 0 0 1.066 -2.573c-.94 -1.543 .826 -3.31 2.37 -2.37c1 .608 2.296 .07 2.572 -1.065',
+  'M9 12a3 3 0 1 0 6 0a3 3 0 0 0 -6 0',
+)
+export const IconSun = drawn(
+  'M8 12a4 4 0 1 0 8 0a4 4 0 1 0 -8 0',
+  'M3 12h1m8 -9v1m8 8h1m-9 8v1m-6.4 -15.4l.7 .7m12.1 -.7l-.7 .7m0 11.4l.7 .7m-12.1 -.7l-.7 .7',
+)

@@ -1,0 +1,119 @@
+// Deletes files of installed packages that nothing here loads; docs/operations.md, "Install size", lists them. Runs under
+// the Node of node_modules after npm ci, and again when the lockfile or this file has changed; a second run does nothing.
+// `--image` also deletes what only development needs, `--without-biome` the program of Biome (ensure-biome.mjs).
+import { existsSync, readdirSync, readFileSync, rmSync } from 'node:fs'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { parseArgs } from 'node:util'
+
+const { values } = parseArgs({
+  options: { root: { type: 'string' }, image: { type: 'boolean' }, 'without-biome': { type: 'boolean' } },
+})
+const root = values.root ?? fileURLToPath(new URL('../..', import.meta.url))
+const modules = join(root, 'node_modules')
+
+const DECLARATION = /\.d\.[cm]?ts$/
+const COMMONJS = /\.(cjs|d\.cts)$/
+/** Kept whatever a rule says. */
+const LICENCE = /(^|\/)(licen[cs]e|notice|copying)[^/]*$/i
+const { platform, arch, versions } = process
+const ownSockets = `dist/bin/uws_${platform}_${arch}_${versions.modules}.node`
+
+/** Package, and the paths inside of it that nothing loads. A rule that no longer fits a package deletes nothing. */
+const RULES = [
+  // Source maps, also those of declarations and styles.
+  [/./, /\.([cm]?[jt]s|css)\.map$/],
+  // Node's package: headers to compile add-ons for all platforms, manual pages.
+  [/^node-(bin-)?(linux|darwin|win)-/, /^(include|share)\/|^CHANGELOG\.md$/],
+  // Modules for other platforms and other versions of Node. Without the own one nothing is known, and nothing deleted.
+  ...(existsSync(join(modules, 'uWebSockets.js', ownSockets))
+    ? [[/^uWebSockets\.js$/, { test: (path) => path.endsWith('.node') && path !== ownSockets }]]
+    : []),
+  // CommonJS beside the ES modules that are imported.
+  [/^stripe$/, /^cjs\//],
+  [/^@mantine\/(charts|core|dates|hooks|notifications|store)$/, /^cjs\//],
+  [/^@tanstack\/(history|query-core|react-query|react-router|react-store|router-core|store)$/, COMMONJS],
+  [/^@modelcontextprotocol\/(client|core|server)$/, COMMONJS],
+  [/^recharts$/, /^(lib|umd)\//],
+  // Builds for old browsers, demos, smaller and minified variants.
+  [/^@tanstack\/(query-core|react-query)$/, /^build\/legacy\//],
+  [/^hls\.js$/, /^(src\/|dist\/hls-demo|dist\/.*(light|\.min\.))/],
+  [/^swagger-ui-dist$/, /^swagger-ui(-es-bundle(-core)?|-standalone-preset)?\.js$/],
+  [/^react-dom$/, /^cjs\/react-dom-(server|profiling|test-utils)/],
+  // Sources beside what is compiled of them, and tests.
+  [/^(zod|@redocly\/openapi-core|@reduxjs\/toolkit|@tanstack\/.*)$/, /^src\//],
+  [/^bintrees$/, /^test\//],
+  // Messages of the compiler in other languages.
+  [/^typescript$/, /^lib\/[a-z]{2}(-[a-z]{2})?\/diagnosticMessages\.generated\.json$/],
+  // Types of programs that are run, and of packages that only other packages import.
+  [/^(@octokit\/.*|@redocly\/(config|openapi-core)|@modelcontextprotocol\/sdk|es-toolkit)$/, DECLARATION],
+  ...(values['without-biome'] ? [[/^@biomejs\/cli-/, /^biome(\.exe)?$/]] : []),
+  // The image compiles nothing. Its copies of files need not be hard links, as node and its origin are here.
+  ...(values.image
+    ? [
+        [/./, DECLARATION],
+        [/^node-(bin-)?(linux|darwin|win)-/, /^bin\//],
+      ]
+    : []),
+]
+
+let deleted = 0
+for (const folder of [modules, ...workspaces().map((name) => join(root, name, 'node_modules'))]) {
+  for (const name of packagesIn(folder)) prunePackage(folder, name)
+}
+if (deleted > 0) console.log(`Deleted ${deleted} files of packages that nothing here loads.`)
+
+function prunePackage(folder, name) {
+  const patterns = RULES.filter(([names]) => names.test(name)).map(([, paths]) => paths)
+  const home = join(folder, name)
+  prune(home, '', patterns)
+  for (const inner of packagesIn(join(home, 'node_modules'))) prunePackage(join(home, 'node_modules'), inner)
+}
+
+/** Returns whether the folder has become empty. */
+function prune(home, below, patterns) {
+  const entries = entriesOf(join(home, below))
+  let left = entries.length
+  for (const entry of entries) {
+    const path = below + entry.name
+    const gone = entry.isDirectory()
+      ? path !== 'node_modules' && prune(home, `${path}/`, patterns) && remove(join(home, path))
+      : isUnused(path, patterns) && remove(join(home, path), 1)
+    if (gone) left--
+  }
+  return entries.length > 0 && left === 0
+}
+
+function isUnused(path, patterns) {
+  return patterns.some((pattern) => pattern.test(path)) && !LICENCE.test(path)
+}
+
+function remove(path, files = 0) {
+  rmSync(path, { recursive: true, force: true })
+  deleted += files
+  return true
+}
+
+/** Names of the packages in a folder. Workspaces of this repository are links, and not among them. */
+function packagesIn(folder) {
+  const names = (inside) =>
+    entriesOf(inside)
+      .filter((entry) => entry.isDirectory() && !entry.name.startsWith('.'))
+      .map(({ name }) => name)
+  return names(folder).flatMap((name) =>
+    name.startsWith('@') ? names(join(folder, name)).map((inner) => `${name}/${inner}`) : [name],
+  )
+}
+
+function entriesOf(folder) {
+  try {
+    return readdirSync(folder, { withFileTypes: true })
+  } catch (error) {
+    if (error.code === 'ENOENT') return []
+    throw error
+  }
+}
+
+function workspaces() {
+  return JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')).workspaces ?? []
+}
